@@ -1,4 +1,4 @@
-"""The admin pages of people and agents."""
+"""The admin pages of people, agents, API tokens and changes of email addresses."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -53,15 +53,15 @@ def is_agent(actor: Actor) -> bool:
     return actor.is_agent
 
 
-def list_link(
+def build_list_link(
     description: "StrOrPromise", model: str, foreign_key: str, is_shown: Callable[[Any], bool] = lambda actor: True
 ) -> RelatedLink:
-    """Return a link to the rows whose foreign key is this actor."""
+    """Return a link to the rows of `model` whose foreign key is this actor."""
     return RelatedLink(description, model, f"{foreign_key}__id__exact", is_shown=is_shown)
 
 
 class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
-    """Asks for the access level of a person."""
+    """The form for the access level of a person."""
 
     level = forms.ChoiceField(choices=Level.choices, widget=UnfoldAdminSelectWidget, label=_("Access level"))
 
@@ -89,19 +89,19 @@ class ActorAdmin(ReadOnlyAdmin):
     exclude = ("password",)
     readonly_fields = ("status_label", "level")
     related_links = (
-        list_link(_("Memberships"), "workspaces.membership", "actor", is_person),
-        list_link(_("API tokens"), "actors.apitoken", "person", is_person),
-        list_link(_("Chats"), "chats.chatactor", "actor"),
-        list_link(_("Versions"), "agents.agentspec", "agent", is_agent),
-        list_link(_("Drafts"), "agents.draft", "agent", is_agent),
-        list_link(_("Drafts being edited"), "agents.draft", "lock_holder", is_person),
-        list_link(_("Runs"), "runs.run", "agent", is_agent),
-        list_link(_("Runs for them"), "runs.run", "on_behalf_of", is_person),
-        list_link(_("Model calls"), "runs.llmcall", "agent", is_agent),
-        list_link(_("Access granted to it"), "agents.agentgrant", "content_object", is_agent),
-        list_link(_("Granted: workspaces"), "workspaces.workspacegrant", "user", is_person),
-        list_link(_("Granted: chats"), "chats.chatgrant", "user", is_person),
-        list_link(_("Granted: agents"), "agents.agentgrant", "user", is_person),
+        build_list_link(_("Memberships"), "workspaces.membership", "actor", is_person),
+        build_list_link(_("API tokens"), "actors.apitoken", "person", is_person),
+        build_list_link(_("Chats"), "chats.chatactor", "actor"),
+        build_list_link(_("Versions"), "agents.agentspec", "agent", is_agent),
+        build_list_link(_("Drafts"), "agents.draft", "agent", is_agent),
+        build_list_link(_("Drafts being edited"), "agents.draft", "lock_holder", is_person),
+        build_list_link(_("Runs"), "runs.run", "agent", is_agent),
+        build_list_link(_("Runs for them"), "runs.run", "on_behalf_of", is_person),
+        build_list_link(_("Model calls"), "runs.llmcall", "agent", is_agent),
+        build_list_link(_("Access granted to it"), "agents.agentgrant", "content_object", is_agent),
+        build_list_link(_("Granted: workspaces"), "workspaces.workspacegrant", "user", is_person),
+        build_list_link(_("Granted: chats"), "chats.chatgrant", "user", is_person),
+        build_list_link(_("Granted: agents"), "agents.agentgrant", "user", is_person),
         RelatedLink(_("Grant access to it…"), "agents.agentgrant", "content_object", is_shown=is_agent, is_add=True),
         RelatedLink(_("Grant access to an agent…"), "agents.agentgrant", "user", is_shown=is_person, is_add=True),
         RelatedLink(_("… on a chat…"), "chats.chatgrant", "user", is_shown=is_person, is_add=True),
@@ -132,7 +132,7 @@ class ActorAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("status"))
     def status_label(self, actor: Actor) -> "StrOrPromise":
-        """Return whether a person may sign in, or an agent may work."""
+        """Return the label of the status: of a person's account, or of an agent."""
         return STATUS_LABELS[self._get_status(actor)]
 
     def _get_status(self, actor: Actor) -> str:
@@ -170,8 +170,8 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=lambda actor: actor.is_human and actor.is_active,
     )
     def reset_link(self, person: Actor, operator: Actor) -> str:
-        check_may_manage(person, operator)
-        return actors.create_reset_link(person, address=settings.ADDRESS, by=operator)
+        check_may_manage(operator, person)
+        return actors.create_reset_link(person, address=settings.ADDRESS, operator=operator)
 
     @service_action(
         _("Sign out everywhere"),
@@ -200,7 +200,7 @@ class ActorAdmin(ReadOnlyAdmin):
         form_class=LevelForm,
     )
     def set_access_level(self, person: Actor, operator: Actor, level: str) -> None:
-        set_access_level(person, operator, level)
+        set_access_level(operator, person, level=level)
 
     @service_action(
         _("Suspend"),

@@ -1,4 +1,4 @@
-"""Authentication of people. An agent can never sign in, whatever its row holds."""
+"""Authentication of people, by password, session or API token. Agents can never sign in."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
-    """allauth's sign-in by e-mail, refusing everybody who is not an active person."""
+    """allauth's sign-in by email, for active people only."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> Actor | None:
         actor = super().authenticate(request, **credentials)
@@ -36,7 +36,7 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
         return user.kind == Kind.HUMAN and user.is_active
 
     def _get_group_permissions(self, user_obj: Actor) -> QuerySet[Permission]:
-        """Of Django's backend: a group is a level in the admin, whose permissions follow from its name."""
+        """Override Django's method: a group is an access level, and its name determines the permissions."""
         return list_permissions(user_obj)
 
     def get_user(self, user_id: Any) -> Actor | None:
@@ -44,10 +44,10 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
 
 
 class BrowserSession(SessionAuthentication):
-    """The session cookie, with CSRF. `authenticate_header` makes a missing sign-in a 401, not a 403.
+    """The session cookie, with CSRF. `authenticate_header` makes DRF answer an anonymous request with 401, not 403.
 
-    A page names the person it was loaded for in `X-Atelier-Person`: if the cookie has become another person's meanwhile,
-    nobody is signed in for that page (FAIR6).
+    A page sends the id of the person for whom it was loaded as `X-Atelier-Person`. If the cookie has the session of another
+    person since, the request is anonymous (FAIR6).
     """
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
@@ -60,7 +60,7 @@ class BrowserSession(SessionAuthentication):
 
 
 class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth has no types
-    """allauth's session token, in the `X-Session-Token` header, for apps and integrators."""
+    """allauth's session token in the `X-Session-Token` header, for programs."""
 
     def authenticate_header(self, request: Request) -> str:
         return "X-Session-Token"
@@ -91,7 +91,7 @@ def find_tokens(texts: Collection[str]) -> dict[str, ApiToken]:
 class Token(BaseAuthentication):
     """A personal API token in `Authorization: Bearer atl_…`.
 
-    A bad token is refused, even if the request carries a good session, too (SEC7).
+    An invalid token is refused, even if the request also has a valid session (SEC7).
     """
 
     def authenticate(self, request: Request) -> tuple[Actor, ApiToken] | None:
@@ -126,7 +126,7 @@ class SignedIn(IsAuthenticated):
 
 
 class BySession(BasePermission):
-    """Refuse API tokens: a token may be in other hands, and must not create tokens or end sessions."""
+    """Refuse API tokens: whoever has stolen a token must not create tokens or end sessions."""
 
     message = "Only you yourself may do this, signed in by your password: not an API token."
 

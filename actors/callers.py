@@ -1,6 +1,6 @@
-"""Whose request it is, as far as this process knows without asking the database: by what signed the same person in before.
+"""A cache of credentials and the people whom they have signed in, to find the person of a request without a query.
 
-It decides nothing but whose turn it is, and whether a refusal that was just given still holds.
+It is used for the fair queue of requests and for refusals by the throttle only, and never for rights.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,29 +20,29 @@ _people: BoundedMap[bytes, UUID | None] = BoundedMap(MAX_CACHED_CREDENTIALS)
 
 
 def remember_caller(request: Request) -> None:
-    """Remember whom the credential of this request has signed in. Others that the request carries are not remembered."""
+    """Cache the person of a request by the credential that authenticated it. Other credentials of the request are ignored."""
     if isinstance(request.auth, ApiToken):
         credential = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")[2].strip()
     elif isinstance(request.successful_authenticator, SessionAuthentication):
         credential = request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
     else:
         credential = request.META.get("HTTP_X_SESSION_TOKEN", "")
-    digest = _digest(credential.encode())
+    digest = _hash_credential(credential.encode())
     if _people.get(digest, None) != request.user.pk:
         _people.set(digest, request.user.pk)
 
 
 def find_caller(headers: Iterable[tuple[bytes, bytes]]) -> tuple[UUID | None, bool]:
-    """Return the person whom one of the credentials in these headers signed in, and whether there are credentials at all."""
+    """Return the cached person of one of the credentials in these headers, and whether there are any credentials."""
     has_any = False
-    for credential in _credentials(headers):
+    for credential in _list_credentials(headers):
         has_any = True
-        if (person := _people.get(_digest(credential), None)) is not None:
+        if (person := _people.get(_hash_credential(credential), None)) is not None:
             return person, True
     return None, has_any
 
 
-def _credentials(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+def _list_credentials(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
     name_of_cookie = settings.SESSION_COOKIE_NAME.encode()
     for name, value in headers:
         if name == b"authorization":
@@ -56,5 +56,5 @@ def _credentials(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
                     yield text
 
 
-def _digest(credential: bytes) -> bytes:
+def _hash_credential(credential: bytes) -> bytes:
     return blake2b(credential, digest_size=16).digest()

@@ -1,10 +1,10 @@
-"""What actors tell the apps above them; who listens, and in which order, is in `config/hooks.py`."""
+"""The hooks of actors, which call functions of the apps above. `config/hooks.py` lists these functions."""
 
 from actors.models import Actor
 from common.hooks import CollectingHook, Hook
 
-# A person is about to be stored under another name or avatar: what shows them shows the new one. Before the person's row is
-# taken, because chats come first in every order of locks.
+# Called before a person is saved with another name, handle or avatar. It is called before the person's row is locked, because
+# chats are locked first.
 renamed: Hook[[Actor]] = Hook("renamed")
-# Somebody wants to sign up with the token of an invite link; listeners return whether it lets a new person in.
+# Called with the token of an invite link at sign-up. Listeners return whether a new person can join by the link.
 invitation_read: CollectingHook[[str], bool] = CollectingHook("invitation_read")

@@ -1,4 +1,4 @@
-"""The prepared queries of signing in, which every request and every socket makes."""
+"""The prepared queries of authentication, which run with every request and for every socket."""
 
 from datetime import datetime
 from uuid import UUID

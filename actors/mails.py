@@ -1,4 +1,4 @@
-"""The mails that people get, in their language; and what stands in for a mail server where there is none."""
+"""The texts of mails in each language, sending them, and the email backend for installations without a mail server."""
 
 import logging
 from collections.abc import Sequence
@@ -155,14 +155,14 @@ TEXTS = {
         ),
     },
 }
-"""By mail and language: subject and body. A mail to an address that is not confirmed contains nothing that the person wrote, not
-even their name: otherwise anybody could have us send their text to anybody."""
+"""The subject and body of each mail, by language. A mail to an unconfirmed address contains no text of the person, not even the
+name: otherwise people could have any text sent to any address."""
 
 
 def send(person: Actor, mail: str, language: str, *, to: str | None = None, **facts: object) -> None:
-    """Send one of `TEXTS` to the person, or to the address `to`. `language` is for a person who has chosen none.
+    """Send a mail of `TEXTS` to the person, or to the address `to`. `language` is for a person who has chosen none.
 
-    Raises `OSError` when no server takes it.
+    Raises `OSError` if the mail server cannot be reached or refuses the mail.
     """
     to = to or person.email
     assert to is not None
@@ -172,19 +172,23 @@ def send(person: Actor, mail: str, language: str, *, to: str | None = None, **fa
 
 
 class LoggingEmailBackend(BaseEmailBackend):
-    """Where no mail server is named (`EMAIL_URL`). An installation on somebody's own machine writes the mail into its
-    log, to be read there; any other only says that it could not be sent: its log is read by more people.
+    """The email backend without a mail server (`EMAIL_URL`).
+
+    With embedded servers it logs the mail. Otherwise it only logs that a mail could not be sent, because more people can
+    read the log.
     """
 
     def send_messages(self, messages: Sequence[EmailMessage]) -> int:
         for message in messages:
             if settings.EMBEDDED:
-                logger.warning("No mail server is set (EMAIL_URL). This mail would go out:\n%s", _shown(message))
+                logger.warning(
+                    "No mail server is set (EMAIL_URL). This mail would go out:\n%s", _format_for_log(message)
+                )
             else:
                 logger.error("A mail could not be sent: no mail server is set (EMAIL_URL)")
         return len(messages)
 
 
-def _shown(message: EmailMessage) -> str:
+def _format_for_log(message: EmailMessage) -> str:
     head = [f"To: {', '.join(message.to)}", f"Subject: {message.subject}", ""]
     return "\n".join(f"  | {line}" for line in [*head, *str(message.body).splitlines()])

@@ -1,6 +1,6 @@
-"""The middleware of allauth's operations, and the error responses of signing in and up.
+"""The middleware for allauth's operations, and the error responses of signing in and signing up.
 
-Their rates (`ACCOUNT_RATE_LIMITS`) are counted in Redis; while it is unavailable they are refused (SEC21).
+allauth counts its rates (`ACCOUNT_RATE_LIMITS`) in Redis. While Redis is down, its operations are refused (SEC21).
 """
 
 import json
@@ -16,7 +16,7 @@ from actors.rates import get_anonymous_bucket, throttle
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, Unavailable
 
 RETRY_AFTER_SECONDS = 60
-"""Seconds after which a client may try again; allauth does not say."""
+"""Seconds after which a client may retry. allauth does not return its own number."""
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 
@@ -43,8 +43,8 @@ class AllauthMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not request.path.startswith("/_allauth/") or not isinstance(error, RedisError | OperationalError):
             return None
-        closed = Unavailable("Signing in is not possible right now.", hints=["Try again in a moment."])
-        return JsonResponse(closed.body(), status=closed.status, headers={"Retry-After": "2"})
+        unavailable = Unavailable("Signing in is not possible right now.", hints=["Try again in a moment."])
+        return JsonResponse(unavailable.body(), status=unavailable.status, headers={"Retry-After": "2"})
 
 
 def build_rate_limit_response() -> JsonResponse:
@@ -68,8 +68,10 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def has_storable_texts(body: bytes) -> bool:
-    """Return whether each text of a JSON body can be encoded: JSON can name half of a surrogate pair, which no column takes
-    and no password can be hashed with (SEC20). A body that is not JSON is left to its reader."""
+    """Return whether each text of a JSON body can be encoded as UTF-8. True for a body that is not JSON.
+
+    JSON can contain half of a surrogate pair, which cannot be stored or hashed (SEC20).
+    """
     if not _SURROGATE.search(body):
         return True
     try:
@@ -82,10 +84,10 @@ def has_storable_texts(body: bytes) -> bool:
 
 
 def get_web_app_url(request: HttpRequest) -> str:
-    """Return the URL of the web app, without a slash at its end: for links in mails."""
+    """Return the URL of the web app without a trailing slash, for links in mails."""
     return str(settings.PUBLIC_URL) or request.build_absolute_uri("/").rstrip("/")
 
 
 def build_sign_up_closed_response(message: str) -> JsonResponse:
-    """Return the response to a person who may not sign up."""
+    """Return the response if sign-up is closed or requires an invite link."""
     return build_error_response(Forbidden(message, code=Code.SIGN_UP_CLOSED))

@@ -20,7 +20,7 @@ class Kind(models.TextChoices):
 
 
 class AgentStatus(models.TextChoices):
-    """Whether an agent may work at all. Apart from `is_active`, which is about signing in."""
+    """Whether an agent may run. `is_active` is about signing in, and always false for agents."""
 
     READY = "ready", _("Ready")
     SUSPENDED = "suspended", _("Suspended")
@@ -28,10 +28,10 @@ class AgentStatus(models.TextChoices):
 
 
 class Actors(BaseUserManager["Actor"]):
-    """Everybody: people and agents."""
+    """The manager of all people and agents."""
 
     def create_superuser(self, email: str, password: str, **fields: Any) -> "Actor":
-        """An operator, for `manage.py createsuperuser`."""
+        """Create a superuser, for `manage.py createsuperuser`."""
         name = fields.pop("name", email.partition("@")[0])
         handle = fields.pop("handle", None) or f"operator-{Actor.objects.filter(is_superuser=True).count() + 1}"
         person = Actor(
@@ -44,7 +44,7 @@ class Actors(BaseUserManager["Actor"]):
 
 
 class People(Actors):
-    """People only: what has to do with signing in sees nobody else."""
+    """The manager of people. All code that has to do with signing in uses it."""
 
     def get_queryset(self) -> models.QuerySet["Actor"]:
         return super().get_queryset().filter(kind=Kind.HUMAN)
@@ -54,14 +54,15 @@ class People(Actors):
 
 
 class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
-    """Somebody who can be in a chat: a person, who is in any number of workspaces, or an agent, which belongs to one
-    or is public. Name and description belong to the actor, not to its spec.
+    """A person or an agent. A person is in any number of workspaces; an agent belongs to one workspace or is public.
+
+    The name and description of an agent belong to the actor and not to its spec, so they are not versioned.
     """
 
     kind = models.CharField(_("kind"), max_length=8, choices=Kind.choices)
     name = models.CharField(_("name"), max_length=80)
     handle = models.SlugField(_("handle"), max_length=40)
-    # How it looks (an `Avatar`); null: the app draws a face of its own.
+    # An `Avatar` (`events.rows`); null: the web app chooses one.
     avatar = models.JSONField(_("avatar"), null=True, blank=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
@@ -71,7 +72,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     language = models.CharField(_("language"), max_length=8, blank=True, default="")
     is_active = models.BooleanField(_("is active"), default=False)
     is_staff = models.BooleanField(_("is staff"), default=False)
-    # Raised to sign a person out everywhere: their sessions were opened under an earlier one.
+    # Raised to sign a person out everywhere: sessions that were created with a lower value are invalid.
     session_epoch = models.PositiveIntegerField(_("session epoch"), default=0)
 
     # agents
@@ -189,7 +190,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
         return f"{self.name} (@{self.handle})"
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """What a session was opened under: the password, and the person's `session_epoch`."""
+        """Return the hash that a session must have: it depends on the password and on `session_epoch`."""
         stamp: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]  # not in the stubs
         return f"{stamp}.{self.session_epoch}" if self.session_epoch else stamp
 
@@ -200,7 +201,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
         return self.name
 
     def to_row(self) -> ActorRow:
-        """What everyone who meets this actor sees: no e-mail, nothing of its other workspaces."""
+        """Return the row for other people. It has no email address and nothing about other workspaces."""
         return ActorRow(
             id=self.id, kind=self.kind, name=self.name, handle=self.handle, description=self.description,
             workspace_id=self.workspace_id, is_public=self.is_public, avatar=self.avatar,
@@ -216,8 +217,10 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
 
 
 class EmailChange(Identified):
-    """An address that a person wants to sign in with and has not confirmed yet. Of the key that is mailed to it only a
-    digest is kept; null until it is mailed."""
+    """A new email address of a person that is not confirmed yet.
+
+    `digest` is the hash of the key in the mailed link; null until the mail is sent.
+    """
 
     person = models.OneToOneField(
         Actor, verbose_name=_("person"), on_delete=models.CASCADE, related_name="email_change"
@@ -236,25 +239,25 @@ class EmailChange(Identified):
 
 
 TOKEN_PREFIX = "atl_"
-"""What every API token begins with, so that people and scanners of leaks know it."""
+"""The prefix of all API tokens, by which people and secret scanners recognise them."""
 
 
 class TokenScope(models.TextChoices):
-    """What a program may do with a token: all that its person may, or only look."""
+    """Whether an API token may do all that its person may, or only read."""
 
     FULL = "full", _("Full")
     READ = "read", _("Read")
 
 
 class LiveTokens(models.Manager["ApiToken"]):
-    """Those that have not been revoked; some may have expired."""
+    """The manager of tokens that have not been revoked. They may have expired."""
 
     def get_queryset(self) -> models.QuerySet["ApiToken"]:
         return super().get_queryset().filter(revoked_at=None)
 
 
 class ApiToken(Identified):
-    """A personal API token: a person's program acts by it as that person (SEC6, SEC7, SEC17). Its text is not stored."""
+    """A personal API token, by which a program acts as its person (SEC6, SEC7, SEC17). Only a hash of it is stored."""
 
     person = models.ForeignKey(Actor, verbose_name=_("person"), on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(_("name"), max_length=80)

@@ -1,4 +1,4 @@
-"""Who runs the installation, and how far: given by a superuser, kept as Django's staff flag and a group named as the level."""
+"""Access levels of people in the admin. They are stored as Django's staff and superuser flags and a group with the level's name."""
 
 from django.contrib.auth.models import Group, Permission
 from django.db import models
@@ -15,7 +15,7 @@ TABLES = ("workspaces", "actors", "chats", "agents", "runs", "suggestions", "not
 
 
 class Level(models.TextChoices):
-    """What somebody may do in the admin."""
+    """What a person may do in the admin."""
 
     NOBODY = "nobody", _("No access to the admin")
     READER = "reader", _("Reader: sees everything, changes nothing")
@@ -24,19 +24,20 @@ class Level(models.TextChoices):
 
 
 def get_level(person: Actor) -> Level:
-    """What they may do now."""
+    """Return the access level of a person."""
     if not person.is_staff:
         return Level.NOBODY
     if person.is_superuser:
         return Level.SUPERUSER
-    held = set(person.groups.values_list("name", flat=True))
-    return Level.OPERATOR if Level.OPERATOR.value in held else Level.READER
+    is_operator = person.groups.filter(name=Level.OPERATOR.value).exists()
+    return Level.OPERATOR if is_operator else Level.READER
 
 
-def set_access_level(person: Actor, operator: Actor, level: str) -> None:
-    """Make somebody an operator, or none any more. Takes effect with their next request.
+def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
+    """Set the access level of a person. It takes effect with the person's next request.
 
-    Raises `Forbidden` for who is no superuser, `Invalid` for an agent, and for oneself: so one superuser always remains.
+    Raises `Forbidden` if the operator is not a superuser, and `Invalid` for an agent, an unknown level, or the operator's
+    own level, so that a superuser always remains.
     """
     if not operator.is_superuser:
         raise Forbidden(gettext("Only a superuser can appoint operators."))
@@ -53,18 +54,23 @@ def set_access_level(person: Actor, operator: Actor, level: str) -> None:
 
 
 def list_permissions(person: Actor) -> QuerySet[Permission]:
-    """What the level of somebody below a superuser lets them do. A group stores none: a level means the tables that there
-    are, also those that an update has brought.
+    """Return the permissions of a person's access level below superuser.
+
+    They are computed instead of stored with the group, so that they include tables that an update of Atelier has added.
     """
-    held = set(person.groups.values_list("name", flat=True))
+    levels = set(person.groups.values_list("name", flat=True))
     known = Permission.objects.filter(content_type__app_label__in=TABLES)
     wanted = Q(codename__startswith="view_")
-    if Level.OPERATOR.value in held:
+    if Level.OPERATOR.value in levels:
         wanted |= Q(codename__startswith="change_") | Q(codename__regex=r"^(add|delete)_[a-z]+grant$")
-    return known.filter(wanted) if held & {Level.READER.value, Level.OPERATOR.value} else known.none()
+    return known.filter(wanted) if levels & {Level.READER.value, Level.OPERATOR.value} else known.none()
 
 
-def check_may_manage(person: Actor, operator: Actor) -> None:
-    """Raises `Forbidden` when an operator's account is touched by who is no superuser: it would be a way up."""
+def check_may_manage(operator: Actor, person: Actor) -> None:
+    """Check that an operator may change a person's account.
+
+    Raises `Forbidden` if the person has access to the admin and the operator is not a superuser: otherwise operators could
+    take over the account of a superuser.
+    """
     if (person.is_staff or person.is_superuser) and not operator.is_superuser:
         raise Forbidden(gettext("Only a superuser changes an operator's account."))

@@ -1,4 +1,4 @@
-"""Whose is what: an API token is its person's own, and nobody else learns that it exists."""
+"""Rights on API tokens: people have access to their own tokens only."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from common.errors import NotFound
 
 
 def get_token_for(person: Actor, token_id: UUID) -> ApiToken:
-    """One's own live token. Raises `NotFound`."""
+    """Return a token of the person that is not revoked. Raises `NotFound`."""
     token = ApiToken.live.filter(pk=token_id, person=person).first()
     if token is None:
         raise NotFound("There is no such token.")

@@ -1,7 +1,7 @@
-"""The throttle: token buckets in Redis, all those of one request taken in a single round trip.
+"""The throttle: token buckets in Redis. A request takes from all of its buckets in one round trip.
 
-While Redis is unavailable, each process counts the same buckets in its own memory: requests go on, with the same limits in
-each process. Signing in is the exception: allauth counts it in Django's cache, and it is refused while that is unavailable
+While Redis is down, each process counts the same buckets in its memory, so requests are served with the same limits for each
+process. Signing in is an exception: allauth counts it in Django's cache, and it is refused while Redis is down
 (`actors.middleware`).
 """
 
@@ -54,13 +54,13 @@ MAX_LOCAL_BUCKETS = 10_000
 
 
 class LocalBuckets:
-    """The same algorithm in the memory of this process."""
+    """Token buckets in the memory of this process, with the algorithm of `SCRIPT`."""
 
     def __init__(self) -> None:
         self._full: BoundedMap[str, float] = BoundedMap(MAX_LOCAL_BUCKETS)
 
     def take(self, keys: Sequence[str], measures: Sequence[float]) -> tuple[int, int]:
-        """Do what `SCRIPT` does."""
+        """Take a token from all buckets or from none, and return what `SCRIPT` returns."""
         now = time.monotonic() * 1000
         paces, bursts = measures[::2], measures[1::2]
         with self._full.lock:
@@ -79,7 +79,7 @@ _refused_until: BoundedMap[str, float] = BoundedMap(MAX_LOCAL_BUCKETS)
 
 
 def throttle(*buckets: Bucket, local_only: bool = False) -> None:
-    """Take a token from each bucket, or from none. Raises `LimitReached`, whose data has the `seconds` to wait.
+    """Take a token from each bucket, or from none. Raises `LimitReached`, whose `data` has the `seconds` to wait.
 
     `local_only`: count in this process's memory, without a round trip, for callers that must not wait.
     """
@@ -102,7 +102,7 @@ def throttle(*buckets: Bucket, local_only: bool = False) -> None:
 def find_refusal(bucket: Bucket) -> LimitReached | None:
     """Return the error for a request that takes from this bucket, if the bucket is known to be still empty.
 
-    It knows the buckets that have refused a request in this process, and makes no round trip.
+    Only refusals in this process are known. There is no round trip to Redis.
     """
     name, owner = bucket
     wait = _refused_until.get(f"rate:{name}:{owner}", 0.0) - time.monotonic()
@@ -124,7 +124,7 @@ def get_anonymous_bucket(request: HttpRequest | Request) -> Bucket:
 
 
 def get_address_bucket(text: str) -> Bucket:
-    """Return the bucket of anonymous requests from this address. IPv6 counts by network: a household has a whole one."""
+    """Return the bucket of anonymous requests from this address. IPv6 counts by /64 network, because a household has one."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -137,8 +137,8 @@ def get_address_bucket(text: str) -> Bucket:
 class Throttle(BaseThrottle):
     """Take a token from the bucket of the person, however they signed in (SEC7), or of the address of an anonymous request.
 
-    A view may name more buckets of the person in `person_buckets`, or return any buckets from a method `buckets(request)`.
-    Requests that are refused later count, too.
+    A view may name further buckets of the person in `person_buckets`, or return any buckets from a method `buckets(request)`.
+    Requests that the view refuses count as well.
     """
 
     def allow_request(self, request: Request, view: "APIView") -> bool:

@@ -13,12 +13,12 @@ _KEY = re.compile(r"[a-z0-9]{8,40}")
 
 
 def is_session_key(text: str) -> bool:
-    """Return whether `text` has the form of a session key. Nothing else is looked up: PostgreSQL refuses a NUL, for one."""
+    """Return whether `text` has the form of a session key. Other texts are not looked up: PostgreSQL refuses NUL, for example."""
     return _KEY.fullmatch(text) is not None
 
 
 class SessionStore(DatabaseStore):
-    """Named by `SESSION_ENGINE`."""
+    """The session store (`SESSION_ENGINE`)."""
 
     def _validate_session_key(self, key: str | None) -> bool:
         return bool(key) and is_session_key(str(key))

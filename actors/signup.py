@@ -1,4 +1,4 @@
-"""How a person comes to be and comes in: allauth's form and adapter, with our fields and our services."""
+"""Sign-up and sign-in: allauth's form and adapter, with our fields, limits and services."""
 
 from typing import Any
 
@@ -22,30 +22,30 @@ from events.publish import notify_rights_changed
 
 
 class SignupForm(forms.Form):
-    """What we ask beyond e-mail and password."""
+    """The fields of sign-up besides email and password."""
 
     name = forms.CharField(max_length=80, strip=True)
     language = forms.ChoiceField(choices=settings.LANGUAGES, required=False)
     invitation = forms.CharField(max_length=100, required=False)
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuse a sign-up without a living invite link where one is needed."""
+        """Refuse a sign-up without a live invite link if the installation requires one."""
         fields = super().clean()
         if settings.SIGN_UP == "invited" and not any(invitation_read((fields or {}).get("invitation", ""))):
             raise ImmediateHttpResponse(build_sign_up_closed_response("You need an invite link to sign up here."))
         return fields
 
     def signup(self, request: HttpRequest, user: Actor) -> None:
-        """Called by allauth after the person is stored; nothing is left to do here."""
+        """Do nothing. allauth requires this method, which it calls after the person is stored."""
 
 
-def _refusal(code: str, field: str, message: str) -> JsonResponse:
-    """As allauth's headless API says it."""
+def _build_field_error_response(code: str, field: str, message: str) -> JsonResponse:
+    """Return an error of a field in the format of allauth's headless API."""
     return JsonResponse({"status": 400, "errors": [{"code": code, "param": field, "message": message}]}, status=400)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Makes people, never agents."""
+    """allauth's adapter. It creates people, never agents."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether sign-up is not closed; the form checks the invitation."""
@@ -55,12 +55,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return Actor(kind=Kind.HUMAN, is_active=True)
 
     def save_user(self, request: HttpRequest, user: Actor, form: Any, commit: bool = True) -> Actor:
-        """Fill the person from the form. Handle and user name are one word for people (see the check constraint)."""
+        """Fill in the person from the form and save it. People have the same handle and user name (see the check constraint)."""
         fields = form.cleaned_data
         user.email = fields["email"].lower()
         user.name = normalize_name(fields.get("name") or "") or user.email.partition("@")[0]
         user.language = fields.get("language") or ""
-        # The headless API calls it `password`, allauth's forms `password1`; neither: a sign-up by a third party.
+        # `password` in the headless API, `password1` in allauth's forms. Neither in a sign-up by a third party.
         user.set_password(fields.get("password") or fields.get("password1"))
         try:
             with transaction.atomic():
@@ -68,43 +68,45 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
                 if commit:
                     user.save()
         except IntegrityError as error:
-            # The form has asked whether the address is free: somebody else, or a second click, was faster.
+            # The form has checked that the address is free, but a concurrent sign-up has taken it.
             message = str(self.error_messages["email_taken"])
-            raise ImmediateHttpResponse(_refusal("email_taken", "email", message)) from error
+            raise ImmediateHttpResponse(_build_field_error_response("email_taken", "email", message)) from error
         return user
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Raises our refusal of who has guessed too often, in place of a form's error (SEC21)."""
+        """Answer too many attempts with our error instead of a form's (SEC21)."""
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError as error:
             raise ImmediateHttpResponse(build_rate_limit_response()) from error
 
     def set_password(self, user: Actor, password: str) -> None:
-        """By the old password or by a link. Raises the refusal of a link that has been used meanwhile."""
+        """Set a new password, by the old password or by a link. A link that was used before is refused."""
         match = self.request.resolver_match
         by_link = match is None or not match.url_name.endswith("account-password-change")
         language = get_language_from_request(self.request)
         if not actors.set_password(user, password, by_link=by_link, language=language):
-            raise ImmediateHttpResponse(_refusal("invalid_password_reset", "key", "This link is no good any more."))
+            raise ImmediateHttpResponse(
+                _build_field_error_response("invalid_password_reset", "key", "This link is no good any more.")
+            )
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Have a worker send the mail, so that the request does not wait for a mail server."""
+        """Enqueue the mail, so that the request does not wait for a mail server."""
         arguments = [emailconfirmation.email_address.pk, get_web_app_url(request), get_language_from_request(request)]
         current_app.send_task("actors.tasks.send_confirmation", arguments)
 
     def send_account_already_exists_mail(self, email: str) -> None:
-        """Mail the owner of the account: the answer to the sign-up is that of a new account (SEC21)."""
+        """Enqueue a mail to the owner of the account. The response to the sign-up is that for a new account (SEC21)."""
         current_app.send_task(
             "actors.tasks.send_account_exists_notice", [email, get_language_from_request(self.request)]
         )
 
     def logout(self, request: HttpRequest) -> None:
-        """Sign out, and end what this session has open at once (SEC5)."""
+        """Sign out, and end the sockets of this session at once (SEC5)."""
         person = request.user
         super().logout(request)
         if isinstance(person, Actor):
             notify_rights_changed(person.id)
 
     def populate_username(self, request: HttpRequest, user: Actor) -> None:
-        """The user name is the handle; `save_user` has set it."""
+        """Do nothing: `save_user` sets the user name."""

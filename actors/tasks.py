@@ -1,4 +1,4 @@
-"""Celery tasks: mails, which nobody waits for. A mail server may be away for a while; its errors are kinds of OSError."""
+"""Celery tasks that send mails. They are retried on `OSError`, the base class of errors of a mail server."""
 
 from uuid import UUID
 
@@ -12,40 +12,40 @@ from actors.models import Actor
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_reset_link(email: str, address: str, language: str) -> None:
-    """Send a link for a new password, if somebody has this address."""
+    """Send a link for a new password, if a person has this address."""
     actors.send_reset_link(email=email, address=address, language=language)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_password_notice(actor_id: str, language: str, by_link: bool = False) -> None:
-    """Send a person a notice that their password was changed: perhaps it was not they who did it."""
+    """Notify a person that their password was changed, because another person may have changed it."""
     person = Actor.people.get(pk=UUID(actor_id))
     mails.send(person, "changed_by_link" if by_link else "changed", language, name=person.name)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_email_change(change_id: str, address: str, language: str) -> None:
-    """Send a link to the address that a person wants to have."""
+    """Send a link for confirmation to the new address of a person."""
     actors.send_email_change(change_id=UUID(change_id), address=address, language=language)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_email_change_notice(actor_id: str, language: str) -> None:
-    """Tell a person that their address is about to change: it may not have been they."""
+    """Notify a person at their present address that it is about to change, because another person may have started this."""
     person = Actor.people.get(pk=UUID(actor_id))
     mails.send(person, "email_change_notice", language, name=person.name)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_email_changed_notice(actor_id: str, old: str) -> None:
-    """Tell a person at their old address that they have another one now."""
+    """Notify a person at their old address that it was changed."""
     person = Actor.people.get(pk=UUID(actor_id))
     mails.send(person, "email_changed", "", to=old, name=person.name)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_confirmation(address_id: int, address: str, language: str) -> None:
-    """Send a link by which the address of a new account is confirmed."""
+    """Send a link that confirms the address of a new account."""
     unconfirmed = EmailAddress.objects.select_related("user").get(pk=address_id)
     link = f"{address}/confirm-email/{EmailConfirmationHMAC(unconfirmed).key}"
     mails.send(unconfirmed.user, "confirm", language, to=unconfirmed.email, link=link)
@@ -53,7 +53,7 @@ def send_confirmation(address_id: int, address: str, language: str) -> None:
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_account_exists_notice(email: str, language: str) -> None:
-    """Tell a person that somebody wanted to sign up with their address."""
+    """Notify a person that their address was used for another sign-up."""
     person = Actor.people.filter(email__iexact=email, is_active=True).first()
     if person is not None:
         mails.send(person, "exists", language, name=person.name)

@@ -1,4 +1,4 @@
-"""Check rights to topics and record presence, for many people at once."""
+"""Checking rights to topics and recording presence, for many people at once."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -12,21 +12,21 @@ Pair = tuple[UUID, Topic]
 
 
 def admit(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]:
-    """Return the (person, topic) pairs that are allowed, and publish their presence in chats."""
+    """Return the pairs of a person and a topic that are allowed, and publish the presence of these people in chats."""
     allowed = filter_allowed(pairs)
-    presence.add_present(_in_chats(allowed), hub_id)
+    presence.add_present(_group_by_chat(allowed), hub_id)
     return dict.fromkeys(allowed, True)
 
 
 def depart(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]:
-    """Remove the presence of people whose last sockets of this process left the topics."""
-    presence.remove_present(_in_chats(pairs), hub_id)
+    """Remove the presence of people who have no socket of this process on the topics any more."""
+    presence.remove_present(_group_by_chat(pairs), hub_id)
     return {}
 
 
-def _in_chats(pairs: Collection[Pair]) -> dict[Topic, set[UUID]]:
-    found: dict[Topic, set[UUID]] = defaultdict(set)
+def _group_by_chat(pairs: Collection[Pair]) -> dict[Topic, set[UUID]]:
+    people: dict[Topic, set[UUID]] = defaultdict(set)
     for actor_id, topic in pairs:
         if topic.kind == "chat":
-            found[topic].add(actor_id)
-    return found
+            people[topic].add(actor_id)
+    return people

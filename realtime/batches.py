@@ -1,4 +1,4 @@
-"""Batched lookups: calls that many sockets make at the same time become one."""
+"""Batched lookups: concurrent calls for single keys become one call for many keys."""
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -21,11 +21,13 @@ class Failure:
 
 
 class Batched(Generic[Key, Value]):
-    """Calls `work` with many keys at once: keys that come while it runs are gathered for the next call. So a thousand sockets
-    that come back together cost a few reads (MSG6), and no value was read before its key was asked for (MSG5, SEC5).
+    """Calls `work` with many keys at once. Keys that are requested while it runs are gathered for the next call.
 
-    If `work` fails, it is called again with each half of the keys, so that a key with an error fails alone (FAIR7); except for
-    errors of the database, which concern all keys.
+    So a thousand sockets that connect at the same time cost a few queries (MSG6), and a value is never older than the request
+    for its key (MSG5, SEC5).
+
+    If `work` raises an error, it is called again with each half of the keys, so that only the key with the error fails (FAIR7).
+    Errors of the database are raised for all keys.
     """
 
     def __init__(self, work: Callable[[Collection[Key]], Mapping[Key, Value]]) -> None:

@@ -1,4 +1,4 @@
-"""The protocol of a socket: opening it, and handling the frames that the client sends. The hub does everything else."""
+"""The WebSocket consumer: it opens and closes a socket and handles the frames of the client. The hub sends all other frames."""
 
 import asyncio
 import logging
@@ -31,15 +31,15 @@ not_opened = ThrottledWarning(logger, "A socket could not be opened")
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """One open tab. It has no channel in the channel layer: the hub receives for all sockets."""
+    """A socket. It has no channel of its own in the channel layer, because the hub receives for all sockets."""
 
     channel_layer_alias = "none"
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.socket: Socket | None = None
         self.allowance = TokenBucket(limits.SOCKET_MESSAGES_PER_SECOND, limits.SOCKET_BURST_MESSAGES)
-        self.typed: dict[Topic, float] = {}
-        self.writing: asyncio.Task[None] | None = None
+        self.typing_published_at: dict[Topic, float] = {}
+        self.write_task: asyncio.Task[None] | None = None
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -65,7 +65,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             return
         try:
             found = await hub.find_sign_in(handshake.session_key) if handshake.session_key else None
-        except Exception as error:  # noqa: BLE001 -- anybody can cause it: logged now and then
+        except Exception as error:  # noqa: BLE001 -- logged by `not_opened`, which limits the number of log lines
             not_opened.warn(repr(error))
             await self.close_with_code(TRY_LATER)
             return
@@ -79,7 +79,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.open_socket(hub, Socket(*found, self.send, self.end))
 
     async def refuse_anonymous(self) -> None:
-        """Close the socket of an anonymous client. An address that tries too often gets a refused handshake (FAIR7)."""
+        """Close the socket of an anonymous client. With too many sockets from one address, the handshake is refused (FAIR7)."""
         host, *_ = self.scope.get("client") or ("",)
         try:
             throttle(get_address_bucket(host), local_only=True)
@@ -95,24 +95,23 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def open_socket(self, hub: Hub, socket: Socket) -> None:
         self.socket, self.hub = socket, hub
-        hub.add(socket)  # before anything is awaited: of many that connect at once, each counts
+        hub.add(socket)  # before the first await, so that concurrent connections are counted
         await self.accept()
         if isinstance(connection := self.find_connection(), FrameWriter):
             socket.outbox.writer = connection
-        self.writing = asyncio.create_task(self.write(socket), name="socket")
+        self.write_task = asyncio.create_task(self.write(socket), name="socket")
         await hub.start()
 
     async def write(self, socket: Socket) -> None:
         try:
             await socket.outbox.run()
         except (OSError, RuntimeError) as error:
-            # A broken connection concerns this socket alone.
             logger.info("A socket broke: %r", error)
         finally:
             self.leave()
 
     def end(self, code: int) -> None:
-        """Close this socket from our side."""
+        """Close the socket. The hub calls this."""
         self.leave()
         get_hub().spawn(self.close_in_time(code))
 
@@ -121,31 +120,33 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             async with asyncio.timeout(limits.CLOSE_TIMEOUT_SECONDS):
                 await self.close(code)
         except (OSError, RuntimeError) as error:
-            logger.info("A socket did not close in time and is cut: %r", error)
-            self.cut()
+            logger.info("A socket did not close in time and is aborted: %r", error)
+            self.abort_connection()
 
-    def cut(self) -> None:
-        """Cut the connection. A client that does not read does not take the closing frame either, and ASGI cannot cut a
-        connection, so uvicorn's transport is used."""
+    def abort_connection(self) -> None:
+        """Abort the connection of a client that does not read, and so does not receive a close frame.
+
+        ASGI cannot abort a connection, so this uses uvicorn's transport.
+        """
         transport = getattr(self.find_connection(), "transport", None)
         if transport is not None:
             abort(transport)
 
     def find_connection(self) -> object:
-        """Return uvicorn's connection: ASGI's `send` is its method."""
+        """Return uvicorn's connection object, of which ASGI's `send` is a method."""
         return getattr(self.base_send, "__self__", None)
 
     def leave(self) -> None:
         if self.socket is not None:
             self.socket.has_ended = True
             self.hub.remove(self.socket)
-        if self.writing is not None and self.writing is not asyncio.current_task():
-            self.writing.cancel()
+        if self.write_task is not None and self.write_task is not asyncio.current_task():
+            self.write_task.cancel()
 
     # --- frames of the client -------------------------------------------------------------------------------------
 
     async def receive_frame(self, text: str | None) -> None:
-        """Handle a frame. An invalid one is answered with an error frame, and the socket stays open."""
+        """Handle a frame of the client. An invalid one is answered with an error frame, and the socket stays open."""
         socket, topic = self.socket, None
         if socket is None or socket.has_ended:
             return
@@ -186,7 +187,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.publish_typing(socket, Topic.parse(frame.topic))
 
     async def subscribe(self, socket: Socket, topic: Topic, since: int | None) -> None:
-        """Follow the topic first and read then, so that frames in between follow the answer (MSG5)."""
+        """Subscribe to a topic, and answer with its state. Frames that arrive during the read are sent after the answer (MSG5)."""
         if topic not in socket.subscriptions and len(socket.subscriptions) >= limits.MAX_SUBSCRIPTIONS:
             raise LimitReached(f"A socket follows at most {limits.MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.follow(socket, topic)
@@ -203,13 +204,13 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             self.hub.read_cursors.move(socket.actor.id, topic.id, seq)
 
     async def publish_typing(self, socket: Socket, topic: Topic) -> None:
-        now = time.monotonic()
-        if (
-            topic not in socket.subscriptions
-            or now - self.typed.get(topic, -limits.TYPING_INTERVAL_SECONDS) < limits.TYPING_INTERVAL_SECONDS
-        ):
+        """Publish that the person is typing, at most once in `TYPING_INTERVAL_SECONDS`."""
+        if topic not in socket.subscriptions:
             return
-        self.typed[topic] = now
+        now, last = time.monotonic(), self.typing_published_at.get(topic)
+        if last is not None and now - last < limits.TYPING_INTERVAL_SECONDS:
+            return
+        self.typing_published_at[topic] = now
         await run_in_db_thread(publish_typing, socket.actor, topic)
 
 
@@ -219,7 +220,7 @@ def send_error(socket: Socket, error: AppError, topic: str | None) -> None:
 
 
 def publish_typing(actor: Actor, topic: Topic) -> None:
-    """Show the others that this person is typing. Raises `NotFound` and `Forbidden` as posting does (EDIT6)."""
+    """Publish that a person is typing in a chat. Raises `NotFound`, `Forbidden` and `Invalid`, as posting does (EDIT6)."""
     if topic.kind != "chat":
         raise Invalid("People write in chats only.")
     get_chat_for(actor, topic.id, ChatVerb.POST)

@@ -1,4 +1,4 @@
-"""Decide from the headers of a WebSocket handshake who opens the socket, and whether its origin is allowed (SEC6)."""
+"""Authenticating WebSocket handshakes, and checking their origin (SEC6)."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,30 +22,30 @@ from realtime.rights import Ticket
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """The key of a session, or an API token; and whether the origin may use it."""
+    """The credential of a handshake, a session key or an API token, and whether its origin is allowed."""
 
     session_key: str | None
     is_allowed: bool
 
 
 def read_handshake(headers: Iterable[tuple[bytes, bytes]]) -> Handshake:
-    """Return the contents of a handshake. Browsers send cookies for any page, so with a cookie the origin is checked."""
+    """Return the credential in the headers. The origin is checked for cookies, because browsers send them for any page."""
     values = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
     if (text := parse_bearer_token(values.get("authorization", ""))) is not None:
         return Handshake(text if text.startswith(TOKEN_PREFIX) else None, is_allowed=True)
     if key := values.get("x-session-token"):
-        return Handshake(_as_session_key(key), is_allowed=True)
+        return Handshake(_parse_session_key(key), is_allowed=True)
     key = parse_cookie(values.get("cookie", "")).get(settings.SESSION_COOKIE_NAME, "")
-    return Handshake(_as_session_key(key), _is_same_origin(values.get("origin", ""), values.get("host", "")))
+    return Handshake(_parse_session_key(key), _is_same_origin(values.get("origin", ""), values.get("host", "")))
 
 
-def _as_session_key(key: str) -> str | None:
-    """Return the key if it looks like a session's. An API token counts only in its own header, as in REST."""
+def _parse_session_key(key: str) -> str | None:
+    """Return the key if it has the form of a session key. An API token is valid only in its own header, as in REST."""
     return key if is_session_key(key) else None
 
 
 def _is_same_origin(origin: str, host: str) -> bool:
-    """Return whether the page was served by this host and port, and the host is one of ours."""
+    """Return whether the origin is this host and port, and the host is one of `ALLOWED_HOSTS`."""
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     domain, _ = split_domain_port(host)
@@ -63,13 +63,15 @@ def _is_same_origin(origin: str, host: str) -> bool:
 
 
 def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
-    """Return the active people of these session keys and API tokens; invalid ones are left out. Two queries, and one more for
-    tokens."""
+    """Return the active people of these session keys and API tokens. Invalid keys are left out.
+
+    Two queries, and one more if there are tokens.
+    """
     tokens = {key for key in keys if key.startswith(TOKEN_PREFIX)}
-    return _by_session(set(keys) - tokens) | (_by_token(tokens) if tokens else {})
+    return _find_by_session(set(keys) - tokens) | (_find_by_token(tokens) if tokens else {})
 
 
-def _by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+def _find_by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
     found = find_tokens(texts)
     for token in found.values():
         actors.record_token_use(token)
@@ -79,9 +81,12 @@ def _by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
     }
 
 
-def _by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
-    """Leave out sessions that have expired, are not signed in, are older than the last change of the password, or belong to a
-    person who may not sign in."""
+def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+    """Return the people of valid sessions.
+
+    A session is invalid if it has expired, is anonymous, is older than the last change of the password, or if its person
+    may not sign in.
+    """
     live = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
     decoded = {session.session_key: session.get_decoded() for session in live}
     people = _get_people({data[SESSION_KEY] for data in decoded.values() if SESSION_KEY in data})

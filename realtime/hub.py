@@ -1,4 +1,4 @@
-"""The hub: one per process. It receives from the channel layer once for all sockets of the process, and distributes.
+"""The hub of a process, which receives frames from the channel layer for all sockets of the process.
 
 Its periodic work is in `maintenance`.
 """
@@ -34,11 +34,11 @@ from server import limits
 logger = logging.getLogger(__name__)
 
 JOIN_TIMEOUT = 2.0
-"""Seconds that a subscription waits for Redis. After that it goes on without, and the heartbeat repairs."""
+"""Seconds that a subscription waits for Redis. Without an answer it continues, and heartbeats read missed frames."""
 
 
 class Hub:
-    """The sockets of this process and what they follow."""
+    """The sockets of this process and their subscriptions."""
 
     def __init__(self) -> None:
         self.id = uuid4().hex
@@ -58,7 +58,7 @@ class Hub:
         self._probe_received_at = 0.0
         self._is_disconnected = False
 
-    # --- sockets and what they follow ---------------------------------------------------------------------------
+    # --- sockets and subscriptions ------------------------------------------------------------------------------
 
     def add(self, socket: Socket) -> None:
         """Add a socket."""
@@ -89,7 +89,7 @@ class Hub:
         return subscription
 
     async def answer(self, socket: Socket, subscription: Subscription, since: int | None) -> None:
-        """Send the answer of the subscription and then the frames that were held back, if the socket still follows."""
+        """Send the answer to a subscription and then the frames that were held back, unless the subscription has ended."""
         topic = subscription.topic
         answer = (
             await self.buffers[topic].answer(subscription, since)
@@ -115,11 +115,11 @@ class Hub:
     async def _depart(self, topic: Topic, actor_id: UUID) -> None:
         await self._departure((actor_id, topic))
         if self.has_socket_on(topic, actor_id):
-            # They came back meanwhile.
+            # The person has subscribed again since.
             await self.admit((actor_id, topic))
 
     def get_allowance(self, actor_id: UUID) -> TokenBucket:
-        """Return the bucket for all sockets of a person in this process. It outlives them, so a new socket gets no new one."""
+        """Return the token bucket for all sockets of a person in this process. A new socket does not get a new bucket."""
         return self._allowances.get_or_set(
             actor_id, lambda: TokenBucket(limits.PERSON_MESSAGES_PER_SECOND, limits.PERSON_BURST_MESSAGES)
         )
@@ -127,7 +127,7 @@ class Hub:
     # --- the channel layer --------------------------------------------------------------------------------------------------
 
     async def join_group(self, group: str) -> bool:
-        """Join a group of the channel layer. Return false if Redis does not answer; the attempt goes on."""
+        """Join a group of the channel layer. Return false if Redis does not answer in time; the attempt continues then."""
         task = self.spawn(self.layer.group_add(group, self.channel))
         done, _ = await asyncio.wait([task], timeout=JOIN_TIMEOUT)
         return bool(done) and not task.cancelled() and task.exception() is None
@@ -166,7 +166,7 @@ class Hub:
             self._is_disconnected = True
 
     def _receive_probe(self) -> None:
-        """Note that a probe came back. After an interruption frames are missing: repair the buffers (MSG3)."""
+        """Record that a probe has arrived. Repair the buffers after an interruption, because frames are missing (MSG3)."""
         now = asyncio.get_running_loop().time()
         if self._probe_received_at and now - self._probe_received_at > 3 * maintenance.PROBE_INTERVAL_SECONDS:
             self.spawn(maintenance.repair_outdated_buffers(self))
@@ -177,7 +177,7 @@ class Hub:
     # --- loops -----------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Start the loops, unless they run."""
+        """Start the loops if they are not running."""
         if self._loops or not self.sockets:
             return
         self._probe_received_at = 0.0
@@ -208,13 +208,13 @@ class Hub:
         self._loops = []
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run `work` in a task that is kept until it is done. An error is logged."""
+        """Run a coroutine in a task, and keep a reference to it until it has ended. Errors are logged."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._handle_task_end)
         return task
 
-    def _done(self, task: asyncio.Task[Any]) -> None:
+    def _handle_task_end(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.log(

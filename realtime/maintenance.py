@@ -1,6 +1,6 @@
-"""The periodic work of a hub, for all of its sockets at once: heartbeats with the versions of the chats, rights, presence.
+"""The periodic work of a hub, for all of its sockets at once: heartbeats, checks of rights, and presence.
 
-Work that fails is repeated at the next interval; the sockets stay open (RUN7).
+Work that fails is repeated after the next interval, and the sockets stay open (RUN7).
 """
 
 import asyncio
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HEARTBEAT_INTERVAL_SECONDS = 10.0
-"""Seconds (MSG9)."""
+"""Seconds between two heartbeats (MSG9)."""
 
 RIGHTS_CHECK_INTERVAL_SECONDS = 4.0
-"""Seconds between two checks of all rights. With the time of the query, a lost right ends after five at most (SEC5)."""
+"""Seconds between two checks of all rights, so that sockets lose a withdrawn right after at most five seconds (SEC5)."""
 
 PROBE_INTERVAL_SECONDS = 1.0
 """Seconds between two liveness probes, which the hub sends to itself through Redis."""
 
 REPAIR_TIMEOUT = 2.0
-"""Seconds that a heartbeat waits for repairs, so that it does not overtake the rows of the versions that it names."""
+"""Seconds that a heartbeat waits for repairs, so that rows are sent before the heartbeat with their version."""
 
 
 async def run_every(seconds: float, job: Callable[[], Awaitable[object]]) -> None:
@@ -61,14 +61,14 @@ async def send_heartbeats(hub: "Hub") -> None:
 
 
 async def maintain_subscriptions(hub: "Hub") -> None:
-    """Leave the groups of topics without followers, and try again to join groups that could not be joined."""
+    """Leave the groups of topics without subscribers, and retry to join groups that could not be joined."""
     await hub.join_own_groups()
     for topic, buffer in list(hub.buffers.items()):
         group = get_group_name(str(topic))
         if not buffer.is_empty and not buffer.is_subscribed:
             buffer.is_subscribed = await hub.join_group(group)
         elif buffer.is_empty and buffer.is_subscribed:
-            # A new follower joins the group again; the layer does that after this.
+            # A new subscriber joins the group again, which the channel layer does after leaving it.
             buffer.is_subscribed = False
             hub.spawn(hub.layer.group_discard(group, hub.channel))
         elif buffer.is_empty:
@@ -76,7 +76,10 @@ async def maintain_subscriptions(hub: "Hub") -> None:
 
 
 async def repair_outdated_buffers(hub: "Hub") -> dict[Topic, int]:
-    """Read the versions of all chats followed here in one query, and repair the buffers that are behind."""
+    """Read the versions of all chats with subscribers in one query, and repair the buffers that are behind.
+
+    Return the versions by topic.
+    """
     buffers = {
         topic.id: buffer for topic, buffer in hub.buffers.items() if topic.kind == "chat" and not buffer.is_empty
     }
@@ -95,7 +98,7 @@ async def repair_outdated_buffers(hub: "Hub") -> dict[Topic, int]:
 
 
 async def renew_presence(hub: "Hub") -> None:
-    """Renew the presence of the people of this process, and forward who is present in each chat."""
+    """Renew the presence of the people of this process, and pass the people who are present to each buffer."""
     mine: dict[Topic, set[UUID]] = defaultdict(set)
     for socket in hub.sockets:
         for topic in socket.subscriptions:
@@ -121,7 +124,7 @@ async def check_rights(hub: "Hub", sockets: Collection[Socket] | None = None) ->
             hub.remove(socket)
             socket.end(SIGNED_OUT)
         else:
-            # A topic that was subscribed to meanwhile is not in `pairs`: its right has just been checked.
+            # A topic that was subscribed to during the query is not in `pairs`. Its right was checked then.
             for topic in [topic for topic in socket.subscriptions if (socket.actor.id, topic) in pairs - allowed]:
                 hub.unfollow(socket, topic)
                 socket.send(Access(topic=str(topic), allowed=False).model_dump_json())

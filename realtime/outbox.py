@@ -1,4 +1,4 @@
-"""The frames that wait to be sent to one socket. Their number is bounded, since a client may stop reading (MSG7)."""
+"""The bounded queue of frames for a socket, whose client may stop reading (MSG7)."""
 
 import asyncio
 from collections import deque
@@ -11,8 +11,8 @@ from websockets.frames import Frame, Opcode
 from server import limits
 
 
-class Full(Exception):
-    """The client reads too slowly."""
+class OutboxFull(Exception):
+    """The outbox is full, because the client reads too slowly."""
 
 
 @runtime_checkable
@@ -28,51 +28,55 @@ class FrameWriter(Protocol):
 
 @lru_cache(maxsize=1)
 def encode_frame(text: str) -> bytes:
-    """Return `text` as one WebSocket frame. A server does not mask frames (RFC 6455, 5.1), so all sockets get the same bytes;
-    a text goes to all sockets in a row, so a cache of one is enough."""
+    """Return `text` as a WebSocket frame. Servers do not mask frames (RFC 6455, 5.1), so all sockets get the same bytes.
+
+    A text is sent to all sockets in a row, so a cache of one entry is enough.
+    """
     return Frame(Opcode.TEXT, text.encode()).serialize(mask=False)
 
 
 @lru_cache(maxsize=1)
 def encode_frames(texts: tuple[str, ...]) -> bytes:
-    """Return several frames as one string of bytes: each write is a system call."""
+    """Return several frames as one byte string, because each write is a system call."""
     return b"".join(Frame(Opcode.TEXT, text.encode()).serialize(mask=False) for text in texts)
 
 
 class Outbox:
-    """A bounded queue, and the writer that empties it.
+    """A bounded queue of frames, and the loop that sends them.
 
-    With a `writer`, `put` writes a frame directly while the connection takes it, without a task or an ASGI message for each
-    frame. Without one, frames go through `send`.
+    With a `writer`, `put` writes a frame directly if the connection accepts it, without a task or an ASGI message for each
+    frame. Without one, frames are sent by `send`.
     """
 
-    __slots__ = ("_news", "_send", "_size", "_waiting", "writer")
+    __slots__ = ("_has_frames", "_send", "_size", "_waiting", "writer")
 
     def __init__(self, send: Callable[[str], Awaitable[None]]) -> None:
         self.writer: FrameWriter | None = None
         self._send = send
         self._waiting: deque[tuple[str, bool]] = deque()
         self._size = 0
-        self._news = asyncio.Event()
+        self._has_frames = asyncio.Event()
 
     def put(self, text: str, *, transient: bool = False) -> None:
-        """Add a frame. If it does not fit, transient frames are dropped: the durable row that follows replaces them. Raise `Full`
-        if that is not enough."""
+        """Send a frame, or queue it. If the queue is full, transient frames are dropped: a durable row replaces them later.
+
+        Raises `OutboxFull` if a durable frame does not fit then.
+        """
         if self.writer is not None and not self._waiting and self.writer.writable.is_set():
             self.writer.write_frame(encode_frame(text))
             return
-        if self._is_over(text):
+        if self._exceeds_limits(text):
             self._drop_transient()
             if transient:
                 return
-            if self._is_over(text):
-                raise Full
+            if self._exceeds_limits(text):
+                raise OutboxFull
         self._waiting.append((text, transient))
         self._size += len(text)
-        self._news.set()
+        self._has_frames.set()
 
     def put_transient(self, texts: tuple[str, ...]) -> None:
-        """Add transient frames, which go out in one write if the connection takes them now."""
+        """Send transient frames in one write, or queue them if the connection does not accept them now."""
         if self.writer is not None and not self._waiting and self.writer.writable.is_set():
             self.writer.write_frame(encode_frames(texts))
             return
@@ -80,10 +84,10 @@ class Outbox:
             self.put(text, transient=True)
 
     async def run(self) -> None:
-        """Send the frames in order, until cancelled or the connection breaks."""
+        """Send queued frames in order, until the task is cancelled or the connection breaks."""
         while True:
-            await self._news.wait()
-            self._news.clear()
+            await self._has_frames.wait()
+            self._has_frames.clear()
             while self._waiting:
                 if self.writer is not None and not self.writer.writable.is_set():
                     await self.writer.writable.wait()
@@ -95,12 +99,13 @@ class Outbox:
                 else:
                     self.writer.write_frame(encode_frame(text))
 
-    def _is_over(self, text: str) -> bool:
-        waiting = len(self._waiting)
-        return waiting > 0 and (
-            waiting >= limits.MAX_WAITING_FRAMES or self._size + len(text) > limits.MAX_WAITING_CHARACTERS
-        )
+    def _exceeds_limits(self, text: str) -> bool:
+        """Return whether the queue cannot take this frame. An empty queue takes any frame."""
+        if not self._waiting:
+            return False
+        is_too_long = len(self._waiting) >= limits.MAX_WAITING_FRAMES
+        return is_too_long or self._size + len(text) > limits.MAX_WAITING_CHARACTERS
 
     def _drop_transient(self) -> None:
-        self._waiting = deque(item for item in self._waiting if not item[1])
+        self._waiting = deque((text, transient) for text, transient in self._waiting if not transient)
         self._size = sum(len(text) for text, _ in self._waiting)

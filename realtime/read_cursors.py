@@ -1,5 +1,4 @@
-"""Read cursors from sockets. They are gathered and written together: when all members of a chat read an answer at the same time,
-that costs one transaction."""
+"""Gathering read cursors from sockets, and writing them together: many people read a message at the same time."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -17,14 +16,14 @@ WRITE_DELAY_SECONDS = 0.5
 
 
 class ReadCursors:
-    """The cursors of this process that are not written yet."""
+    """The read cursors from sockets of this process that are not written yet."""
 
     def __init__(self, hub: "Hub") -> None:
         self._hub = hub
         self._waiting: dict[tuple[UUID, UUID], int] = {}
 
     def move(self, actor_id: UUID, chat_id: UUID, seq: int) -> None:
-        """Move the cursor of a person who follows this chat to `seq`. It is written within `WRITE_DELAY_SECONDS`."""
+        """Move the cursor of a person in a chat to `seq`. It is written after `WRITE_DELAY_SECONDS`."""
         if not self._waiting:
             self._hub.spawn(self._write())
         key = (actor_id, chat_id)

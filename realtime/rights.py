@@ -1,6 +1,6 @@
-"""Rights to topics, and sign-ins, checked for all sockets at once (SEC5) with a constant number of queries.
+"""Checking the sign-ins of sockets and their rights to topics, for all sockets in a constant number of queries (SEC5).
 
-A test compares the results with those of `get_chat_for` and the like, which REST and tools use (EDIT6).
+A test compares the results with those of `get_chat_for` and similar functions, which REST and tools use (EDIT6).
 """
 
 from collections.abc import Collection
@@ -21,8 +21,7 @@ from workspaces.models import Membership
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """How a socket was signed in: by a session, with the hash of the password that it was opened under; or by an API token,
-    which may be read-only."""
+    """The sign-in of a socket: a session with its hash (`Actor.get_session_auth_hash`), or an API token, which may be read-only."""
 
     session_key: str
     actor_id: UUID
@@ -32,7 +31,7 @@ class Ticket:
 
 
 def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
-    """Return those of the (person, topic) pairs that are allowed now. At most three queries."""
+    """Return those pairs of a person and a topic that are allowed. At most three queries."""
     people = list({actor_id for actor_id, _ in pairs})
     chats, workspaces, actors = (
         list({topic.id for _, topic in pairs if topic.kind == kind}) for kind in ("chat", "workspace", "actor")
@@ -54,8 +53,10 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
 
 
 def filter_signed_in(tickets: Collection[Ticket]) -> set[Ticket]:
-    """Return those whose session or API token is valid, whose person may sign in, and whose password has not changed. Two
-    queries, and one more for tokens."""
+    """Return the valid tickets: the session or API token is valid, and the person may sign in and has the same password.
+
+    Two queries, and one more if there are API tokens.
+    """
     by_token = {ticket for ticket in tickets if ticket.token_id}
     return _filter_live_sessions(set(tickets) - by_token) | (_filter_live_tokens(by_token) if by_token else set())
 
@@ -70,7 +71,7 @@ def _filter_live_sessions(tickets: Collection[Ticket]) -> set[Ticket]:
     )
     active = Actor.people.filter(is_any_of("pk", list({ticket.actor_id for ticket in tickets})), is_active=True)
     people = active.values_list("pk", "password", "session_epoch")
-    hashes = {pk: _session_hash(password, epoch) for pk, password, epoch in people}
+    hashes = {pk: _compute_session_hash(password, epoch) for pk, password, epoch in people}
     return {
         ticket
         for ticket in tickets
@@ -79,7 +80,7 @@ def _filter_live_sessions(tickets: Collection[Ticket]) -> set[Ticket]:
 
 
 @lru_cache(maxsize=10_000)
-def _session_hash(password: str, session_epoch: int) -> str:
+def _compute_session_hash(password: str, session_epoch: int) -> str:
     """Return `Actor.get_session_auth_hash` of an actor with these values; it depends on nothing else."""
     return Actor(password=password, session_epoch=session_epoch).get_session_auth_hash()
 

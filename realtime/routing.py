@@ -1,4 +1,4 @@
-"""Which socket goes to which consumer: there is one kind, at `/ws/`."""
+"""The ASGI application for WebSockets, at `/ws/`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _socket = SocketConsumer.as_asgi()
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """ASGI, for `websocket` scopes. Every other path is refused at the handshake."""
+    """Run the consumer for a `websocket` scope. Other paths than `/ws/` are refused at the handshake."""
     if scope["path"].rstrip("/") != "/ws":
         await receive()
         await send({"type": "websocket.close"})

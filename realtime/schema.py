@@ -1,6 +1,6 @@
-"""What goes over the wire, as one OpenAPI document: the REST API, the socket's frames, messages' payloads, error codes.
+"""Building the OpenAPI document: the REST API, the frames of the socket, the payloads of messages, and the error codes.
 
-TypeScript's types are generated from it; `manage.py export_schema --check` fails when it is out of date.
+The TypeScript types are generated from it. `manage.py export_schema --check` fails if the generated file is out of date.
 """
 
 import json
@@ -21,7 +21,7 @@ from events.payloads import PAYLOADS
 from events.row import COMPONENT
 from events.rows import MessageRow
 
-BESIDES: dict[str, TypeAdapter[Any]] = {
+EXTRA_COMPONENTS: dict[str, TypeAdapter[Any]] = {
     "ServerFrame": TypeAdapter(ServerFrame),
     "ClientFrame": TypeAdapter(ClientFrame),
     "MessageRow": TypeAdapter(MessageRow),
@@ -31,7 +31,7 @@ BESIDES: dict[str, TypeAdapter[Any]] = {
     "SpecContent": TypeAdapter(SpecContent),
     "ToolSettings": TypeAdapter(ToolSettings),
 }
-"""What no operation of the REST API mentions."""
+"""Components of the document that no operation of the REST API refers to."""
 
 REFERENCE = "#/components/schemas/{model}"
 
@@ -61,9 +61,9 @@ class AppSessionScheme(OpenApiAuthenticationExtension):
 
 
 class RowExtension(PydanticExtension):
-    """Pydantic models in `extend_schema`. A generic one gets a plain name: `Page[MessageRow]` becomes `PageOfMessageRow`.
+    """Support for Pydantic models in `extend_schema`. The name of a generic one is changed: `Page[Row]` becomes `PageOfRow`.
 
-    The models inside a request are components of their own: what a request may leave out, an answer always has.
+    A model in a request body is a separate component, because a request may leave out fields that a response always has.
     """
 
     priority = 1
@@ -74,12 +74,14 @@ class RowExtension(PydanticExtension):
     def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
         if direction == "request":
             schema = self.target.model_json_schema(mode="validation", ref_template=f"{REFERENCE}Request")
-            return _registered(schema, auto_schema, suffix="Request")
-        return _registered(self.target.model_json_schema(mode="serialization", ref_template=REFERENCE), auto_schema)
+            return _register_definitions(schema, auto_schema, suffix="Request")
+        return _register_definitions(
+            self.target.model_json_schema(mode="serialization", ref_template=REFERENCE), auto_schema
+        )
 
 
 class UnionExtension(OpenApiSerializerExtension):
-    """A union of rows that has a name, such as `MessageRow`, in `extend_schema`."""
+    """Support for unions with a name, such as `MessageRow`, in `extend_schema`."""
 
     target_class = "typing_extensions.TypeAliasType"
 
@@ -92,11 +94,11 @@ class UnionExtension(OpenApiSerializerExtension):
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
         schema = TypeAdapter(self.target).json_schema(mode="serialization", ref_template=REFERENCE)
-        return _registered(schema, auto_schema)
+        return _register_definitions(schema, auto_schema)
 
 
-def _registered(schema: dict[str, Any], auto_schema: Any, *, suffix: str = "") -> dict[str, Any]:
-    """Return the schema without its definitions, which become components."""
+def _register_definitions(schema: dict[str, Any], auto_schema: Any, *, suffix: str = "") -> dict[str, Any]:
+    """Register the definitions of a schema as components, and return the schema without them."""
     for name, inner in schema.pop("$defs", {}).items():
         name += suffix
         component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=inner)
@@ -105,62 +107,61 @@ def _registered(schema: dict[str, Any], auto_schema: Any, *, suffix: str = "") -
 
 
 def add_frames(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A hook of drf-spectacular: what REST does not mention joins the components; titles, which only say a name
-    again and would become types of their own, go."""
+    """Add `EXTRA_COMPONENTS` and error responses to the document, and simplify it. drf-spectacular calls this hook."""
     schemas = result["components"]["schemas"]
-    for name, adapter in BESIDES.items():
+    for name, adapter in EXTRA_COMPONENTS.items():
         schema = adapter.json_schema(mode="serialization", ref_template=REFERENCE)
         schemas |= schema.pop("$defs", {})
         schemas[name] = schema
     add_errors(result)
-    document: dict[str, Any] = _simplified(result)
+    document: dict[str, Any] = _simplify(result)
     document["info"]["title"] = "Atelier"
     return document
 
 
-REFUSALS = {
+ERROR_RESPONSES = {
     "400": "The request has the wrong shape or content.",
-    "401": "Nobody is signed in, or the token is no good.",
+    "401": "The request is anonymous, or its token is invalid.",
     "403": "The person may see this, but not do it.",
-    "404": "There is no such thing, or the person may not know of it.",
-    "409": "Somebody or something was there first.",
+    "404": "There is no such object, or the person may not see it.",
+    "409": "The request conflicts with the present state.",
     "413": "The request is too large.",
     "415": "The body is not JSON.",
-    "429": "Too many requests at once; `Retry-After` says when to try again.",
-    "503": "Something that is needed is away for a moment.",
+    "429": "Too many requests; `Retry-After` has the seconds to wait.",
+    "503": "A part of the server is unavailable for a moment.",
 }
-"""Every refusal that an operation may answer with."""
-NEVER = {"get": {"409", "413", "415"}}
-"""By method: what is not among them."""
+"""The error responses of operations, by status."""
+IMPOSSIBLE_STATUSES = {"get": {"409", "413", "415"}}
+"""The error responses that operations with this method never return."""
 
 
 def add_errors(result: dict[str, Any]) -> None:
-    """Document the refusals of each operation, all in the one shape of errors."""
+    """Add the error responses to each operation."""
     shape = {"application/json": {"schema": {"$ref": REFERENCE.format(model="ErrorAnswer")}}}
     responses = result["components"].setdefault("responses", {})
-    responses |= {f"Error{status}": {"description": text, "content": shape} for status, text in REFUSALS.items()}
+    responses |= {f"Error{status}": {"description": text, "content": shape} for status, text in ERROR_RESPONSES.items()}
     for path in result["paths"].values():
         for method, operation in path.items():
-            for status in set(REFUSALS) - NEVER.get(method, set()):
+            for status in set(ERROR_RESPONSES) - IMPOSSIBLE_STATUSES.get(method, set()):
                 reference = {"$ref": f"#/components/responses/Error{status}"}
                 operation["responses"].setdefault(status, reference)
 
 
-def _simplified(node: Any) -> Any:
-    """Return a schema as generators of clients read it.
+def _simplify(node: Any) -> Any:
+    """Return a schema that generators of clients support.
 
-    Titles only repeat a name. A union in a union becomes one; the discriminator goes, whose mapping has no entry for a
-    union. Clients tell the members by their literals.
+    Titles, which only repeat names, are removed. Nested unions are flattened. Discriminators are removed, because their mapping
+    cannot name a union; clients distinguish the members of a union by their literals.
     """
     if isinstance(node, list):
-        return [_simplified(item) for item in node]
+        return [_simplify(item) for item in node]
     if not isinstance(node, dict):
         return node
     if COMPONENT in node:
         return {"$ref": REFERENCE.format(model=node[COMPONENT])}
-    # A property that is called `title` or `discriminator` has a schema, not a text or a mapping.
+    # A property with the name `title` or `discriminator` has a schema as its value, and is kept.
     schema = {
-        key: _simplified(value)
+        key: _simplify(value)
         for key, value in node.items()
         if not (key == "title" and isinstance(value, str)) and not (key == "discriminator" and "oneOf" in node)
     }
@@ -170,6 +171,6 @@ def _simplified(node: Any) -> Any:
 
 
 def build_schema() -> str:
-    """The document as JSON, the same on every machine."""
+    """Return the OpenAPI document as JSON, the same on every machine."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
     return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

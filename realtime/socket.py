@@ -1,18 +1,18 @@
-"""One open socket, as the hub sees it."""
+"""The hub's side of a socket."""
 
 from collections.abc import Awaitable, Callable
 
 from actors.models import Actor
-from realtime.outbox import Full, Outbox
+from realtime.outbox import Outbox, OutboxFull
 from realtime.rights import Ticket
 from realtime.topic_buffer import Subscription
 from realtime.topics import Topic
 
 SIGNED_OUT = 4003
-"""Close code: the session or token is not signed in (any more)."""
+"""Close code: the session or API token is invalid, or was not sent."""
 
 TOO_SLOW = 4008
-"""Close code: the client reads too slowly. It may connect again, and resumes (MSG7)."""
+"""Close code: the client reads too slowly. It may connect again and continue with its last version (MSG7)."""
 
 TOO_MUCH = 4029
 """Close code: too many messages, or too many sockets of one person."""
@@ -45,7 +45,7 @@ class Socket:
             return
         try:
             self.outbox.put(text, transient=transient)
-        except Full:
+        except OutboxFull:
             self.end(TOO_SLOW)
 
     def send_transient(self, texts: tuple[str, ...]) -> None:

@@ -1,6 +1,6 @@
-"""The frames of one topic in this process: puts them in order, and sends them to the sockets that follow the topic.
+"""The buffer of a topic, which orders frames and sends them to the subscribed sockets of this process.
 
-Missing frames are repaired by one read of the database for all sockets.
+Missing frames are replaced by one read of the database for all sockets.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from realtime.topics import Topic
 logger = logging.getLogger(__name__)
 
 OUT_OF_ORDER_WAIT_SECONDS = 0.05
-"""Seconds to wait for an earlier frame: two commits may publish in the other order."""
+"""Seconds to wait for an earlier frame, because two transactions may publish in another order than they commit."""
 
 SHARED_READ_SECONDS = 1.0
-"""Seconds in which the answer to a subscription is shared with others, for example when all come back after a restart (P8)."""
+"""Seconds in which later subscriptions get the same answer, for example when all sockets reconnect after a restart (P8)."""
 
 PRESENCE_INTERVAL_SECONDS = 1.0
-"""Seconds between two presence frames, so that a team that comes back at once does not cause a frame for each member."""
+"""Seconds between two presence frames, so that a team that connects at once does not cause a frame for each person."""
 
 CROWD_FOLLOWERS = 25
 """With this many followers in this process, deltas are gathered for `GATHERING_SECONDS`."""
@@ -31,7 +31,7 @@ GATHERING_SECONDS = 0.25
 """Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
 
 MAX_HELD_BACK = 512
-"""The most transient frames that are held back for a subscription without an answer, or that are gathered."""
+"""The maximum of transient frames that are held back before the answer to a subscription, or that are gathered."""
 
 Frame = dict[str, Any]
 CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
@@ -39,7 +39,7 @@ CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The encoded answer to a subscription. `is_shared`: other new subscriptions may get it, too."""
+    """The encoded answer to a subscription. `is_shared`: other new subscriptions may get it as well."""
 
     text: str
     version: int
@@ -59,9 +59,9 @@ class Reader(Protocol):
 
 
 class Subscription:
-    """One socket on one topic. Frames are held back until the answer has been read, and follow it in order.
+    """The subscription of a socket to a topic. Frames are held back until the answer is sent, and are sent after it in order.
 
-    `version` is the version that the socket knows; before the answer, the version of the buffer when the subscription began.
+    `version` is the last version that was sent to the socket; before the answer, that of the buffer at the subscription.
     """
 
     __slots__ = ("_held_back", "reader", "topic", "version")
@@ -101,7 +101,7 @@ class Subscription:
 
 
 class ChatRead:
-    """One read of the chat for all subscriptions that wait for it. It begins when the read before it has ended."""
+    """A read of the chat for all subscriptions that wait for it. It starts after the read before it has ended."""
 
     __slots__ = ("_before", "_work", "has_begun", "is_stale", "since", "task")
 
@@ -115,8 +115,8 @@ class ChatRead:
         self._before = before
         self.task = asyncio.create_task(self._run(), name="read")
 
-    def serves(self, since: int | None) -> bool:
-        """Return whether a new subscription may share the answer."""
+    def can_serve(self, since: int | None) -> bool:
+        """Return whether a new subscription from version `since` may share the answer."""
         begins_early = self.since is None or (since is not None and self.since <= since)
         return self.has_begun and not self.is_stale and begins_early
 
@@ -165,7 +165,7 @@ class TopicBuffer:
         """Remove a follower."""
         self._followers.pop(reader, None)
         if not self._followers:
-            # The next follower begins with a new read.
+            # Frames are no longer received, so the next follower needs a new read.
             self.version = None
             self._early.clear()
             self._gathered.clear()
@@ -176,11 +176,11 @@ class TopicBuffer:
         """Return the answer to a subscription.
 
         Subscriptions within a second share one read, unless it is older than the first frame that they received (MSG5), or an
-        agent is streaming: the text would have a hole. Others wait together for the next read, which begins at the lowest
-        `since`. There is one read at a time.
+        agent is streaming, because the streamed text would have a gap. Other subscriptions wait for the next read, which
+        starts at the lowest `since` of them. There is one read at a time.
         """
         last = self._reads.get(since is None)
-        if last is not None and last.serves(since):
+        if last is not None and last.can_serve(since):
             answer = await asyncio.shield(last.task)
             if answer.is_shared and answer.version >= subscription.version:
                 if self._sent_presence is not None:
@@ -193,31 +193,31 @@ class TopicBuffer:
             last.since = min(last.since, since)
         answer = await asyncio.shield(last.task)
         if since is not None and since > answer.version:
-            return await self.answer(subscription, None)  # the chat never had that version
+            return await self.answer(subscription, None)  # the client sent a version that the chat never had
         return answer
 
     async def _read(self, read: ChatRead) -> Answer:
         try:
             found = await self._catch_up(self.topic, read.since)
         except Exception:
-            self._forget(read)  # the next subscription tries again
+            self._discard_read(read)  # so that the next subscription reads again
             raise
-        asyncio.get_running_loop().call_later(SHARED_READ_SECONDS, self._forget, read)
+        asyncio.get_running_loop().call_later(SHARED_READ_SECONDS, self._discard_read, read)
         streams = any(row.kind == "run" and row.state == "running" for row in found.rows)
         return Answer(found.model_dump_json(), found.version, is_shared=not streams)
 
-    def _forget(self, read: ChatRead) -> None:
+    def _discard_read(self, read: ChatRead) -> None:
         if self._reads.get(read.since is None) is read:
             del self._reads[read.since is None]
 
     def set_first_version(self, version: int) -> None:
-        """Start the order of frames at the version of the first read."""
+        """Set the version of the buffer to that of the first read, and send frames after it."""
         if self.version is None:
             self.version = version
             self._release_early_frames()
 
     def add(self, frame: Frame) -> None:
-        """Add a frame of the channel layer. This neither waits nor uses the database."""
+        """Add a frame from the channel layer. Does not wait or use the database."""
         if self.is_empty:
             return
         if frame["kind"] != "changes":
@@ -236,7 +236,7 @@ class TopicBuffer:
             self._start_repair(version)
 
     def update_presence(self, people: list[UUID]) -> None:
-        """Send who is present if it differs from the last count."""
+        """Send the people who are present if they have changed."""
         if people != self._present:
             self._present = people
             self._forward_presence(Presence(topic=str(self.topic), present=people).model_dump_json())
@@ -272,7 +272,7 @@ class TopicBuffer:
             subscription.receive_transient(gathered)
 
     def _forward_presence(self, text: str | None) -> None:
-        """Send the first presence frame at once, and the last one of each following second."""
+        """Send the first presence frame at once, and then at most one in a second, the newest."""
         self._presence = text
         if self._presence_timer is None:
             self._send_last_presence()
@@ -323,7 +323,7 @@ class TopicBuffer:
             try:
                 found = await self._catch_up(self.topic, since)
             except Exception:
-                # The next frame or heartbeat tries again.
+                # The next frame or heartbeat starts another repair.
                 logger.exception("The missing rows of %s could not be read", self.topic)
                 return
             self._send_missed(found, since)

@@ -1,4 +1,4 @@
-"""The topics that a socket can follow."""
+"""The topics that a socket can subscribe to."""
 
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
@@ -11,7 +11,7 @@ Kind = Literal["chat", "workspace", "actor"]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """`chat:<id>`, whose frames carry rows; `workspace:<id>` and `actor:<id>`, which announce changed lists."""
+    """`chat:<id>`, with frames of the chat's rows; or `workspace:<id>` and `actor:<id>`, with frames about changed lists."""
 
     kind: Kind
     id: UUID
@@ -24,7 +24,7 @@ class Topic:
             parsed = UUID(id_)
         except ValueError:
             raise NotFound("There is no such topic.") from None
-        # A UUID has several spellings; with more than one, a topic could be followed twice.
+        # A UUID has several spellings. Only one is valid, so that a socket cannot subscribe twice to a topic.
         if kind not in get_args(Kind) or str(parsed) != id_:
             raise NotFound("There is no such topic.")
         return cls(kind, parsed)  # type: ignore[arg-type]  # checked above

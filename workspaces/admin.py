@@ -1,4 +1,4 @@
-"""The admin pages of workspaces, members and keys; and the pages of grants, which other apps use, too."""
+"""The admin pages of workspaces, members, models and keys, and the admin class for grants, which other apps use as well."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,7 @@ class GrantForm(GrantModelForm):
 
 
 class GrantAdmin(ReadOnlyAdmin):
-    """Grants of one permission on one object: the only rows that are filled in here. The audit trail has who gave them."""
+    """The admin of grants, each of one permission on one object. Operators create and delete them, which is audited."""
 
     list_display = ("permission_name", link_column("user", _("person")), link_column("content_object", _("on")))
     list_select_related = ("user", "content_object", "permission")
@@ -178,11 +178,11 @@ class GrantAdmin(ReadOnlyAdmin):
         return field
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        given = grants.add_grant(
+        grant = grants.add_grant(
             self.model, operator=get_operator(request), person=obj.user, permission=obj.permission,
             target=obj.content_object,
         )  # fmt: skip
-        obj.pk = given.pk
+        obj.pk = grant.pk
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         grants.revoke_grant(obj, get_operator(request))
@@ -192,12 +192,12 @@ class GrantAdmin(ReadOnlyAdmin):
             grants.revoke_grant(grant, get_operator(request))
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Write nothing to Django's own log: the audit trail has it."""
+        """Write nothing to Django's own log, because the action is in the audit trail."""
 
     log_addition = log_change
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """Write nothing to Django's own log: the audit trail has it."""
+        """Write nothing to Django's own log, because the action is in the audit trail."""
 
 
 admin.site.register(WorkspaceGrant, GrantAdmin)

@@ -1,4 +1,4 @@
-"""Object-level grants: one verb on one object for one person, given and taken by an operator."""
+"""Object-level grants: an operator grants a person one verb on one object."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -22,7 +22,7 @@ Grants = type[UserObjectPermissionBase]
 
 
 def list_grantable_permissions(grants: Grants) -> QuerySet[Permission]:
-    """The verbs that can be granted on objects of this kind: those that its model names, without Django's own four."""
+    """Return the permissions that grants of this class can have: those of the object's `Meta.permissions`."""
     column: Any = grants._meta.get_field("content_object")  # type: ignore[misc]  # every subclass has it
     target = column.related_model._meta
     known = Permission.objects.filter(
@@ -32,35 +32,33 @@ def list_grantable_permissions(grants: Grants) -> QuerySet[Permission]:
 
 
 def check_grant(*, person: "Actor", target: Any) -> None:
-    """Whether a grant would do anything. Raises `Invalid`.
+    """Check that a person can be granted a verb on an object. Raises `Invalid`.
 
-    It adds to what somebody may see anyway and opens no door by itself; and nobody edits a public agent. The
-    caller is in a transaction.
+    The person must be an active member of the object's workspace, because a grant only adds to the rights of a role. Public
+    agents belong to no workspace. Call it in a transaction: it locks the membership.
     """
     if not (person.is_human and person.is_active):
         raise Invalid(_("Rights are granted to people whose account is open."))
-    workspace_id = workspace_of(target)
+    workspace_id = _get_workspace_id(target)
     if workspace_id is None:
         raise Invalid(_("Nobody may change a public agent, so that nothing can be granted on it."))
-    # Held, so that nobody leaves meanwhile and keeps what they are about to be given.
+    # The lock keeps a concurrent removal of the person from missing the new grant.
     members = Membership.objects.select_for_update(no_key=True)
     if members.filter(workspace=workspace_id, actor=person).first() is None:
-        refused = _("%(person)s is not in the workspace of %(object)s: a grant opens no door by itself.")
-        raise Invalid(refused % {"person": person.name, "object": target})
+        message = _("%(person)s is not in the workspace of %(object)s. A right can be granted to its members only.")
+        raise Invalid(message % {"person": person.name, "object": target})
 
 
-def workspace_of(target: Any) -> UUID | None:
-    """The workspace that an object belongs to, or is; null for what is public and for people."""
-    found: UUID | None = getattr(target, "workspace_id", target.pk) if not _is_person(target) else None
-    return found
-
-
-def _is_person(target: Any) -> bool:
-    return bool(getattr(target, "is_human", False))
+def _get_workspace_id(target: Any) -> UUID | None:
+    """Return the id of the workspace of an object, which may be a workspace itself. Null for people and public agents."""
+    if getattr(target, "is_human", False):
+        return None
+    workspace_id: UUID | None = target.pk if isinstance(target, Workspace) else target.workspace_id
+    return workspace_id
 
 
 def add_grant(grants: Grants, *, operator: "Actor", person: "Actor", permission: Permission, target: Any) -> Any:
-    """Let `person` do this with `target`. A grant that exists is kept. Raises `Forbidden`, `Invalid`."""
+    """Grant a person a permission on an object, or return the existing grant. Raises `Forbidden`, `Invalid`."""
     check_operator(operator, grants)
     check_grant(person=person, target=target)
     if not list_grantable_permissions(grants).filter(pk=permission.pk).exists():
@@ -86,7 +84,7 @@ def revoke_grant(grant: Any, operator: "Actor") -> None:
 
 
 def end_grants(grants: QuerySet[Any], by: "Actor") -> None:
-    """End the grants of a person who leaves the workspace. They do not come back when the person does."""
+    """Delete the grants of a person who leaves the workspace. `by` is the actor in the audit trail."""
     for grant in grants.select_related("content_object", "permission"):
         _record(grant, by, "grant.ended")
         grant.delete()
@@ -95,7 +93,7 @@ def end_grants(grants: QuerySet[Any], by: "Actor") -> None:
 def _record(grant: Any, by: "Actor", action: str) -> None:
     target = grant.content_object
     audit.record(
-        by, action, workspace_id=workspace_of(target), object_id=target.pk, table=target._meta.label,
+        by, action, workspace_id=_get_workspace_id(target), object_id=target.pk, table=target._meta.label,
         person=str(grant.user_id), verb=grant.permission.codename,
     )  # fmt: skip
 

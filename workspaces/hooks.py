@@ -1,4 +1,4 @@
-"""What a workspace tells the apps above it; who listens, and in which order, is in `config/hooks.py`."""
+"""The hooks of workspaces, which call functions of the apps above. `config/hooks.py` lists these functions."""
 
 from typing import TYPE_CHECKING
 
@@ -8,10 +8,9 @@ from workspaces.models import Credential, Workspace
 if TYPE_CHECKING:
     from actors.models import Actor
 
-# Another provider or host reads what the workspace's agents read, from now on; the second argument is who set it.
+# Called when the agents of a workspace begin to use another provider or host, with the actor who has set it.
 model_changed: "Hook[[Credential, Actor]]" = Hook("model_changed")
-# A member (the second) may not invite any more, because of the third: the links that they made end.
+# Called when a member may not invite people any more, with the workspace, the member, and the actor who caused it.
 member_demoted: "Hook[[Workspace, Actor, Actor]]" = Hook("member_demoted")
-# Somebody (the second) is no longer a member, by the deed of the third: their places in the chats end, and
-# the rights that they were granted on chats and agents.
+# Called when a membership has ended, with the workspace, the former member, and the actor who ended it.
 member_left: "Hook[[Workspace, Actor, Actor]]" = Hook("member_left")

@@ -1,4 +1,4 @@
-"""Workspaces: the team, who is in it, and what its agents think with."""
+"""Workspaces, their members, and the model of their agents."""
 
 from django.db import models
 from django.db.models import Q
@@ -11,7 +11,7 @@ from events.rows import MembershipRow
 
 
 class Role(models.TextChoices):
-    """What a member may do."""
+    """The role of a member, which determines their rights. `RoleName` of `events.rows` has the same values."""
 
     EDITOR = "editor", _("Editor")
     SUGGESTER = "suggester", _("Suggester")
@@ -68,9 +68,9 @@ class Membership(Identified):
 
 
 class PastMembership(Identified):
-    """The last membership that a person had here before it ended: what an old link may still give them.
+    """The last membership that a person had in a workspace. It limits what the person gets by an older invite link.
 
-    `removed_at` is set when somebody else ended it; no link that is older lets them in again.
+    `removed_at` is set if another person ended the membership: links that were created before do not work for the person.
     """
 
     workspace = models.ForeignKey(
@@ -96,8 +96,9 @@ class PastMembership(Identified):
 
 
 class Credential(Identified, WithRevision):
-    """What a workspace's agents think with: a provider, what it takes to reach it, the key (encrypted, write-only) and the
-    default model. Which options a provider has is in `common.providers`, and checked by the service.
+    """The model of a workspace's agents: the provider, its address and options, the encrypted key, and the default model.
+
+    `common.providers` has the options of each provider; the service checks them.
     """
 
     PURPOSE = "model-key"
@@ -122,7 +123,7 @@ class Credential(Identified, WithRevision):
 
 
 class WorkspaceGrant(ObjectGrant):
-    """A verb that one person has on one workspace beyond their role; given in the admin."""
+    """A verb that a member has on a workspace beyond those of their role. Operators grant it in the admin."""
 
     content_object = models.ForeignKey(
         Workspace, verbose_name=_("content object"), on_delete=models.CASCADE, related_name="grants"

@@ -1,4 +1,4 @@
-"""Who may do what with a workspace: fetch-and-check."""
+"""Rights on workspaces: verbs of the members' roles, and grants."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,8 @@ from workspaces.models import Membership, Role, Workspace, WorkspaceGrant
 if TYPE_CHECKING:
     from actors.models import Actor
 
-# The role of an agent in the workspace (or chat) that it belongs to.
 AGENT = "agent"
+"""The role of an agent in its workspace, and in the chats that it is in."""
 
 
 class WorkspaceVerb(StrEnum):
@@ -36,16 +36,12 @@ ROLE_VERBS = {
 
 
 def build_role_expression(actor: "Actor", workspace: str) -> Combinable:
-    """An expression: the role of `actor` in the workspace that the column `workspace` names; null for strangers."""
+    """Return the expression for the actor's role in the workspace of the column `workspace`; null if the actor is not in it."""
     if actor.is_agent:
-        return _own_workspace(actor, workspace)
+        own = Workspace.objects.filter(pk=OuterRef(workspace), agents=actor, agents__status="ready")
+        return Subquery(own.annotate(agent_role=Value(AGENT, CharField())).values("agent_role")[:1])
     memberships = Membership.objects.filter(actor=actor, actor__is_active=True, workspace=OuterRef(workspace))
     return Subquery(memberships.values("role")[:1])
-
-
-def _own_workspace(agent: "Actor", workspace: str) -> Combinable:
-    from_agents = Workspace.objects.filter(pk=OuterRef(workspace), agents=agent, agents__status="ready")
-    return Subquery(from_agents.annotate(as_agent=Value(AGENT, CharField())).values("as_agent")[:1])
 
 
 def _with_rights(principals: list[Any]) -> QuerySet[Workspace]:
@@ -56,14 +52,14 @@ def _with_rights(principals: list[Any]) -> QuerySet[Workspace]:
 
 
 def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
-    """The workspaces that `actor` is in, each with `role_0` and `granted_0`."""
+    """Return the workspaces that the actor is in, annotated with the role (`role_0`) and grants (`granted_0`)."""
     rows: Any = _with_rights([actor])
     visible: QuerySet[Workspace] = rows.filter(role_0__isnull=False)
     return visible
 
 
 def compute_workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
-    """What the reader may do with a workspace that came from here."""
+    """Return the verbs of the actor for whom a function of this module returned the workspace."""
     return compute_verbs(workspace, 1, ROLE_VERBS, WorkspaceVerb)
 
 
@@ -78,5 +74,8 @@ def get_workspace_for(
     on_behalf_of: "Actor | None" = None,
     lock: bool = False,
 ) -> Workspace:
-    """The workspace, when this may be done with it. Raises `NotFound`, `Forbidden`. `lock` holds its row."""
+    """Return the workspace if the actor has this right on it, and also the person `on_behalf_of` whom the actor works, if given.
+
+    `lock` locks the row until the transaction ends. Raises `NotFound`, `Forbidden`.
+    """
     return _fetch(actor, workspace_id, verb, on_behalf_of=on_behalf_of, lock=lock)

@@ -1,4 +1,4 @@
-"""Workspaces as they go over the wire."""
+"""Building the rows of workspaces and of their models."""
 
 from events.rows import ModelRow, WorkspaceRow
 from workspaces.models import Credential, Workspace
@@ -6,7 +6,7 @@ from workspaces.permissions import compute_workspace_verbs
 
 
 def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
-    """For the reader that `workspace` was fetched for (`workspaces_visible_to`, `get_workspace_for`)."""
+    """Return the row of a workspace from `workspaces_visible_to` or `get_workspace_for`, with the role and verbs of that actor."""
     return WorkspaceRow(
         id=workspace.id, name=workspace.name, handle=workspace.handle, revision=workspace.revision,
         role=getattr(workspace, "role_0"),  # noqa: B009  # an annotation, unknown to the type
@@ -15,7 +15,7 @@ def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
 
 
 def build_model_row(credential: Credential | None) -> ModelRow:
-    """What the workspace thinks with; nothing set is the demo model (or the operator's), at revision 0."""
+    """Return the row of the workspace's model. Without one it is the demo model (or the operator's), at revision 0."""
     if credential is None:
         return ModelRow(provider="demo", default_model="demo", revision=0)
     return ModelRow(

@@ -73,9 +73,9 @@ def rename_workspace(actor: "Actor", workspace_id: UUID, *, name: str, revision:
 
 @transaction.atomic
 def join_workspace(actor: "Actor", workspace_id: UUID, *, role: str, invited_by: "Actor") -> bool:
-    """Make the actor a member; a member keeps their role. Return whether they are new.
+    """Make the actor a member, and return whether they were not one before. A member keeps their role.
 
-    It checks no rights: an invite link is accepted by `chats.accept_link`. Raises `Invalid` for an agent, `LimitReached`.
+    It checks no rights; `chats.accept_link` does. Raises `Invalid` for an agent, `LimitReached`.
     """
     if not actor.is_human:
         raise Invalid("Only people become members of a workspace.")
@@ -102,7 +102,7 @@ def change_role(
 ) -> Membership:
     """Make a member an editor or a suggester. The invite links of a member who is no longer an editor are revoked.
 
-    `as_operator`: an operator may do it without being a member. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`
+    `as_operator`: the actor is an operator, who need not be a member. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`
     (`last_editor`).
     """
     workspace = _lock_workspace(actor, workspace_id, WorkspaceVerb.CHANGE_ROLE, as_operator=as_operator)
@@ -125,7 +125,7 @@ def change_role(
 def remove_member(actor: "Actor", workspace_id: UUID, member_id: UUID, *, as_operator: bool = False) -> None:
     """Remove a member from the workspace and all its chats.
 
-    `as_operator`: an operator may do it without being a member. Raises `NotFound`, `Forbidden`, and `Conflict`
+    `as_operator`: the actor is an operator, who need not be a member. Raises `NotFound`, `Forbidden`, and `Conflict`
     (`last_editor`).
     """
     workspace = _lock_workspace(actor, workspace_id, WorkspaceVerb.REMOVE_MEMBER, as_operator=as_operator)
@@ -165,13 +165,13 @@ def _end_membership(workspace: Workspace, member_id: UUID, remover: "Actor") -> 
 
 
 def get_role_by_link(workspace: Workspace, actor: "Actor", *, role: str, created_at: datetime) -> str | None:
-    """Return the role in which a link of this role and age makes `actor` a member, or null when it does not.
+    """Return the role that an actor gets by an invite link with this role and creation time, or null if the link is refused.
 
-    It gives no more than the person had here last, and nothing to a person who was removed after it was made. A member
-    keeps their role.
+    A member keeps their role. A former member gets at most their last role, and is refused if they were removed after the
+    link was created.
     """
-    if known := workspace.memberships.filter(actor=actor).values_list("role", flat=True).first():
-        return known
+    if present_role := workspace.memberships.filter(actor=actor).values_list("role", flat=True).first():
+        return present_role
     past = workspace.past_memberships.filter(actor=actor).first()
     if past is None:
         return role
@@ -188,7 +188,7 @@ def _get_membership(workspace: Workspace, member_id: UUID) -> Membership:
 
 
 def _check_other_editor(workspace: Workspace, membership: Membership) -> None:
-    """Raise `Conflict` (`last_editor`) if the workspace has no other editor."""
+    """Check that the workspace has an editor besides this member. Raises `Conflict` (`last_editor`)."""
     if not workspace.memberships.filter(role=Role.EDITOR).exclude(pk=membership.pk).exists():
         raise Conflict(
             gettext("A workspace keeps at least one editor."),
@@ -217,8 +217,8 @@ def set_model(
 ) -> Credential:
     """Set the provider and the model of the workspace's agents.
 
-    `revision` is 0 if nothing was set before. `key` null keeps the stored key, but only for the same provider and address:
-    otherwise a person who cannot read the key could send it elsewhere.
+    `revision` is 0 if no model was set before. `key` null keeps the stored key if provider and address are unchanged;
+    otherwise the key is deleted, so that a person who cannot read it cannot send it to another server.
 
     Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `Conflict`.
     """
@@ -230,24 +230,22 @@ def set_model(
     )
     if row.revision != revision:
         raise Conflict("Somebody else has set the model meanwhile.", hints=["Look again, then set it."])
-    if key is None and (row.provider, row.api_base) != (provider, api_base):
+    is_other_server = (row.provider, row.api_base) != (provider, api_base)
+    if key is None and is_other_server:
         key = Secret("")
     if get_provider(provider).needs_key and not (key or (key is None and row.encrypted_key)):
         raise Invalid("This provider needs a key.", hints=["Paste the key you got from the provider."])
-    has_moved = (row.provider, row.api_base) != (provider, api_base)
     row.provider, row.api_base, row.options = provider, api_base, dict(options)
     row.default_model, row.revision = default_model, revision + 1
     if key is not None:
-        row.encrypted_key, row.key_last4 = (
-            encrypt_key(workspace, key),
-            key.reveal()[-4:] if len(key.reveal()) > 11 else "",
-        )
+        row.encrypted_key = encrypt_key(workspace, key)
+        row.key_last4 = key.reveal()[-4:] if len(key.reveal()) > 11 else ""
     row.save()
     audit.record(
         actor, "model.set", workspace_id=workspace.id, object_id=row.id, provider=provider, model=default_model,
         host=urlsplit(api_base).netloc,
     )  # fmt: skip
-    if has_moved:
+    if is_other_server:
         model_changed(row, actor)
     notify_workspace_list_changed(workspace.id, "model")
     return row
@@ -255,7 +253,7 @@ def set_model(
 
 @transaction.atomic
 def delete_key(actor: "Actor", workspace_id: UUID) -> Credential:
-    """Delete a workspace's key, by an operator, and keep the rest. Raises `Forbidden`, and `Conflict` if there is none."""
+    """Delete the stored key of a workspace, as an operator. Raises `Forbidden`, and `Conflict` if there is no key."""
     check_operator(actor, Credential)
     credential = Credential.objects.select_for_update().filter(workspace=workspace_id).exclude(encrypted_key="").first()
     if credential is None:
@@ -269,40 +267,43 @@ def delete_key(actor: "Actor", workspace_id: UUID) -> Credential:
 
 
 def encrypt_key(workspace: Workspace, key: Secret) -> str:
-    """Return the key encrypted for this workspace, which alone can decrypt it. An empty key stores nothing."""
+    """Return the key, encrypted for this workspace only. Return an empty text for an empty key."""
     return encrypt_for(key, owner=str(workspace.id), purpose=Credential.PURPOSE) if key else ""
 
 
 def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
-    """Encrypt the stored keys of workspaces anew under the newest of `SECRET_KEYS` (SEC18), in batches, while others work.
+    """Encrypt the stored keys of workspaces with the newest of `SECRET_KEYS` (SEC18).
 
-    Yield after each batch how many were encrypted anew and how many open with no key that we have. It can be interrupted and
-    started again at any time: what is under the newest key is left alone. A key that is set meanwhile is not overwritten.
+    Yield after each batch the number of keys that were encrypted, and of keys that none of `SECRET_KEYS` decrypts. Keys that
+    the newest of `SECRET_KEYS` decrypts are skipped, so the rotation can be interrupted and repeated. A key that is set
+    during the rotation is not overwritten.
     """
     after: UUID | None = None
     while True:
         rows = Credential.objects.exclude(encrypted_key="").order_by("pk")
-        found = list((rows.filter(pk__gt=after) if after else rows).values_list("pk", "encrypted_key")[:batch])
+        if after is not None:
+            rows = rows.filter(pk__gt=after)
+        found = list(rows.values_list("pk", "encrypted_key")[:batch])
         if not found:
             return
-        done = lost = 0
+        rotated = undecryptable = 0
         for pk, old in found:
             if is_under_newest_key(old):
                 continue
             try:
-                done += Credential.objects.filter(pk=pk, encrypted_key=old).update(encrypted_key=reencrypt(old))
+                rotated += Credential.objects.filter(pk=pk, encrypted_key=old).update(encrypted_key=reencrypt(old))
             except WrongOwner:
-                lost += 1
+                undecryptable += 1
         after = found[-1][0]
-        yield done, lost
+        yield rotated, undecryptable
 
 
 def check_model(
     actor: "Actor", *, provider: str, default_model: str, api_base: str, options: Mapping[str, str]
 ) -> None:
-    """Check that this could be a model at all, without resolving names or asking a server (FAIR2).
+    """Check the settings of a model, without resolving host names or calling a server (FAIR2).
 
-    Raises `Invalid`, with `host_refused` for an address we do not talk to.
+    Raises `Invalid`, with the code `host_refused` for an address that is not allowed.
     """
     if not default_model.strip() or len(default_model) > 200:
         raise Invalid("Name the model, with at most 200 characters.")
@@ -310,7 +311,7 @@ def check_model(
 
 
 def check_server(actor: "Actor", *, provider: str, api_base: str, options: Mapping[str, str]) -> None:
-    """Check that this could be where a model is. Raises `Invalid`, with `host_refused` for an address we do not talk to."""
+    """Check the provider, address and options of a model. Raises `Invalid` (`host_refused` for an address that is not allowed)."""
     chosen = get_provider(provider)
     chosen.check_options(options)
     if chosen.has_address:

@@ -1,6 +1,4 @@
-"""The operations of allauth that the web app and integrators use, and no other: whatever else allauth offers for a session
-(addresses, phones, further ways to sign in) is not reached here.
-"""
+"""Routes of the operations of allauth that the web app and other clients use. allauth's other operations have no route."""
 
 from allauth.headless.account import views
 from allauth.headless.base.views import ConfigView

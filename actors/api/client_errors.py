@@ -1,4 +1,4 @@
-"""Errors of the web app in browsers, for the operator's log."""
+"""Reports of errors of the web app, which are written to the server's log."""
 
 import logging
 from typing import Annotated, Literal
@@ -14,12 +14,12 @@ from common.rest import Body, Request, answer_no_content, read
 
 logger = logging.getLogger(__name__)
 
-# A position in one of our script files. No field takes free text, because what people wrote must not get into a log (SEC17).
+# A position in a script file of the web app. No field takes free text, because texts of people must not be logged (SEC17).
 Frame = Annotated[str, StringConstraints(pattern=r"^[\w.-]{1,80}:\d{1,7}:\d{1,7}$")]
 
 
 class ClientErrorBody(Body):
-    """What went wrong and where. The text of an error is not told: it may quote what somebody wrote."""
+    """An error and its position. The message of the error is left out, because it may contain text of a person."""
 
     kind: Literal["error", "rejection", "rendering"]
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$")

@@ -1,4 +1,4 @@
-"""allauth's operations with our refusals. No answer reveals whether an address has an account."""
+"""allauth's operations with our error responses. No response reveals whether an address has an account."""
 
 from typing import Any
 
@@ -20,16 +20,16 @@ class AddressInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
 
 
 class RequestPasswordReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth has no types
-    """allauth's operation to ask for a new password, without looking for the person: a worker does, and the answer
-    says nothing of whether there is one, by its words or by its time (SEC21)."""
+    """allauth's operation to request a password reset. A worker looks for the person, so that neither the response nor its time
+    reveals whether there is one (SEC21)."""
 
     input_class = AddressInput
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         email = self.input.cleaned_data["email"].lower()
-        refused: HttpResponseBase | None = ratelimit.consume_or_429(request, action="reset_password", key=email)
-        if refused:
-            return refused
+        limit_response: HttpResponseBase | None = ratelimit.consume_or_429(request, action="reset_password", key=email)
+        if limit_response:
+            return limit_response
         actors.enqueue_reset_link(
             email=email, address=get_web_app_url(request), language=get_language_from_request(request)
         )
@@ -38,7 +38,7 @@ class RequestPasswordReset(RequestPasswordResetView):  # type: ignore[misc]  # a
 
 
 class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
-    """allauth's operation; refused with our error where sign-up is closed."""
+    """allauth's sign-up, with our error if sign-up is closed."""
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.SIGN_UP == "closed":
@@ -47,14 +47,14 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
 
 
 class SignIn(LoginView):  # type: ignore[misc]  # allauth has no types
-    """allauth's operation; refused with our error while the address is not confirmed."""
+    """allauth's sign-in, with our error if the address is not confirmed."""
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return _require_confirmed_email(super().handle(request, *args, **kwargs))
 
 
 def _require_confirmed_email(answer: HttpResponseBase) -> HttpResponseBase:
-    """Replace allauth's 401: the only step that it can ask for here is to confirm the address."""
+    """Replace allauth's 401, which here always means that the address must be confirmed."""
     if answer.status_code != 401:
         return answer
     return build_error_response(

@@ -1,4 +1,4 @@
-"""The address that a person signs in with, their sessions and their API tokens."""
+"""Operations on the reader's email address, sessions and API tokens."""
 
 from typing import Literal
 from uuid import UUID
@@ -20,27 +20,27 @@ from actors.rates import Bucket
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Body, Page, Request, answer, answer_no_content, read
 from common.shapes import Name
-from events.rows import ApiTokenRow, Row
+from events.rows import ApiTokenRow, Row, TokenScopeName
 
 
 class SignUpRow(Row):
-    """Who may sign up: anybody (`open`), whoever has a living invite link (`invited`), nobody (`closed`).
-    `confirms_email`: a new account begins when a mailed link has been followed."""
+    """Who may sign up: all people (`open`), people with a live invite link (`invited`), or no one (`closed`).
+    `confirms_email`: a new account can sign in after the email address is confirmed by a mailed link."""
 
     mode: Literal["open", "invited", "closed"]
     confirms_email: bool
 
 
 class EmailBody(Body):
-    """`password`: the present one."""
+    """`password` is the person's present one."""
 
     email: str = Field(min_length=3, max_length=254, json_schema_extra={"format": "email"})
     password: str = Field(max_length=500)
 
 
 class EmailChangeRow(Row):
-    """An address that is theirs when the link that is sent there is followed. `by_mail` false: this installation sends no
-    mail; the link stands in the log of the server, or whoever runs it can tell."""
+    """An email address that the person has to confirm by a link. `by_mail` is false if this installation sends no mails: the
+    link is in the log of the server then, or operators know it."""
 
     email: str
     by_mail: bool
@@ -51,34 +51,34 @@ class ConfirmationBody(Body):
 
 
 class ConfirmedRow(Row):
-    """The address that is confirmed."""
+    """The confirmed email address."""
 
     email: str
 
 
 class TokenBody(Body):
-    """`password`: the person's own. `days` null: it works until it is revoked. `scope`: `read` may only look."""
+    """`password` is the person's present one. The token expires after `days`; null: never. The scope `read` can only read."""
 
     name: Name
     password: str = Field(max_length=500)
-    scope: Literal["full", "read"] = "full"
+    scope: TokenScopeName = "full"
     days: Literal[7, 30, 90, 365] | None = 90
 
 
 class NewTokenRow(Row):
-    """A token that was just made. `text` is what a program signs in by; it is not shown again."""
+    """A new token. `text` is the secret for the `Authorization` header; it is not returned again."""
 
     token: ApiTokenRow
     text: str
 
 
 class Email(APIView):
-    """The address that one signs in with."""
+    """The reader's email address."""
 
     permission_classes = (SignedIn, BySession)
 
     def buckets(self, request: Request) -> list[Bucket]:
-        return password_buckets(request)
+        return get_password_buckets(request)
 
     @extend_schema(operation_id="start_email_change", request=EmailBody, responses={202: EmailChangeRow})
     def post(self, request: Request) -> HttpResponse:
@@ -96,7 +96,7 @@ class Email(APIView):
 
 
 class EmailConfirmations(APIView):
-    """Whoever has the key that was mailed has the address: nobody needs to be signed in where they read their mail."""
+    """Confirm an address by the mailed key. It needs no sign-in, because people may read mails on another device."""
 
     permission_classes = (AllowAny,)
 
@@ -116,8 +116,8 @@ class SignUpMode(APIView):
         return answer(SignUpRow(mode=settings.SIGN_UP, confirms_email=confirms))
 
 
-def password_buckets(request: Request) -> list[Bucket]:
-    """Return the bucket of an operation that asks for the password, so that nobody tries many (SEC21)."""
+def get_password_buckets(request: Request) -> list[Bucket]:
+    """Return the bucket that limits guesses of a password in an operation that asks for it (SEC21)."""
     return [("passwords", request.user.pk)] if request.method == "POST" else []
 
 
@@ -125,7 +125,7 @@ class Tokens(APIView):
     permission_classes = (SignedIn, BySession)
 
     def buckets(self, request: Request) -> list[Bucket]:
-        return password_buckets(request)
+        return get_password_buckets(request)
 
     @extend_schema(operation_id="list_tokens", parameters=PAGE_PARAMETERS, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
@@ -149,12 +149,12 @@ class OneToken(APIView):
 
 
 class Sessions(APIView):
-    """Everywhere that one is signed in, except here."""
+    """The reader's sessions, except the session of this request."""
 
     permission_classes = (SignedIn, BySession)
 
     @extend_schema(operation_id="end_sessions", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
-        here = request.auth if isinstance(request.auth, SessionBase) else request._request.session
-        actors.end_sessions(request.user, keep=here)
+        session = request.auth if isinstance(request.auth, SessionBase) else request._request.session
+        actors.end_sessions(request.user, keep=session)
         return answer_no_content()

@@ -1,4 +1,4 @@
-"""The address that a person signs in with. A new one is in force when its mailed link has been opened."""
+"""Changing and confirming the email address of a person. A new address is used after its owner has opened the mailed link."""
 
 import secrets
 from datetime import timedelta
@@ -22,17 +22,17 @@ from events import audit
 from events.publish import notify_list_changed, notify_rights_changed
 
 KEY_PREFIX = "c-"
-"""What the keys of address changes begin with; those of new accounts are allauth's."""
+"""The prefix of the keys of address changes. allauth creates the keys of new accounts."""
 
 LINK_LIFETIME_HOURS = 24
 
 
 def start_email_change(actor: Actor, *, email: str, password: str, address: str, language: str) -> EmailChange:
-    """Start to change the address of a person: a worker mails a link to the new one and a notice to the old one.
+    """Start to change the email address of a person: mail a link to the new address and a notice to the old one.
 
-    An earlier change ends. The result does not reveal whether somebody else has that address. `address` is where the
-    web app is reached; `language` is for a person who has chosen none. Raises `Invalid`, also with
-    `wrong_password`; `Unavailable` when no mail can be had sent, and then there is no change.
+    An earlier change ends. The result does not reveal whether another person has the new address. `address` is the URL of
+    the web app; `language` is for a person who has chosen none. Raises `Invalid` (also `wrong_password`), and `Unavailable`
+    if the mails cannot be enqueued; nothing is changed then.
     """
     email = email.strip().lower()
     try:
@@ -41,7 +41,7 @@ def start_email_change(actor: Actor, *, email: str, password: str, address: str,
         raise Invalid("This is no email address.") from error
     change = _start_change(actor, email, password)
     try:
-        # Not on commit: when the mails cannot be sent, the change has to end and the person has to be told.
+        # Not on commit, because the change is deleted if the mails cannot be enqueued.
         send_task_now("actors.tasks.send_email_change_notice", [str(actor.pk), language])
         send_task_now("actors.tasks.send_email_change", [str(change.pk), address, language])
     except Unavailable:
@@ -66,8 +66,10 @@ def _start_change(person: Actor, email: str, password: str) -> EmailChange:
 
 
 def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
-    """Mail the link of a change to the new address, unless an account has that address by now. Runs in a worker, which makes the
-    key, so that it is in the mail only."""
+    """Mail the link of an address change to the new address, unless another account has the address.
+
+    A worker runs this and creates the key, so that the key is in the mail only.
+    """
     change = EmailChange.objects.select_related("person").filter(pk=change_id).first()
     if change is None or Actor.people.filter(email__iexact=change.email).exists():
         return
@@ -79,14 +81,14 @@ def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
 
 @transaction.atomic
 def cancel_email_change(actor: Actor) -> None:
-    """End a change of address that was started; its link does nothing any more. Doing it twice changes nothing."""
+    """Cancel an address change: its link becomes invalid. Does nothing if there is no change."""
     if EmailChange.objects.filter(person=actor).delete()[0]:
         audit.record(actor, "email.change_cancelled", object_id=actor.id)
         notify_list_changed([actor.id], "me")
 
 
 def confirm_email(*, key: str, request: HttpRequest) -> Actor:
-    """Confirm an address by the key of a mailed link: of a new account, or a changed one, which is in force from here on.
+    """Confirm an email address by the key of a mailed link: that of a new account, or the new one of an address change.
 
     Raises `NotFound` (`link_dead`), `Conflict` (`email_taken`).
     """
@@ -101,19 +103,21 @@ def _confirm_new_account(key: str, request: HttpRequest) -> Actor:
     confirmation = EmailConfirmationHMAC.from_key(key)
     confirmed = confirmation.confirm(request) if confirmation is not None else None
     if confirmed is None:
-        raise _dead()
+        raise _build_dead_link_error()
     person: Actor = confirmed.user
     audit.record(person, "email.confirmed", object_id=person.id)
     return person
 
 
 def _confirm_change(key: str) -> Actor:
-    found = EmailChange.objects.filter(digest=hash_secret(key)).first()
-    # The person first: what ends a change (a new password, a newer change) holds the person, too.
-    person = found and Actor.people.select_for_update(no_key=True).filter(pk=found.person_id, is_active=True).first()
-    change = person and EmailChange.objects.filter(digest=hash_secret(key), expires_at__gt=now()).first()
-    if not person or not change:
-        raise _dead()
+    changes = EmailChange.objects.filter(digest=hash_secret(key), expires_at__gt=now())
+    person_id = changes.values_list("person_id", flat=True).first()
+    # The person is locked before the change is read, because a new password or a newer change deletes the change, and locks
+    # the person as well.
+    person = Actor.people.select_for_update(no_key=True).filter(pk=person_id, is_active=True).first()
+    change = changes.first()
+    if person is None or change is None:
+        raise _build_dead_link_error()
     old, person.email = person.email, change.email
     person.save(update_fields=["email"])
     change.delete()
@@ -128,5 +132,5 @@ def _confirm_change(key: str) -> Actor:
     return person
 
 
-def _dead() -> NotFound:
+def _build_dead_link_error() -> NotFound:
     return NotFound("This link does not work any more.", code=Code.LINK_DEAD, hints=["Ask for a new one."])

@@ -1,4 +1,4 @@
-"""Passwords: set anew with the old one or by a link, which a mail or an operator brings."""
+"""Setting passwords, by the old password or by a link that is mailed or that an operator creates."""
 
 import logging
 
@@ -21,21 +21,21 @@ logger = logging.getLogger(__name__)
 
 
 def check_password(person: Actor, password: str) -> None:
-    """Raise `Invalid` (`wrong_password`) unless this is the person's password. Views that ask for it limit how often."""
+    """Check the password of a person. Raises `Invalid` (`wrong_password`). Views must limit the number of attempts."""
     if not person.check_password(password):
         raise Invalid("This is not your password.", code=Code.WRONG_PASSWORD)
 
 
 @transaction.atomic
 def set_password(person: Actor, password: str, *, by_link: bool = False, language: str = "") -> bool:
-    """Set a new password: sessions and sockets under the old one end at once, and so does a change of address that is
-    not confirmed. A mail tells the person, in `language` when they have chosen none.
+    """Set a new password and notify the person by mail. Return false if nothing was changed.
 
-    `by_link`: the old password was not given, so somebody else may know it: API tokens end, too. The address counts as
-    confirmed, because the link was mailed there.
+    Sessions and sockets of the old password end at once, and an unconfirmed address change is deleted. With `by_link` the
+    old password was not given, so another person may know it: API tokens are revoked as well. The address becomes confirmed,
+    because the link was mailed to it. `language` is for a person who has chosen none.
 
-    False, and nothing is done, when password or address in `person` are not the stored ones any more, so that of two links
-    or two clicks one counts, and none that was mailed to an address of before; or when the account is closed.
+    Nothing is changed if the account is closed, or if the stored password or address is no longer that of `person`. So a
+    link works once, and not after a change of the address.
     """
     fresh = make_password(password)
     unchanged = Actor.people.filter(pk=person.pk, is_active=True, password=person.password, email=person.email)
@@ -54,31 +54,34 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
 
 
 def set_verified_address(person: Actor) -> None:
-    """Make the person's address the only one that allauth knows of them, and a confirmed one."""
+    """Make the person's address their only confirmed address in allauth's table."""
     EmailAddress.objects.filter(user=person).exclude(email=person.email).delete()
     EmailAddress.objects.update_or_create(user=person, email=person.email, defaults={"primary": True, "verified": True})
 
 
-def create_reset_link(person: Actor, *, address: str, by: Actor | None = None) -> str:
-    """A link by which this person sets a new password, once, within `PASSWORD_RESET_TIMEOUT` seconds.
+def create_reset_link(person: Actor, *, address: str, operator: Actor | None = None) -> str:
+    """Return a URL by which the person can set a new password once, within `PASSWORD_RESET_TIMEOUT` seconds.
 
-    Not kept anywhere: it dies with the next sign-in or new password. `by`: the operator who makes it, for the record;
-    null: the person asked. `address` is where the web app is reached. Raises `Invalid` for whoever cannot sign in.
+    The link is not stored. It becomes invalid with the next sign-in or new password. `operator` is the creator for the audit
+    trail; null if the person has requested the link. `address` is the URL of the web app. Raises `Invalid` for an agent or a
+    closed account.
     """
     if not person.is_human or not person.is_active:
         raise Invalid(gettext("Only people with an open account have a password."))
-    audit.record(by, "password.link_made", object_id=person.id)
+    audit.record(operator, "password.link_made", object_id=person.id)
     return f"{address}/reset-password/{person.pk.hex}-{default_token_generator.make_token(person)}"
 
 
 def enqueue_reset_link(*, email: str, address: str, language: str) -> None:
-    """Have a worker do what `send_reset_link` does. Raises `OperationalError` of kombu while Redis is away."""
+    """Enqueue `send_reset_link`. Raises kombu's `OperationalError` while Redis is down."""
     current_app.send_task("actors.tasks.send_reset_link", [email, address, language], retry=False)
 
 
 def send_reset_link(*, email: str, address: str, language: str) -> None:
-    """Send a link to whoever has this address; to nobody when nobody has. Runs in a worker, so that the answer to who
-    asks takes the same time for every address (SEC21). `language` is of who asks, for a person who has chosen none.
+    """Mail a reset link to the person with this email address, if there is one.
+
+    A worker runs this, so that the response to the request takes the same time for every address (SEC21). `language` is that
+    of the request, for a person who has chosen none.
     """
     person = Actor.people.filter(email__iexact=email, is_active=True).first()
     if person is None:

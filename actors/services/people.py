@@ -52,7 +52,7 @@ def change_profile(
 
 
 def check_name(name: str) -> str:
-    """Return the name as one trimmed line. Raises `Invalid` if nothing of it is visible."""
+    """Return the name on one line, without surrounding spaces. Raises `Invalid` if it has no visible character."""
     name = normalize_name(name)
     if not name:
         raise Invalid("A name needs something that can be seen.")
@@ -61,9 +61,9 @@ def check_name(name: str) -> str:
 
 @transaction.atomic
 def deactivate_person(actor: Actor, person_id: UUID) -> Actor:
-    """Close a person's account, by an operator: their sessions, sockets and tokens end at once.
+    """Close the account of a person, as an operator. Sessions, sockets and tokens of the person end at once.
 
-    Raises `NotFound`, `Invalid` for an agent or oneself, and `Forbidden` (see `check_may_manage`).
+    Raises `NotFound`, `Invalid` for an agent or the operator's own account, and `Forbidden` (see `check_may_manage`).
     """
     if person_id == actor.pk:
         raise Invalid(gettext("You cannot deactivate yourself."))
@@ -72,7 +72,7 @@ def deactivate_person(actor: Actor, person_id: UUID) -> Actor:
 
 @transaction.atomic
 def activate_person(actor: Actor, person_id: UUID) -> Actor:
-    """Open a closed account again, by an operator. Raises `NotFound`, `Invalid` for an agent, `Forbidden`."""
+    """Open a closed account again, as an operator. Raises `NotFound`, `Invalid` for an agent, `Forbidden`."""
     return _set_active(actor, person_id, is_active=True)
 
 
@@ -80,7 +80,7 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     person = get_for_operator(actor, Actor, person_id)
     if not person.is_human:
         raise Invalid(gettext("Agents have no account. Suspend or resume them."))
-    check_may_manage(person, actor)
+    check_may_manage(actor, person)
     person.is_active = is_active
     person.save(update_fields=["is_active"])
     audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)
@@ -90,13 +90,13 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
 
 @transaction.atomic
 def suspend_agent(actor: Actor, agent_id: UUID) -> Actor:
-    """Keep an agent from starting anything, by an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
+    """Stop an agent from starting runs, as an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
     return _set_status(actor, agent_id, AgentStatus.SUSPENDED)
 
 
 @transaction.atomic
 def resume_agent(actor: Actor, agent_id: UUID) -> Actor:
-    """Let a suspended agent work again, by an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
+    """Let a suspended agent start runs again, as an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
     return _set_status(actor, agent_id, AgentStatus.READY)
 
 

@@ -1,4 +1,4 @@
-"""The sessions of a person."""
+"""Ending the sessions of a person."""
 
 from uuid import UUID
 
@@ -16,19 +16,19 @@ from events.publish import notify_rights_changed
 
 @transaction.atomic
 def end_sessions(actor: Actor, *, keep: SessionBase | None = None) -> None:
-    """Sign the actor out everywhere, sockets too, but for the session `keep`. API tokens stay."""
-    _end(actor, actor, keep=keep)
+    """End all sessions and sockets of the actor, except the session `keep`. API tokens stay."""
+    _end_sessions(actor, actor, keep=keep)
 
 
 @transaction.atomic
 def end_sessions_of(actor: Actor, person_id: UUID) -> None:
-    """Sign a person out everywhere, by an operator. API tokens stay. Raises `NotFound`, `Forbidden`."""
+    """End all sessions and sockets of a person, as an operator. API tokens stay. Raises `NotFound`, `Forbidden`."""
     person = get_for_operator(actor, Actor, person_id)
-    check_may_manage(person, actor)
-    _end(person, actor)
+    check_may_manage(actor, person)
+    _end_sessions(person, actor)
 
 
-def _end(person: Actor, actor: Actor, *, keep: SessionBase | None = None) -> None:
+def _end_sessions(person: Actor, actor: Actor, *, keep: SessionBase | None = None) -> None:
     Actor.objects.filter(pk=person.pk).update(session_epoch=F("session_epoch") + 1)
     person.refresh_from_db(fields=["session_epoch"])
     if keep is not None:

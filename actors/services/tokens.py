@@ -1,4 +1,4 @@
-"""Personal API tokens, by which a person's programs sign in."""
+"""Creating, revoking and using personal API tokens."""
 
 import secrets
 from datetime import timedelta
@@ -21,15 +21,16 @@ MAX_TOKENS = 20
 """Live tokens of one person."""
 
 USE_INTERVAL = timedelta(minutes=1)
+"""The precision of `last_used_at`."""
 
 
 @transaction.atomic
 def create_token(actor: Actor, *, name: str, days: int | None, scope: str = TokenScope.FULL) -> tuple[ApiToken, str]:
-    """Create a token, and return it with its text, which is not stored (SEC17).
+    """Create a token. Return it with its text, which is not stored (SEC17).
 
-    `days` null: it lives until it is revoked. `scope` `read`: it cannot change anything. Raises `LimitReached`.
+    It expires after `days`; null: never. With the scope `read` it cannot change anything. Raises `LimitReached`.
     """
-    # Two requests at once are counted one after the other.
+    # The lock lets concurrent requests count the tokens one after the other.
     Actor.objects.select_for_update().get(pk=actor.pk)
     if ApiToken.live.filter(person=actor).count() >= MAX_TOKENS:
         raise LimitReached(f"You have {MAX_TOKENS} tokens.", hints=["Revoke one that is no longer needed."])
@@ -45,13 +46,13 @@ def create_token(actor: Actor, *, name: str, days: int | None, scope: str = Toke
 
 @transaction.atomic
 def revoke_token(actor: Actor, token_id: UUID, *, as_operator: bool = False) -> ApiToken:
-    """Revoke a token: requests and sockets by it end at once.
+    """Revoke a token. Its sockets end at once, and requests by it are refused.
 
-    The token is the actor's own; `as_operator`: an operator may revoke anyone's. Raises `NotFound`, `Forbidden`.
+    It is a token of the actor, or with `as_operator` of any person. Raises `NotFound`, `Forbidden`.
     """
     if as_operator:
         token = get_for_operator(actor, ApiToken, token_id)
-        check_may_manage(token.person, actor)
+        check_may_manage(actor, token.person)
     else:
         token = get_token_for(actor, token_id)
     _revoke(token, actor)
@@ -60,9 +61,9 @@ def revoke_token(actor: Actor, token_id: UUID, *, as_operator: bool = False) -> 
 
 @transaction.atomic
 def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -> None:
-    """Revoke all tokens of a person: the actor's own, or, `as_operator`, anyone's. Raises `NotFound`, `Forbidden`."""
+    """Revoke all tokens of the actor, or with `as_operator` of any person. Raises `NotFound`, `Forbidden`."""
     if as_operator:
-        check_may_manage(get_for_operator(actor, Actor, person_id), actor)
+        check_may_manage(actor, get_for_operator(actor, Actor, person_id))
     elif person_id != actor.pk:
         raise NotFound("There is no such person.")
     for token in ApiToken.live.filter(person=person_id):
@@ -76,7 +77,7 @@ def _revoke(token: ApiToken, actor: Actor) -> None:
 
 
 def record_token_use(token: ApiToken) -> None:
-    """Store when a token was last used, to the minute: a busy program does not write with each request."""
+    """Store when a token was last used. It is written at most once a minute, and not with each request."""
     moment = now()
     if token.last_used_at and moment - token.last_used_at < USE_INTERVAL:
         return

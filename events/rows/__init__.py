@@ -46,6 +46,7 @@ from events.rows.people import (
     MembershipRow,
     ModelRow,
     RoleName,
+    TokenScopeName,
     WorkspaceRow,
 )
 from events.rows.suggestions import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
@@ -94,6 +95,7 @@ __all__ = [
     "SuggestionDetailRow",
     "SuggestionRow",
     "ToolConfigRow",
+    "TokenScopeName",
     "ToolRow",
     "VoteCount",
     "WakeSetting",

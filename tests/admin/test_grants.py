@@ -104,7 +104,7 @@ def test_the_form_offers_only_rights_of_the_object_by_readable_names(environment
 
 
 @pytest.mark.parametrize(
-    ("who", "words"), [("charlie", "opens no door by itself"), ("robin", "people whose account is open")]
+    ("who", "words"), [("charlie", "granted to its members only"), ("robin", "people whose account is open")]
 )
 def test_a_grant_without_effect_is_refused_with_the_reason(environment, who, words):
     answer = add_grant_by_form(

@@ -72,7 +72,7 @@ def test_all_columns_with_secrets_are_hidden():
 )  # fmt: skip
 def test_a_reader_cannot_filter_by_hidden_columns(db, query):
     reader = make_person("Reader")
-    set_access_level(reader, make_operator(), Level.READER)
+    set_access_level(make_operator(), reader, level=Level.READER)
     reader.refresh_from_db()
     client = sign_in_as(reader)
     path = query.partition("?")[0]

@@ -15,7 +15,7 @@ from workspaces.rows import build_workspace_row
 
 
 class MeRow(Row):
-    """The signed-in person, and the workspaces they are in. `new_email` is an address that is not confirmed yet."""
+    """The signed-in person and their workspaces. `new_email` is a new address that is not confirmed yet."""
 
     actor: ActorRow
     email: str
@@ -31,7 +31,7 @@ class ProfileBody(Body):
     handle: Handle | None = None
 
 
-def _me(request: Request) -> MeRow:
+def _build_me_row(request: Request) -> MeRow:
     person = request.user
     change = EmailChange.objects.filter(person=person.pk, expires_at__gt=Now()).first()
     workspaces = workspaces_visible_to(person).order_by("name", "pk")
@@ -44,7 +44,7 @@ def _me(request: Request) -> MeRow:
 class Me(APIView):
     @extend_schema(operation_id="read_me", responses=MeRow)
     def get(self, request: Request) -> HttpResponse:
-        return answer(_me(request))
+        return answer(_build_me_row(request))
 
     @extend_schema(operation_id="change_me", request=ProfileBody, responses=MeRow)
     def patch(self, request: Request) -> HttpResponse:
@@ -52,4 +52,4 @@ class Me(APIView):
         actors.change_profile(
             request.user, name=body.name, language=body.language, avatar=body.avatar, handle=body.handle
         )
-        return answer(_me(request))
+        return answer(_build_me_row(request))

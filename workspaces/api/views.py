@@ -34,8 +34,8 @@ class RoleBody(Body):
 
 
 class ModelBody(Body):
-    """`key` left out or null keeps the one that is set (for the same provider and address); "" removes it. Which
-    providers have an address and which options, `GET model-providers` says."""
+    """`key` null keeps the stored key if provider and address are unchanged; "" deletes it. `GET model-providers` lists the
+    providers that have an address, and the options of each."""
 
     model_config = ConfigDict(json_schema_extra={"not": WRONG_ADDRESS})
 

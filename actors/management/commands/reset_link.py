@@ -1,4 +1,4 @@
-"""`manage.py reset_link EMAIL`: a link by which somebody sets a new password, where no mail is sent."""
+"""`manage.py reset_link EMAIL`: create a link for a new password, for installations that send no mails."""
 
 from typing import Any
 
