@@ -110,12 +110,13 @@ def _confirm_new_account(key: str, request: HttpRequest) -> Actor:
 
 
 def _confirm_change(key: str) -> Actor:
-    changes = EmailChange.objects.filter(digest=hash_secret(key), expires_at__gt=now())
-    person_id = changes.values_list("person_id", flat=True).first()
-    # The person is locked before the change is read, because a new password or a newer change deletes the change, and locks
-    # the person as well.
-    person = Actor.people.select_for_update(no_key=True).filter(pk=person_id, is_active=True).first()
-    change = changes.first()
+    found = EmailChange.objects.filter(digest=hash_secret(key)).first()
+    if found is None:
+        raise _build_dead_link_error()
+    # The person is locked before the change is read again, because a new password or a newer change deletes the change, and
+    # locks the person as well.
+    person = Actor.people.select_for_update(no_key=True).filter(pk=found.person_id, is_active=True).first()
+    change = EmailChange.objects.filter(digest=hash_secret(key), expires_at__gt=now()).first()
     if person is None or change is None:
         raise _build_dead_link_error()
     old, person.email = person.email, change.email

@@ -605,7 +605,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Whoever has the key that was mailed has the address: nobody needs to be signed in where they read their mail. */
+        /** @description Confirm an address by the mailed key. It needs no sign-in, because people may read mails on another device. */
         post: operations["confirm_email"];
         delete?: never;
         options?: never;
@@ -670,9 +670,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description The address that one signs in with. */
+        /** @description The reader's email address. */
         post: operations["start_email_change"];
-        /** @description The address that one signs in with. */
+        /** @description The reader's email address. */
         delete: operations["cancel_email_change"];
         options?: never;
         head?: never;
@@ -689,7 +689,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Everywhere that one is signed in, except here. */
+        /** @description The reader's sessions, except the session of this request. */
         delete: operations["end_sessions"];
         options?: never;
         head?: never;
@@ -1167,7 +1167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The living links that a member made into chats of the workspace: removing or demoting them revokes these. */
+        /** @description The live links that a member created for chats of the workspace. Removing or demoting the member revokes them. */
         get: operations["list_member_links"];
         put?: never;
         post?: never;
@@ -1284,7 +1284,7 @@ export interface components {
             /** Format: uuid */
             id: string;
         };
-        /** @description The reader's rights on a topic changed; `allowed` false: the subscription has ended. */
+        /** @description The reader's right to a topic changed. `allowed` is false: the server has ended the subscription. */
         Access: {
             allowed: boolean;
             topic: string;
@@ -1338,7 +1338,7 @@ export interface components {
             /** @default [] */
             working: string[];
         };
-        /** @description An agent as lists have it: without its production version, whose prompt may be long. `verbs` are the reader's. */
+        /** @description An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader. */
         AgentSummaryRow: {
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
@@ -1350,10 +1350,7 @@ export interface components {
             state: "idle" | "working";
             verbs: string[];
         };
-        /**
-         * @description One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins. With the
-         *     scope `read` it only looks.
-         */
+        /** @description An API token of the reader. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
             /** Format: date-time */
             created_at: string;
@@ -1366,7 +1363,7 @@ export interface components {
             /** @enum {string} */
             scope: "full" | "read";
         };
-        /** @description In a request only: remove the avatar. */
+        /** @description In requests only: removes the avatar. */
         AutomaticAvatarRequest: {
             /** @constant */
             kind: "automatic";
@@ -1388,8 +1385,8 @@ export interface components {
             version: number;
         };
         /**
-         * @description The unread count and last message of a chat for this reader. It is sent on their own topic when they have read the chat, and
-         *     on the workspace's topic when a message was posted, so that the client need not read the list of chats again.
+         * @description The unread count and last message of a chat for this reader. It is sent on the reader's topic after they have read the chat,
+         *     and on the workspace's topic after a message was posted, so that clients do not read the list of chats again.
          */
         ChatActivity: {
             /** Format: uuid */
@@ -1406,7 +1403,7 @@ export interface components {
             type: "chat_activity";
             unread: number;
         };
-        /** @description A chat as its participants see it; `version` is the one counter of everything in it. */
+        /** @description A chat. Its `version` rises with each change of a row in it. */
         ChatRow: {
             /** Format: date-time */
             created_at: string;
@@ -1425,7 +1422,7 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description A chat in the sidebar, with its participants and the reader's unread count. */
+        /** @description A chat in the list of chats, with its participants and the reader's unread count. */
         ChatSummaryRow: {
             chat: components["schemas"]["ChatRow"];
             /** @default null */
@@ -1435,13 +1432,13 @@ export interface components {
             participants: components["schemas"]["ActorRow"][];
             unread: number;
         };
-        /** @description One way to settle a conflict; no contributor: what production says. */
+        /** @description One resolution of a conflict. Without a contributor it is the text of production. */
         Choice: {
             /** @default null */
             contributor: string | null;
             text: string;
         };
-        /** @description What went wrong and where. The text of an error is not told: it may quote what somebody wrote. */
+        /** @description An error and its position. The message of the error is left out, because it may contain text of a person. */
         ClientErrorBodyRequest: {
             frames: string[];
             /** @enum {string} */
@@ -1466,7 +1463,7 @@ export interface components {
             revision?: number | null;
             text: string;
         };
-        /** @description A message that production and the draft answer side by side; its id is the message's. `ended`: voting is closed. */
+        /** @description A question that production and the draft answer side by side. The message is the comparison. `ended`: voting is closed. */
         ComparisonPayload: {
             /** Format: uuid */
             actor_id: string;
@@ -1529,13 +1526,13 @@ export interface components {
         ConfirmationBodyRequest: {
             key: string;
         };
-        /** @description The address that is confirmed. */
+        /** @description The confirmed email address. */
         ConfirmedRow: {
             email: string;
         };
         /**
-         * @description Where contributors want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
-         *     `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else.
+         * @description Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
+         *     `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them.
          */
         Conflict: {
             about: string;
@@ -1545,8 +1542,8 @@ export interface components {
             question: string;
         };
         /**
-         * @description Whose words went into a draft that was not typed: a suggestion's author, or an agent that revised itself, in a run for
-         *     the person of the name `in_run_of`. `title` is what its author says of a suggestion.
+         * @description An author of text in a draft: of a suggestion, or an agent that revised itself in a run for the person named `in_run_of`.
+         *     `title` is the note of the suggestion.
          */
         Contributor: {
             /** Format: uuid */
@@ -1564,10 +1561,10 @@ export interface components {
         };
         /**
          * @description The next text of a part of a streamed message. `offset`: how many characters (code points) of the part came before.
-         *     `row_id` is the durable row that the part becomes.
+         *     `row_id` is the id of the durable row that follows.
          *
          *     A frame with a higher `attempt` than the shown text replaces the text; one with a lower `attempt` is ignored. A gap in the
-         *     offsets is not filled: the durable row that follows is authoritative.
+         *     offsets is not filled: the durable row replaces the text.
          */
         Delta: {
             /** Format: uuid */
@@ -1596,7 +1593,7 @@ export interface components {
              */
             type: "delta";
         };
-        /** @description What changes from one spec to another. `prompt` is a unified diff, empty when the prompts are the same. */
+        /** @description The difference of two specs. `prompt` is a unified diff, empty if the prompts are equal. */
         DiffRow: {
             fields: components["schemas"]["FieldChange"][];
             prompt: string;
@@ -1613,7 +1610,7 @@ export interface components {
             revision?: number | null;
         };
         /**
-         * @description The draft of one agent in one chat: what is being written, what is applied here, who holds it.
+         * @description The draft of an agent in a chat: the text that is being written, the text that is applied in the chat, and the lock.
          *
          *     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `requested_by` are the
          *     people who requested it from the holder of its lock.
@@ -1703,15 +1700,15 @@ export interface components {
             is_applied: boolean;
             is_tried: boolean;
         };
-        /** @description `password`: the present one. */
+        /** @description `password` is the person's present one. */
         EmailBodyRequest: {
             /** Format: email */
             email: string;
             password: string;
         };
         /**
-         * @description An address that is theirs when the link that is sent there is followed. `by_mail` false: this installation sends no
-         *     mail; the link stands in the log of the server, or whoever runs it can tell.
+         * @description An email address that the person has to confirm by a link. `by_mail` is false if this installation sends no mails: the
+         *     link is in the log of the server then, or operators know it.
          */
         EmailChangeRow: {
             by_mail: boolean;
@@ -1754,8 +1751,8 @@ export interface components {
             type: "error";
         };
         /**
-         * @description One field of a spec that is not its prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
-         *     Null on one side: it was added or is gone.
+         * @description A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
+         *     `before` is null for an added field, and `after` for a removed one.
          */
         FieldChange: {
             /** @default null */
@@ -1770,7 +1767,7 @@ export interface components {
             /** Format: uuid */
             to: string;
         };
-        /** @description Every 10 s, with the versions of the chats this socket follows. */
+        /** @description Sent every 10 s, with the versions of the chats that the socket is subscribed to. */
         Heartbeat: {
             /**
              * @default heartbeat
@@ -1805,7 +1802,7 @@ export interface components {
             missing: components["schemas"]["MissingRow"][];
             name: string;
         };
-        /** @description What a link shows before it is accepted; `already_participant`: of the chat. */
+        /** @description An invite link, for people who have not accepted it yet. */
         InvitationRow: {
             already_participant: boolean;
             chat_title: string;
@@ -1814,13 +1811,13 @@ export interface components {
             role: "editor" | "suggester";
             workspace_name: string;
         };
-        /** @description Where a link has led. */
+        /** @description The workspace and the chat that a link was accepted for. */
         JoinedRow: {
             /** Format: uuid */
             chat_id: string;
             workspace: components["schemas"]["WorkspaceRow"];
         };
-        /** @description `color` is one of the five that the app has for faces, in its light and its dark theme. */
+        /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatar: {
             /** @enum {integer} */
             color: 1 | 2 | 3 | 4 | 5;
@@ -1828,7 +1825,7 @@ export interface components {
             kind: "letter";
             letter: string;
         };
-        /** @description `color` is one of the five that the app has for faces, in its light and its dark theme. */
+        /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatarRequest: {
             /** @enum {integer} */
             color: 1 | 2 | 3 | 4 | 5;
@@ -1851,8 +1848,8 @@ export interface components {
             max_steps?: number;
         };
         /**
-         * @description A link that brings people into a workspace and a chat. Its `url` is shown once, when it is made. `max_uses` null:
-         *     it brings in any number of people until it expires.
+         * @description An invite link to a workspace and a chat. Its `url` is returned once, when it is created. `max_uses` is the number of people
+         *     who can join by it; null: any number.
          */
         LinkRow: {
             /** Format: uuid */
@@ -1876,7 +1873,7 @@ export interface components {
             /** @default 0 */
             uses: number;
         };
-        /** @description A list of a workspace or of a person changed: the client reads it again. */
+        /** @description A list of a workspace or of a person changed. The client reads it again. */
         ListChanged: {
             /** @enum {string} */
             list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts";
@@ -1890,10 +1887,10 @@ export interface components {
         /**
          * @description A proposal to change an agent, in lists: without its content, which may be long.
          *
-         *     `chat_id` and `chat_title` are null for who is not in that chat.
-         *     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
-         *     merge under way, or the one by which it was accepted; `saved_as` the version that its draft became: it went into
-         *     that one, or, `unused`, nothing of it did. `verbs` are the reader's.
+         *     `chat_id` and `chat_title` are null for readers who are not in that chat. `base_version` is the version that the suggestion
+         *     changes, and `production` is the present production version. `merge_id` is the active merge of the suggestion, or the merge
+         *     by which it was accepted. `saved_as` is the version that the draft of this merge was saved as; the version has nothing of a
+         *     suggestion with the state `unused`. `verbs` are those of the reader.
          */
         ListedSuggestionRow: {
             agent: components["schemas"]["ActorRow"];
@@ -1927,7 +1924,7 @@ export interface components {
         LockWaiterBodyRequest: {
             is_waiting: boolean;
         };
-        /** @description The reader's place in the waitlist of a draft: whether they are notified when it is free, and when they asked for it. */
+        /** @description Whether the reader is notified when the lock of a draft is released, and when they requested the draft. */
         LockWaiterRow: {
             is_waiting: boolean;
             requested_at: string | null;
@@ -1944,14 +1941,14 @@ export interface components {
             lock_expires_at: string;
             lock_holder: components["schemas"]["ActorRow"];
         };
-        /** @description The sender has read this chat, which they follow, up to `seq`. The server does not answer. */
+        /** @description Move the sender's read cursor in this chat to `seq`. The sender must be subscribed to it. The server does not answer. */
         MarkRead: {
             seq: number;
             topic: string;
             /** @constant */
             type: "mark_read";
         };
-        /** @description The signed-in person, and the workspaces they are in. `new_email` is an address that is not confirmed yet. */
+        /** @description The signed-in person and their workspaces. `new_email` is a new address that is not confirmed yet. */
         MeRow: {
             actor: components["schemas"]["ActorRow"];
             email: string;
@@ -1959,7 +1956,7 @@ export interface components {
             new_email: string | null;
             workspaces: components["schemas"]["WorkspaceRow"][];
         };
-        /** @description A person in a workspace. */
+        /** @description A member of a workspace. */
         MembershipRow: {
             actor: components["schemas"]["ActorRow"];
             /** Format: uuid */
@@ -1979,9 +1976,10 @@ export interface components {
             suggestion_ids: string[];
         };
         /**
-         * @description Suggestions becoming one draft. `method`: `copied` (one, on today's production), the merge `agent`, an `external`
-         *     service, or the `text` merge that steps in when those fail (`error` says why). `unused_ids`: suggestions of which nothing was
-         *     left in the version that its draft became. `chat_id` is null for who is not in it.
+         * @description A merge of suggestions into a draft. `method` is `copied` (one suggestion that changes the production version), `agent` (the
+         *     merge agent), `external` (an external service), or `text` (a merge by lines after one of these has failed; `error` has the
+         *     reason). `unused_ids` are suggestions of which the saved version has nothing. `chat_id` is null for readers who are not in
+         *     the chat.
          */
         MergeRow: {
             /** Format: uuid */
@@ -2009,7 +2007,7 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description `id` is made by the client, a UUID; posting the same again changes nothing. `wake`: `nobody` keeps agents asleep. */
+        /** @description The client chooses `id`, a UUID, and may send the request again without effect. `wake`: `nobody` wakes no agent. */
         MessageBodyRequest: {
             /** Format: uuid */
             id: string;
@@ -2023,9 +2021,9 @@ export interface components {
             wake?: "auto" | "nobody";
         };
         /**
-         * @description A part of a chat's log, oldest message first. It may hold fewer messages than `limit` when they are long.
+         * @description A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
          *
-         *     `before` is the cursor of the older page, `after` of the newer one; null where the log ends. `next` is `before` as text.
+         *     `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as text.
          */
         MessagePageRow: {
             after: number | null;
@@ -2042,8 +2040,8 @@ export interface components {
             what: "tool" | "model" | "setting";
         };
         /**
-         * @description `key` left out or null keeps the one that is set (for the same provider and address); "" removes it. Which
-         *     providers have an address and which options, `GET model-providers` says.
+         * @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. `GET model-providers` lists the
+         *     providers that have an address, and the options of each.
          */
         ModelBodyRequest: {
             /** @default  */
@@ -2148,7 +2146,7 @@ export interface components {
             /** @default  */
             title?: string;
         };
-        /** @description `max_uses`: how many people it may bring in; null: any number. Left out: one for editors, any number for suggesters. */
+        /** @description `max_uses` is the number of people who can join by the link; null: any number. Default: one for editors, else null. */
         NewLinkBodyRequest: {
             /** @default 168 */
             expires_in_hours?: number;
@@ -2170,7 +2168,7 @@ export interface components {
             /** @default  */
             note?: string;
         };
-        /** @description A token that was just made. `text` is what a program signs in by; it is not shown again. */
+        /** @description A new token. `text` is the secret for the `Authorization` header; it is not returned again. */
         NewTokenRow: {
             text: string;
             token: components["schemas"]["ApiTokenRow"];
@@ -2180,7 +2178,7 @@ export interface components {
             handle?: string | null;
             name: string;
         };
-        /** @description An event that concerns the reader. Names are those of that time; the object that it links to is read again. */
+        /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
             agent_id: string | null;
@@ -2328,8 +2326,8 @@ export interface components {
             top_p?: number | null;
         };
         /**
-         * @description The streamed text so far of one part of a message, for a client that opens the chat during the stream. `row_id` is the
-         *     durable row that the part becomes.
+         * @description The text so far of a part of a streamed message, for a client that subscribes during the stream. `row_id` is the
+         *     id of the durable row that follows.
          */
         Partial: {
             /** Format: uuid */
@@ -2410,7 +2408,7 @@ export interface components {
             name: string;
             revision: number;
         };
-        /** @description The people who have this chat open now. */
+        /** @description The people who have this chat open. A transient frame. */
         Presence: {
             present: string[];
             topic: string;
@@ -2420,7 +2418,7 @@ export interface components {
              */
             type: "presence";
         };
-        /** @description The progress of a merge, on its workspace's topic: `done` of about `expected` characters are written. */
+        /** @description The progress of a merge, on the workspace's topic: the number of characters that are written, and an estimate of all. */
         Progress: {
             done: number;
             expected: number;
@@ -2433,7 +2431,7 @@ export interface components {
              */
             type: "progress";
         };
-        /** @description Where the words of a draft came from, as it was made: the segments in order are its prompt. */
+        /** @description The origin of a draft's text when it was created. The segments in order are its prompt. */
         Provenance: {
             /** @default [] */
             conflicts: components["schemas"]["Conflict"][];
@@ -2470,7 +2468,7 @@ export interface components {
         ReadBodyRequest: {
             seq: number;
         };
-        /** @description Where the reader's cursor stands. */
+        /** @description The reader's cursor. */
         ReadRow: {
             last_read_seq: number;
         };
@@ -2484,7 +2482,7 @@ export interface components {
             /** @default  */
             reason?: string;
         };
-        /** @description An answer that was given with a version, in a chat that the reader takes part in. */
+        /** @description An answer of a version of an agent, in a chat that the reader is in. */
         ReplyRow: {
             /** Format: uuid */
             chat_id: string;
@@ -2515,8 +2513,8 @@ export interface components {
             steps: components["schemas"]["StepRow"][];
         };
         /**
-         * @description An agent at work in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the
-         *     model, which could not answer, is asked again.
+         * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the call
+         *     of the model is retried after an error.
          */
         RunRow: {
             /** Format: uuid */
@@ -2570,7 +2568,7 @@ export interface components {
             /** @default null */
             up_to?: string | null;
         };
-        /** @description Consecutive lines of a prompt and their contributors. No contributor: the lines of production. Several: merged. */
+        /** @description Consecutive lines of a prompt and their contributors: none for lines of production, several for merged lines. */
         Segment: {
             /** @default null */
             conflict: number | null;
@@ -2580,8 +2578,8 @@ export interface components {
         };
         ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["ListChanged"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
         /**
-         * @description Who may sign up: anybody (`open`), whoever has a living invite link (`invited`), nobody (`closed`).
-         *     `confirms_email`: a new account begins when a mailed link has been followed.
+         * @description Who may sign up: all people (`open`), people with a live invite link (`invited`), or no one (`closed`).
+         *     `confirms_email`: a new account can sign in after the email address is confirmed by a mailed link.
          */
         SignUpRow: {
             confirms_email: boolean;
@@ -2646,7 +2644,7 @@ export interface components {
             /** @default [] */
             tools?: components["schemas"]["ToolUseRequest"][];
         };
-        /** @description One saved version, or one applied text, of an agent: the whole spec, immutable. */
+        /** @description An immutable spec of an agent: a saved version, or the text of a draft that was applied. */
         SpecRow: {
             /** Format: uuid */
             agent_id: string;
@@ -2754,7 +2752,7 @@ export interface components {
             note?: string;
             revision: number;
         };
-        /** @description A suggestion with the version that it was made on, and the production version. */
+        /** @description A suggestion with its base version and the production version, and its differences from both. */
         SuggestionDetailRow: {
             against_base: components["schemas"]["DiffRow"];
             against_production: components["schemas"]["DiffRow"];
@@ -2762,7 +2760,7 @@ export interface components {
             production: components["schemas"]["SpecRow"];
             suggestion: components["schemas"]["SuggestionRow"];
         };
-        /** @description A proposal with its `content`: the whole spec that it wants the agent to be. */
+        /** @description A suggestion with its `content`, a whole spec. */
         SuggestionRow: {
             agent: components["schemas"]["ActorRow"];
             author: components["schemas"]["ActorRow"];
@@ -2822,8 +2820,8 @@ export interface components {
         /**
          * @description An event in the chat: its actor, action and object.
          *
-         *     The client resolves names from ids. The names are stored as well, for the time after a person has left. `via` is the
-         *     name of the agent that did it for the actor. `summary` is written later, by a model.
+         *     The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
+         *     agent that acted for the actor. A model writes `summary` later.
          *
          *     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
          *     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
@@ -2933,7 +2931,7 @@ export interface components {
              */
             wake: "auto" | "nobody";
         };
-        /** @description What a model wrote before its answer. */
+        /** @description The reasoning that a model wrote before its answer. */
         ThinkingPayload: {
             /** @default null */
             seconds?: number | null;
@@ -2966,7 +2964,7 @@ export interface components {
             type: "THINKING";
             version: number;
         };
-        /** @description `password`: the person's own. `days` null: it works until it is revoked. `scope`: `read` may only look. */
+        /** @description `password` is the person's present one. The token expires after `days`; null: never. The scope `read` can only read. */
         TokenBodyRequest: {
             /** @default 90 */
             days?: (7 | 30 | 90 | 365) | null;
@@ -3023,7 +3021,7 @@ export interface components {
             /** @default  */
             usage_instructions: string;
         };
-        /** @description The result of a call. `text` is what the model reads, `data` what the web app draws in its place. */
+        /** @description The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any. */
         ToolResponsePayload: {
             /** @default null */
             data?: components["schemas"]["WebPageData"] | null;
@@ -3118,7 +3116,7 @@ export interface components {
              */
             type: "typing";
         };
-        /** @description The sender is writing a message in this chat; the server tells the others, at most once in two seconds. */
+        /** @description The sender is writing a message in this chat. The server sends `Typing` to the others, at most every two seconds. */
         TypingIn: {
             topic: string;
             /** @constant */
@@ -3143,7 +3141,7 @@ export interface components {
         VoteBodyRequest: {
             choice: ("production" | "equal" | "draft") | null;
         };
-        /** @description How the room voted when one apply of a draft was compared with production (RUN7). */
+        /** @description The votes of a chat on comparisons of one apply of a draft with production (RUN7). */
         VoteCount: {
             /** @default 0 */
             draft: number;
@@ -3170,7 +3168,7 @@ export interface components {
         /**
          * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.
          *
-         *     What is not known of the page is empty. `is_cut`: the page is larger than what is read of one.
+         *     Unknown fields are empty. `is_cut`: the page is longer than the part that was fetched.
          */
         WebPageData: {
             end: number;
@@ -3191,7 +3189,7 @@ export interface components {
             total: number;
             url: string;
         };
-        /** @description A workspace as one of its members sees it; `role` and `verbs` are the reader's own. */
+        /** @description A workspace. `role` and `verbs` are those of the reader. */
         WorkspaceRow: {
             handle: string;
             /** Format: uuid */
@@ -3213,7 +3211,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorAnswer"];
             };
         };
-        /** @description Nobody is signed in, or the token is no good. */
+        /** @description The request is anonymous, or its token is invalid. */
         Error401: {
             headers: {
                 [name: string]: unknown;
@@ -3231,7 +3229,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorAnswer"];
             };
         };
-        /** @description There is no such thing, or the person may not know of it. */
+        /** @description There is no such object, or the person may not see it. */
         Error404: {
             headers: {
                 [name: string]: unknown;
@@ -3240,7 +3238,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorAnswer"];
             };
         };
-        /** @description Somebody or something was there first. */
+        /** @description The request conflicts with the present state. */
         Error409: {
             headers: {
                 [name: string]: unknown;
@@ -3267,7 +3265,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorAnswer"];
             };
         };
-        /** @description Too many requests at once; `Retry-After` says when to try again. */
+        /** @description Too many requests; `Retry-After` has the seconds to wait. */
         Error429: {
             headers: {
                 [name: string]: unknown;
@@ -3276,7 +3274,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorAnswer"];
             };
         };
-        /** @description Something that is needed is away for a moment. */
+        /** @description A part of the server is unavailable for a moment. */
         Error503: {
             headers: {
                 [name: string]: unknown;
