@@ -25,7 +25,7 @@ from chats.services.posting_limits import get_posting_buckets, remember_workspac
 from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, answer, answer_no_content, build_query_parameters, read, read_query
-from events.rows import ChatSummaryRow, ParticipantRow, MessageRow
+from events.rows import ChatSummaryRow, MessageRow, ParticipantRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 

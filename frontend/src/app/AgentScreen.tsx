@@ -28,7 +28,8 @@ export function AgentScreen() {
   useTitle(summary?.actor.name)
   const navigate = useNavigate()
   const params = { workspace: workspace.handle }
-  const chat = (useChats(workspace.id).data ?? []).find(each => each.participants.some(actor => actor.id === id))?.chat.id
+  const chat = (useChats(workspace.id).data ?? []).find(each => each.participants.some(actor => actor.id === id))?.chat
+    .id
   const openWorkshop = () =>
     void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: chat ?? '' }, search: { workshop: id } })
   if (agents.data && !summary) return <NotFound />

@@ -30,7 +30,10 @@ interface InView {
 }
 
 /** Returns the id of the agent on the screen, else of the first agent in the chat, else of the first in the workspace. */
-export function findAgentInView(agents: readonly string[], { agent, workshop, participants }: InView): string | undefined {
+export function findAgentInView(
+  agents: readonly string[],
+  { agent, workshop, participants }: InView,
+): string | undefined {
   return [agent, workshop, ...participants, ...agents].find(id => id !== undefined && agents.includes(id))
 }
 

@@ -44,7 +44,10 @@ export const renameChat = (id: string, title: string) =>
   unwrap(rest.PATCH('/api/v1/chats/{chat_id}', { params: { path: { chat_id: id } }, body: { title } }))
 export const addToChat = (id: string, actorId: string) =>
   unwrap(
-    rest.POST('/api/v1/chats/{chat_id}/participants', { params: { path: { chat_id: id } }, body: { actor_id: actorId } }),
+    rest.POST('/api/v1/chats/{chat_id}/participants', {
+      params: { path: { chat_id: id } },
+      body: { actor_id: actorId },
+    }),
   )
 export const removeFromChat = (id: string, actorId: string) =>
   rest.DELETE('/api/v1/chats/{chat_id}/participants/{actor_id}', {

@@ -32,7 +32,8 @@ export function useMessages(chatId: string, range: { from: number; to: number } 
 
 const participantsIn = (chat: ChatState) => [...chat.participants.values()].filter(participant => !isEnded(participant))
 /** Returns the people and agents of the chat. */
-export const useParticipants = (chatId: string): readonly ParticipantRow[] => useChatSelector(chatId, participantsIn, sameItems)
+export const useParticipants = (chatId: string): readonly ParticipantRow[] =>
+  useChatSelector(chatId, participantsIn, sameItems)
 
 const selectTitle = (chat: ChatState) => chat.chat?.title ?? null
 /** Returns the title of the chat; until the chat is loaded, the one in the list of chats. */

@@ -8,7 +8,7 @@ import { IconButton } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { useParticipants, useChatTitle, useFindActor, useIsClosed } from '../hooks'
+import { useChatTitle, useFindActor, useIsClosed, useParticipants } from '../hooks'
 import styles from './ChatHeader.module.css'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
