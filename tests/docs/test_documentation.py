@@ -24,12 +24,19 @@ def test_every_file_that_a_page_names_exists(page):
     assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
 
 
-def test_every_function_on_the_way_of_a_message_is_in_its_file():
-    stations = re.findall(rf"{SOURCE} `(\w+)`", (ROOT / "docs" / "walk-a-message.md").read_text())
-    assert len(stations) > 20
+@pytest.mark.parametrize("page", ["walk-a-message.md", "glossary.md"])
+def test_every_name_beside_a_file_is_declared_in_it(page):
+    declarations = re.findall(rf"{SOURCE} `(\w+)`", (ROOT / "docs" / page).read_text())
+    assert len(declarations) > 20
     missing = [
         (file, name)
-        for file, name in stations
-        if not re.search(rf"\b(?:def|class|function|const) {name}\b", Path(ROOT, file).read_text())
+        for file, name in declarations
+        if not re.search(rf"\b(?:def|class|function|const) {name}\b|^ +{name} = ", Path(ROOT, file).read_text(), re.M)
     ]
     assert missing == []
+
+
+def test_every_term_of_the_glossary_has_a_declaration():
+    rows = re.findall(r"^\| (?!term|-)(.+) \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M)
+    assert len(rows) > 25
+    assert [row for row in rows if not re.search(rf"\| {SOURCE} `\w+`$", row)] == []
