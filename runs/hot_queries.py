@@ -32,7 +32,7 @@ def list_claimable_runs() -> QuerySet[Run]:
     """Return the queued runs that may start, and whose concurrency key has no active run."""
     active = [RunState.RUNNING, RunState.WAITING_CHILD]
     busy = Run.objects.filter(concurrency_key=OuterRef("concurrency_key"), state__in=active)
-    may_start = Q(next_wake_at=None) | Q(next_wake_at__lte=Now())
+    may_start = Q(retry_at=None) | Q(next_wake_at__lte=Now())
     return Run.objects.filter(~Exists(busy), may_start, state=RunState.QUEUED)
 
 
@@ -72,16 +72,16 @@ def _prepare_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> Prepare
     return PreparedQuery(build, UUID, int, str)
 
 
-def _build_answered_wakes(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
-    wakes = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
-    return wakes.filter(chat_id=chat_id, trigger_seq__lte=read_to)
+def _build_answered_queued_runs(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
+    queued = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
+    return queued.filter(chat_id=chat_id, trigger_seq__lte=read_to)
 
 
 ATTEMPT = _prepare_attempt(lambda runs: runs)
 LOCKED_ATTEMPT = _prepare_attempt(lambda runs: runs.select_for_update(no_key=True))
 ENDING_ATTEMPT = _prepare_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 ATTEMPT_OF_JOB = _prepare_attempt(lambda runs: runs.select_related("agent", "on_behalf_of", "stopped_by"))
-ANSWERED_WAKES = PreparedQuery(_build_answered_wakes, str, UUID, int)
+ANSWERED_QUEUED_RUNS = PreparedQuery(_build_answered_queued_runs, str, UUID, int)
 
 
 # --- the log of the chat that the model reads -------------------------------------------------------------------

@@ -56,10 +56,10 @@ class Run(Identified, VersionedRow):
 
     At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim fixes `spec`,
     the version that answers, and each step its `message_id` before the first byte. `read_to`: the version of the chat that the
-    run has read. Before `next_wake_at`, no worker claims the run and its model is not asked.
+    run has read. Before `retry_at`, no worker claims the run and its model is not asked.
     """
 
-    # A new wake conflicts with one that is queued under its concurrency key. That one will read this message, too.
+    # A new run conflicts with a queued one of its concurrency key, which will read this message, too.
     ignores_conflicts = True
     # Of a new run: the message that wakes it, which has no number before it is written.
     trigger: Message | None = None
@@ -77,7 +77,7 @@ class Run(Identified, VersionedRow):
     )
     depth = models.PositiveSmallIntegerField(_("depth"), default=0)
     path = ArrayField(models.UUIDField(), verbose_name=_("path"), default=list)
-    hops = models.PositiveSmallIntegerField(_("hops"), default=0)
+    agent_hops = models.PositiveSmallIntegerField(_("agent hops"), default=0)
     on_behalf_of = models.ForeignKey(
         "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -98,7 +98,7 @@ class Run(Identified, VersionedRow):
     presumed_dead = models.CharField(_("presumed dead"), max_length=80, blank=True, default="")
     lease_owner = models.CharField(_("lease owner"), max_length=80, blank=True, default="")
     lease_until = models.DateTimeField(_("lease until"), null=True)
-    next_wake_at = models.DateTimeField(_("next wake at"), null=True)
+    retry_at = models.DateTimeField(_("retry at"), null=True)
     dispatched_at = models.DateTimeField(_("dispatched at"), null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     stopped_by = models.ForeignKey(
@@ -133,12 +133,12 @@ class Run(Identified, VersionedRow):
             models.UniqueConstraint(
                 fields=["concurrency_key"],
                 condition=Q(state="queued", origin="wake", attempt=0),
-                name="one_queued_wake_per_concurrency_key",
+                name="one_queued_run_per_concurrency_key",
             ),
             models.UniqueConstraint(
                 fields=["concurrency_key", "trigger_id"],
                 condition=Q(origin="wake"),
-                name="one_wake_per_concurrency_key_and_trigger",
+                name="one_run_per_concurrency_key_and_trigger",
             ),
             models.CheckConstraint(condition=Q(state__in=RunState.values), name="run_state_known"),
             models.CheckConstraint(
@@ -227,7 +227,7 @@ class Run(Identified, VersionedRow):
             stopping=self.stop_requested_at is not None and self.ended_at is None,
             error_code=self.error_code or None,
             error=self.error or None,
-            next_try_at=self.next_wake_at if self.ended_at is None else None,
+            retry_at=self.retry_at if self.ended_at is None else None,
             created_at=self.created_at,
             started_at=self.started_at,
             ended_at=self.ended_at,
@@ -294,7 +294,7 @@ class LLMCall(Identified):
         constraints = [
             models.CheckConstraint(
                 condition=Q(run=None, agent=None, spec=None) | Q(run__isnull=False, agent__isnull=False),
-                name="llm_call_of_run_or_trial",
+                name="llm_call_of_run_or_test",
             )
         ]
         indexes = [models.Index(fields=["workspace", "-created_at"], name="ledger_by_workspace")]

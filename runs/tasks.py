@@ -8,7 +8,7 @@ from celery import shared_task
 
 from llm.endpoints import build_test_endpoint
 from llm.model_tests import find_model_test, run_model_test, save_model_test
-from runs.runtime.ledger import record_trial
+from runs.runtime.ledger import record_model_test
 from runs.worker.engine import get_engine
 
 
@@ -39,6 +39,6 @@ def test_model(
     endpoint = build_test_endpoint(workspace, provider, api_base, options, encrypted_key)
     test = replace(test, state="running")
     save_model_test(workspace, test)
-    record = partial(record_trial, workspace, UUID(person_id), endpoint, default_model)
+    record = partial(record_model_test, workspace, UUID(person_id), endpoint, default_model)
     run = partial(run_model_test, workspace, test, endpoint, default_model, record)
     engine.run_soon(run, name=f"model test {test_id}")

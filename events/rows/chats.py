@@ -115,7 +115,7 @@ class DraftRow(Row):
 
 
 class RunRow(Row):
-    """A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the call
+    """A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
     of the model is retried after an error."""
 
     kind: Literal["run"] = "run"
@@ -132,7 +132,7 @@ class RunRow(Row):
     stopping: bool = False
     error_code: str | None = None
     error: str | None = None
-    next_try_at: datetime | None = None
+    retry_at: datetime | None = None
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None

@@ -11,6 +11,7 @@ from common.rest import Body
 from common.shapes import Revision
 from events.payloads import MAX_TEXT, MESSAGE_TEXT
 from events.rows import Row, RunRow
+from runs.services.wake import Effect
 
 
 class ComparisonBody(Body):
@@ -49,7 +50,7 @@ class WakesRow(Row):
     """What a message would do to one agent of the chat."""
 
     agent_id: UUID
-    effect: Literal["wakes", "steers", "cannot"]
+    effect: Effect
     reason: str | None = None
 
 

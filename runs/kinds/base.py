@@ -74,7 +74,7 @@ class RunKind(ABC):
 
     ends_when_orphaned: ClassVar[bool] = True
     """Whether a run that nothing executes is failed after some tries; else it counts its attempts itself."""
-    shows_next_try: ClassVar[bool] = True
+    shows_retry_time: ClassVar[bool] = True
 
     @abstractmethod
     def lock(self, run: Run) -> None:
@@ -137,9 +137,9 @@ class RunKind(ABC):
         return build_step_saved(update.row)
 
     @transaction.atomic
-    def record_next_try(self, claimed: Run, at: datetime) -> None:
+    def record_retry_time(self, claimed: Run, at: datetime) -> None:
         """Store when the model is asked again. A worker that takes the run over does not ask before that."""
-        self.save(self.lock_attempt(claimed).set(next_wake_at=at))
+        self.save(self.lock_attempt(claimed).set(retry_at=at))
 
     @transaction.atomic
     def record_end(

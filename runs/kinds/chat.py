@@ -22,7 +22,7 @@ from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import get_endpoint
 from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
-from runs.hot_queries import ANSWERED_WAKES, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
+from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -100,13 +100,13 @@ class ChatRun(RunKind):
         return None
 
     def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
-        """Move the agent's read cursor to `read_to`, and end the queued wakes that this run answers.
+        """Move the agent's read cursor to `read_to`, and end the queued runs that this run answers.
 
-        The chat is locked: a message is either read by now, or finds no wake left to join.
+        The chat is locked: a message is either read by now, or finds no queued run to join.
         """
         chats.advance_read_cursor(run.get_chat_id(), run.agent_id, run.read_to)
-        wakes = ANSWERED_WAKES.all(run.concurrency_key, run.get_chat_id(), run.read_to)
-        updates = [build_run_update(wake, state=RunState.QUEUED) for wake in wakes if wake.pk != run.pk]
+        queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
+        updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
         return [update.set(state=RunState.COMPLETED, ended_at=now()) for update in updates]
 
     def prepare(self, run: Run) -> PreparedRun:

@@ -60,7 +60,7 @@ class Job(RunKind):
     """A run without a chat. The hook of its end is called before its row is written, because listeners lock chats."""
 
     ends_when_orphaned = False
-    shows_next_try = False
+    shows_retry_time = False
 
     def lock(self, run: Run) -> None:
         """Lock nothing: the condition of each write decides which worker may write."""

@@ -101,11 +101,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('attempt', 0), ('origin', 'wake'), ('state', 'queued')), fields=('concurrency_key',), name='one_queued_wake_per_concurrency_key'),
+            constraint=models.UniqueConstraint(condition=models.Q(('attempt', 0), ('origin', 'wake'), ('state', 'queued')), fields=('concurrency_key',), name='one_queued_run_per_concurrency_key'),
         ),
         migrations.AddConstraint(
             model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('origin', 'wake')), fields=('concurrency_key', 'trigger_id'), name='one_wake_per_concurrency_key_and_trigger'),
+            constraint=models.UniqueConstraint(condition=models.Q(('origin', 'wake')), fields=('concurrency_key', 'trigger_id'), name='one_run_per_concurrency_key_and_trigger'),
         ),
         migrations.AddConstraint(
             model_name='run',
@@ -125,7 +125,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='llmcall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('run', None), ('spec', None)), models.Q(('agent__isnull', False), ('run__isnull', False)), _connector='OR'), name='llm_call_of_run_or_trial'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('run', None), ('spec', None)), models.Q(('agent__isnull', False), ('run__isnull', False)), _connector='OR'), name='llm_call_of_run_or_test'),
         ),
         migrations.AddConstraint(
             model_name='step',

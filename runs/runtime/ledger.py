@@ -29,18 +29,20 @@ def record_failed_llm_call(update: RowUpdate[Run], error: LLMError, model: Resol
     _record(update, model, error.usage or Usage(), tries=error.tries, error_code=error.code[:40])
 
 
-def record_trial(workspace_id: UUID, person_id: UUID, endpoint: Endpoint, model: str, trial: ModelTestResult) -> None:
-    """Record a request that tried a model: it belongs to a person and to no run."""
+def record_model_test(
+    workspace_id: UUID, person_id: UUID, endpoint: Endpoint, model: str, result: ModelTestResult
+) -> None:
+    """Record the request of a model test, which belongs to a person and to no run."""
     call = LLMCall(
         workspace_id=workspace_id,
         on_behalf_of_id=person_id,
         step_number=0,
         attempt=1,
-        finish=trial.finish,
-        error_code=trial.code[:40],
-        first_token_ms=round(trial.seconds * 1000),
-        total_ms=round(trial.total * 1000),
-        **_build_fields(ResolvedModel(endpoint, model), trial.usage),
+        finish=result.finish,
+        error_code=result.code[:40],
+        first_token_ms=round(result.seconds * 1000),
+        total_ms=round(result.total * 1000),
+        **_build_fields(ResolvedModel(endpoint, model), result.usage),
     )
     insert([call])
 

@@ -90,7 +90,7 @@ def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
         Run.objects.filter(pk=run_id, **conditions).update(**final, lease_owner="", lease_until=None)
 
 
-class Owner(Enum):
+class LeaseOwnerState(Enum):
     """What is known of the process that had a run."""
 
     ALIVE = "alive"
@@ -100,7 +100,7 @@ class Owner(Enum):
     """It has not renewed its lease, and this host cannot see it. If it lives, it takes the crashes back (`withdraw_crashes`)."""
 
 
-def reclaim_run(stale: Run, owner: Owner) -> bool:
+def reclaim_run(stale: Run, owner: LeaseOwnerState) -> bool:
     """Requeue a run of another process, or fail it after its third crash. Return false when another worker was faster."""
     try:
         with transaction.atomic():
@@ -116,15 +116,17 @@ def withdraw_crashes(owner: str) -> int:
     return blamed.update(crashes=F("crashes") - 1, presumed_dead="")
 
 
-def _requeue(stale: Run, owner: Owner = Owner.ALIVE) -> None:
+def _requeue(stale: Run, owner: LeaseOwnerState = LeaseOwnerState.ALIVE) -> None:
     run = Run.objects.select_related("agent").get(pk=stale.pk)
     kind = kind_of(run)
     kind.lock(run)
     run.refresh_from_db()
     update = build_run_update(run, state=RunState.RUNNING, attempt=stale.attempt, lease_owner=stale.lease_owner)
     update.set(dispatched_at=None)
-    if owner != Owner.ALIVE:
-        update.set(crashes=run.crashes + 1, presumed_dead=run.lease_owner if owner == Owner.PRESUMED_DEAD else "")
+    if owner != LeaseOwnerState.ALIVE:
+        update.set(
+            crashes=run.crashes + 1, presumed_dead=run.lease_owner if owner == LeaseOwnerState.PRESUMED_DEAD else ""
+        )
     if run.stop_requested_at is not None:
         kind.close(update, RunEnded("stopped"))
     elif run.crashes >= MAX_CRASHES:

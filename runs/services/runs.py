@@ -31,7 +31,7 @@ from runs.services.dispatch import dispatch_next_run, dispatch_run
 
 JobKind = Literal["summary", "merge"]
 COPIED_BY_RETRY = (
-    "workspace_id chat_id agent_id concurrency_key trigger_id trigger_seq hops triggered_by_id payer_id".split()
+    "workspace_id chat_id agent_id concurrency_key trigger_id trigger_seq agent_hops triggered_by_id payer_id".split()
 )
 AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger"}
 

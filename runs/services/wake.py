@@ -14,18 +14,19 @@ from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState
 from runs.services.dispatch import dispatch_run
 
-MAX_HOPS = 4
-"""How often agents may wake each other in a row, counted from a person's message (RUN18)."""
+MAX_AGENT_HOPS = 4
+"""How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 
+Effect = Literal["wakes", "joins", "cannot"]
 Refusal = Literal["suspended", "taken_down", "too_many_hops"]
 
 
 @dataclass(frozen=True)
 class WakeEffect:
-    """What a message does to one agent: it wakes the agent, is read by the agent's active run, or cannot reach it."""
+    """What a message does to one agent: it wakes the agent, joins (is read by) the active run of the agent, or cannot reach it."""
 
     agent_id: UUID
-    effect: Literal["wakes", "steers", "cannot"]
+    effect: Effect
     reason: Refusal | None = None
 
 
@@ -37,8 +38,8 @@ def build_concurrency_key(agent_id: UUID, chat_id: UUID) -> str:
 def wake_agents(chat: Chat, message: Message) -> list[Run]:
     """Return the runs that a new message starts, one for each agent that it addresses, to be inserted with the message.
 
-    A listener of `message_posted`. A run whose concurrency key has a queued wake is not inserted: that one will read this
-    message, too. Errors, events, greetings and incomplete messages wake no agent.
+    A listener of `message_posted`. A run is not inserted when its concurrency key has a queued run: that one will read
+    this message, too. Errors, events, greetings and incomplete messages wake no agent.
     """
     payload, author = message.payload, message.author
     is_silent = payload.get("wake") == "nobody" or payload.get("incomplete") or payload.get("greeting")
@@ -48,9 +49,11 @@ def wake_agents(chat: Chat, message: Message) -> list[Run]:
     if author.is_agent and not mentioned:
         return []  # Most messages of agents mention no agent: these need no query.
     cause = Run.objects.filter(pk=message.run_id).first() if message.run_id else None
-    hops = cause.hops + 1 if cause else int(author.is_agent)
-    addressed = _find_addressed(chat, author, mentioned, message.reply_to, hops)
-    runs = [_build_run(chat, agent, message, author, cause, hops) for agent, refusal in addressed if refusal is None]
+    agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
+    addressed = _find_addressed(chat, author, mentioned, message.reply_to, agent_hops)
+    runs = [
+        _build_run(chat, agent, message, author, cause, agent_hops) for agent, refusal in addressed if refusal is None
+    ]
     for run in runs:
         dispatch_run(run)
     return runs
@@ -60,18 +63,18 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
     """Return what this message would do, by agent in the order in which they joined. Raises `NotFound`, `Forbidden`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     answered = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
-    addressed = _find_addressed(chat, actor, chats.find_mentions(chat, text), answered, hops=int(actor.is_agent))
+    addressed = _find_addressed(chat, actor, chats.find_mentions(chat, text), answered, agent_hops=int(actor.is_agent))
     keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
     active = Run.objects.filter(concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.QUEUED])
     active_ids = set(active.values_list("agent_id", flat=True))
     return [
-        WakeEffect(agent.id, "cannot" if refusal else "steers" if agent.id in active_ids else "wakes", refusal)
+        WakeEffect(agent.id, "cannot" if refusal else "joins" if agent.id in active_ids else "wakes", refusal)
         for agent, refusal in addressed
     ]
 
 
 def _find_addressed(
-    chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, hops: int
+    chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, agent_hops: int
 ) -> list[tuple[Actor, Refusal | None]]:
     """Return the agents that a message addresses, each with the reason why it cannot be woken, if there is one.
 
@@ -86,19 +89,19 @@ def _find_addressed(
             not author.is_agent and (agent.id == answered_id or participant.wake == Wake.ALWAYS)
         )
         if agent.id != author.id and is_addressed:
-            found.append((agent, _find_refusal(agent, hops)))
+            found.append((agent, _find_refusal(agent, agent_hops)))
     return found
 
 
-def _find_refusal(agent: Actor, hops: int) -> Refusal | None:
+def _find_refusal(agent: Actor, agent_hops: int) -> Refusal | None:
     if agent.taken_down_at is not None:
         return "taken_down"
     if agent.status != AgentStatus.READY:
         return "suspended"
-    return "too_many_hops" if hops > MAX_HOPS else None
+    return "too_many_hops" if agent_hops > MAX_AGENT_HOPS else None
 
 
-def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause: Run | None, hops: int) -> Run:
+def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause: Run | None, agent_hops: int) -> Run:
     """Return the run of a woken agent. It works for the person who wrote, or for whom the agent that wrote (`cause`) worked."""
     person_id = author.id if author.is_human else None
     run = Run(
@@ -108,7 +111,7 @@ def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause:
         origin="wake",
         concurrency_key=build_concurrency_key(agent.id, chat.id),
         trigger_id=message.id,
-        hops=hops,
+        agent_hops=agent_hops,
         root_id=cause.tree_id if cause else None,
         payer_id=chat.workspace_id,
         on_behalf_of_id=person_id or (cause.on_behalf_of_id if cause else None),

@@ -119,7 +119,7 @@ class Runner:
 
     async def _run_loop(self) -> None:
         prepared, run = self._prepared, self.run
-        announce = self._announce_next_try if self._kind.shows_next_try else None
+        announce = self._announce_retry if self._kind.shows_retry_time else None
         llm = get_model(prepared.model.endpoint, tenant=str(run.workspace_id), announce=announce)
         context = ToolContext(
             run.agent,
@@ -198,9 +198,9 @@ class Runner:
         self.run.attempt += 1
         return saved
 
-    async def _announce_next_try(self, seconds: float) -> None:
+    async def _announce_retry(self, seconds: float) -> None:
         """Show in the chat when the model is asked again."""
-        await self._store(self._kind.record_next_try, self.run, now() + timedelta(seconds=seconds))
+        await self._store(self._kind.record_retry_time, self.run, now() + timedelta(seconds=seconds))
 
     # --- the end ------------------------------------------------------------------------------------------------
 

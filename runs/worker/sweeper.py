@@ -22,7 +22,7 @@ from runs.models import Run
 from runs.services.claims import pick_undispatched_runs, reserve_poison_runs
 from runs.services.dispatch import send_run_tasks
 from runs.services.leases import (
-    Owner,
+    LeaseOwnerState,
     fail_unstorable_run,
     list_expired_runs,
     list_orphaned_runs,
@@ -157,8 +157,8 @@ def _fail(run: Run) -> None:
     fail_unstorable_run(run.id, lease_owner=run.lease_owner, attempt=run.attempt)
 
 
-def _find_out(owner: str) -> Owner:
+def _find_out(owner: str) -> LeaseOwnerState:
     """Return what this host knows of the process."""
     if is_dead(owner):
-        return Owner.DEAD
-    return Owner.ALIVE if is_on_this_host(owner) else Owner.PRESUMED_DEAD
+        return LeaseOwnerState.DEAD
+    return LeaseOwnerState.ALIVE if is_on_this_host(owner) else LeaseOwnerState.PRESUMED_DEAD

@@ -305,7 +305,7 @@ class Story:
     def loses_its_worker(self, chance: random.Random) -> None:
         run = self.run(chance, state="running")
         Run.objects.filter(pk=run.pk).update(lease_until=Now())
-        leases.reclaim_run(run, leases.Owner.DEAD)
+        leases.reclaim_run(run, leases.LeaseOwnerState.DEAD)
 
     def gives_back(self, chance: random.Random) -> None:
         leases.requeue_run(self.run(chance, state="running"))

@@ -183,7 +183,7 @@ def test_a_run_whose_time_has_not_come_is_not_claimed(environment):
     from common.clock import now
 
     environment.post("hello")
-    Run.objects.update(next_wake_at=now().replace(year=2100))
+    Run.objects.update(retry_at=now().replace(year=2100))
     assert claims.claim_run(environment.runs()[0].id, "host:1:x") is None
 
 

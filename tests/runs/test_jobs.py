@@ -173,7 +173,7 @@ def leave(team, how):
 def test_RUN3_who_lost_a_job_tells_nobody(job_environment):
     zombie = begin_job(job_environment.start())
     expire(zombie)
-    assert leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    assert leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     heir = begin_job(zombie, "here:2:b")
     assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
     with pytest.raises(LeaseLost):
@@ -209,7 +209,7 @@ def test_a_job_whose_worker_died_three_times_fails_and_is_told(job_environment):
     for is_alone in (False, False, True):
         assert claims.claim_run(run.id, "there:1:a", isolated=is_alone)
         expire(run)
-        leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+        leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     run.refresh_from_db()
     assert (run.state, run.error_code, run.crashes) == ("failed", "crash_loop", 3)
     assert job_environment.recorded_ends == [("failed", "", "crash_loop")]

@@ -110,7 +110,7 @@ def test_RUN7_postgres_is_restarted_under_load_and_nothing_acknowledged_is_lost(
         try:
             tab.until(lambda t: answered(t, alice.scribe), 120)
         except TimeoutError as error:
-            runs = [(row["state"], row["attempt"], row["next_try_at"]) for row in tab.rows("run")]
+            runs = [(row["state"], row["attempt"], row["retry_at"]) for row in tab.rows("run")]
             raise AssertionError(f"No answer. Runs: {runs}\n{stack.log[-8000:]}") from error
 
     assert [speaker.oddities for speaker in speakers] == [[] for _ in speakers]

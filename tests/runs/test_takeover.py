@@ -56,7 +56,7 @@ def test_RUN3_who_lost_the_lease_changes_nothing(environment):
     zombie = claimed(environment)
     recorder = Recorder(zombie, MEANS)
     expire(zombie)
-    assert leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    assert leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     heir = claims.claim_run(zombie.id, "here:2:b")
     assert heir is not None
     assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
@@ -130,12 +130,12 @@ def test_a_run_whose_worker_died_three_times_fails_visibly(environment):
     run = claimed(environment)
     for is_alone in (False, True):
         expire(run)
-        leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+        leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
         # The third time it is alone, so that a death can be nobody else's fault (RUN9).
         assert claims.claim_run(run.id, "there:1:a", isolated=not is_alone) is None
         assert claims.claim_run(run.id, "there:1:a", isolated=is_alone)
     expire(run)
-    leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     run.refresh_from_db()
     assert (run.state, run.error_code, run.crashes) == ("failed", "crash_loop", 3)
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
@@ -147,7 +147,7 @@ def test_a_stop_that_nobody_was_there_to_hear_ends_the_run_when_it_is_taken_over
     run = claimed(environment)
     runs.stop_run(actor=environment.team.alice, run_id=run.id)
     expire(run)
-    leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     run.refresh_from_db()
     assert (run.state, run.crashes) == ("stopped", 1)
 
@@ -156,7 +156,7 @@ def test_a_crashed_run_keeps_its_turn_before_what_came_later(environment):
     first = claimed(environment)
     environment.post("second")
     expire(first)
-    leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     later = environment.runs()[-1]
     again = claims.claim_run(later.id, "here:2:b")
     assert again == first
@@ -168,7 +168,10 @@ def test_two_who_take_over_at_once_count_one_crash(environment):
     run = claimed(environment)
     expire(run)
     [stale] = leases.list_expired_runs()
-    assert [leases.reclaim_run(stale, leases.Owner.DEAD), leases.reclaim_run(stale, leases.Owner.DEAD)] == [True, False]
+    assert [
+        leases.reclaim_run(stale, leases.LeaseOwnerState.DEAD),
+        leases.reclaim_run(stale, leases.LeaseOwnerState.DEAD),
+    ] == [True, False]
     run.refresh_from_db()
     assert (run.state, run.crashes) == ("queued", 1)
 

@@ -8,7 +8,7 @@ from chats import services as chats
 from chats.models import ChatActor
 from runs.models import Run
 from runs.services import wake
-from runs.services.wake import MAX_HOPS, preview_wakes
+from runs.services.wake import MAX_AGENT_HOPS, preview_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +30,7 @@ def woken(environment, text, **more):
 def test_the_only_agent_of_a_chat_is_woken_by_anything(environment):
     assert woken(environment, "hello") == ["robin"]
     [run] = environment.runs()
-    assert (run.on_behalf_of, run.hops, run.payer, run.origin) == (
+    assert (run.on_behalf_of, run.agent_hops, run.payer, run.origin) == (
         environment.team.alice, 0, environment.team.workspace, "wake"
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def test_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
     crowd.wait_until_idle()
     crowd.submit_queued_runs()
     robins, scribes = crowd.wait_until_idle()
-    assert (scribes.agent, scribes.on_behalf_of, scribes.hops) == (crowd.scribe, crowd.team.alice, 1)
+    assert (scribes.agent, scribes.on_behalf_of, scribes.agent_hops) == (crowd.scribe, crowd.team.alice, 1)
     assert scribes.tree_id == robins.id
     assert len(crowd.list_answers(crowd.scribe)) == 1
 
@@ -104,9 +104,9 @@ def test_RUN18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
     crowd.model.script(text="@robin you", system="You are Scribe")
     crowd.model.script(text="@scribe you", system="You are Robin")
     crowd.post("@robin go")
-    crowd.wait(lambda: len(crowd.runs(state="completed")) == MAX_HOPS + 1, 15)
-    assert crowd.wait_until_idle()[-1].hops == MAX_HOPS
-    assert len(crowd.runs()) == MAX_HOPS + 1
+    crowd.wait(lambda: len(crowd.runs(state="completed")) == MAX_AGENT_HOPS + 1, 15)
+    assert crowd.wait_until_idle()[-1].agent_hops == MAX_AGENT_HOPS
+    assert len(crowd.runs()) == MAX_AGENT_HOPS + 1
 
 
 @pytest.mark.usefixtures("engine")
@@ -133,7 +133,7 @@ def test_the_composer_is_told_who_is_at_work_and_who_cannot(crowd):
     assert preview(crowd, "@robin hello") == [("robin", "wakes", None)]
     crowd.post("@robin hello")
     Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
-    assert preview(crowd, "@robin @scribe") == [("robin", "steers", None), ("scribe", "cannot", "suspended")]
+    assert preview(crowd, "@robin @scribe") == [("robin", "joins", None), ("scribe", "cannot", "suspended")]
 
 
 def test_looking_costs_a_fixed_number_of_queries(crowd, django_assert_num_queries):

@@ -44,7 +44,7 @@ export const run = (id: string, version: number, state: RunRow['state']): RunRow
   stamp: null,
   stopping: false,
   error_code: null,
-  next_try_at: null,
+  retry_at: null,
   error: null,
   created_at: at,
   started_at: null,

@@ -2513,7 +2513,7 @@ export interface components {
             steps: components["schemas"]["StepRow"][];
         };
         /**
-         * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the call
+         * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
          *     of the model is retried after an error.
          */
         RunRow: {
@@ -2538,7 +2538,7 @@ export interface components {
              */
             kind: "run";
             /** @default null */
-            next_try_at: string | null;
+            retry_at: string | null;
             /** @default null */
             on_behalf_of: string | null;
             /** @default null */
@@ -3161,7 +3161,7 @@ export interface components {
             /** Format: uuid */
             agent_id: string;
             /** @enum {string} */
-            effect: "wakes" | "steers" | "cannot";
+            effect: "wakes" | "joins" | "cannot";
             /** @default null */
             reason: string | null;
         };

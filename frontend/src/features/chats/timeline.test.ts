@@ -22,7 +22,7 @@ const run = (id: string): RunRow => ({
   stopping: false,
   error_code: null,
   error: null,
-  next_try_at: null,
+  retry_at: null,
   created_at: '2026-11-20T10:09:00',
   started_at: null,
   ended_at: null,

@@ -46,5 +46,5 @@ export function useWakePreview(
 /** Who begins or ends to work meanwhile is known here: for that the server is not asked again. */
 export const withWorking = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
   wakes.map(wake =>
-    wake.effect === 'cannot' ? wake : { ...wake, effect: working.includes(wake.agent_id) ? 'steers' : 'wakes' },
+    wake.effect === 'cannot' ? wake : { ...wake, effect: working.includes(wake.agent_id) ? 'joins' : 'wakes' },
   )

@@ -86,7 +86,7 @@ function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) 
 
 export function PendingIndicator({ status: { status, run } }: { status: ActiveStatus }) {
   const { t } = useTexts()
-  const isWaiting = useIsFuture(run.next_try_at)
+  const isWaiting = useIsFuture(run.retry_at)
   const label = status === 'queued' ? t('queued') : t('working')
   return (
     <div className={cx(messageStyles.waiting, 'faint')}>
@@ -95,9 +95,9 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
         <i />
         <i />
       </span>
-      {isWaiting && run.next_try_at ? (
+      {isWaiting && run.retry_at ? (
         <span className="sm" role="status">
-          {t('nextTry', { time: formatTimeWithSeconds(run.next_try_at) })}
+          {t('nextTry', { time: formatTimeWithSeconds(run.retry_at) })}
         </span>
       ) : status === 'queued' ? (
         <span className={cx(messageStyles.late, 'sm')} aria-hidden>

@@ -30,9 +30,9 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
         <>
           <AgentGroup wakes={filterByEffect('wakes')} icon={<Zap className="i s" aria-hidden />} before="wake.wakes" />
           <AgentGroup
-            wakes={filterByEffect('steers')}
+            wakes={filterByEffect('joins')}
             icon={<CornerDownRight className="i s" aria-hidden />}
-            before="wake.steers"
+            before="wake.joins"
             after="wake.nextOrAfter"
           />
           <AgentGroup

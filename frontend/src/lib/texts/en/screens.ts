@@ -258,7 +258,7 @@ const screens = {
   incomplete: 'The answer is not complete.',
   // who is woken
   'wake.wakes': 'Wakes',
-  'wake.steers': 'Steers',
+  'wake.joins': 'Steers',
   'wake.nextStep': 'at its next step.',
   'wake.cannot': 'Cannot answer:',
   'wake.none': 'No agent will answer. @mention one, or reply to one.',
