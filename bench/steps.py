@@ -26,7 +26,7 @@ from chats import services as chats
 from common.ids import new_id
 from config.asgi import build_environ
 from llm.messages import Answer, Usage
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.steps import ModelAnswered, StepId
@@ -62,7 +62,7 @@ class Steps:
         run_id = Run.objects.filter(state="queued").values_list("pk", flat=True)[0]
         run = self._step("claim", lambda: claim_run(run_id, "bench:1:1"), count)
         assert run is not None
-        ready = self._step("prepare", lambda: kind_of(run).prepare(run), count)
+        ready = self._step("prepare", lambda: get_kind(run).prepare(run), count)
         self._step("answered", lambda: self._answered(run, ready), count)
 
     def _step(self, name: str, work: Callable[[], Any], count: bool) -> Any:

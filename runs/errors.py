@@ -5,20 +5,19 @@ from uuid import UUID
 
 
 class LeaseLost(Exception):
-    """The run was taken over or has ended: its worker stops at once and writes nothing (RUN3)."""
+    """Another worker has the run, or it has ended: its worker stops at once and writes nothing (RUN3)."""
 
 
+@dataclass
 class RunNotStartable(Exception):
-    """The database refused what had to be stored to start this run."""
+    """The database refused the rows that start this run."""
 
-    def __init__(self, run_id: UUID) -> None:
-        super().__init__(f"Run {run_id} could not be started.")
-        self.run_id = run_id
+    run_id: UUID
 
 
 @dataclass
 class RunNotAllowed(Exception):
-    """A run may not work any more. `code` is one that the web app has a text for."""
+    """The run may not continue. The web app has a text for each `code`; `text` is for logs and API clients."""
 
     code: str
     text: str

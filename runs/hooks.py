@@ -3,6 +3,5 @@
 from common.hooks import Hook
 from runs.models import Run
 
-# A job (a run without a chat) ends: `state` and `answer` are set and not yet written. Listeners may lock chats, because no other
-# lock is held.
+# A job ends: `state` and `answer` are set and not yet written. No row is locked, so that listeners may lock chats.
 job_ended: Hook[[Run]] = Hook("job_ended")

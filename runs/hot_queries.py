@@ -1,4 +1,4 @@
-"""The prepared queries of runs: those that each message, each claim and each step of a run makes (ADR 0011)."""
+"""The prepared queries of runs: those of each message, each claim and each step (ADR 0011)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from runs.models import Run, RunState
 from workspaces.models import Membership
 
 MAX_ROWS = 600
-"""Rows of a chat's log that are read at most; the budget of tokens ends the conversation earlier."""
+"""Messages of a chat that are read for a conversation. Its budget of tokens is usually used up before."""
 MAX_PARTICIPANTS = 100
 LOG_TYPES = ("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
@@ -37,7 +37,7 @@ def list_claimable_runs() -> QuerySet[Run]:
 
 
 def _get_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
-    """Return the oldest run with what is needed before its chat is locked. None of these fields ever changes."""
+    """Return the oldest run, with the fields that are needed before its chat is locked. None of them ever changes."""
     fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind")
     return runs.only(*fields).select_related("agent", "on_behalf_of").order_by("pk")[:1]
 
@@ -57,14 +57,11 @@ NEXT_OF_SAME_KEY = PreparedQuery(_build_next_of_same_key, UUID)
 """The oldest claimable run of the concurrency key of the run with this id."""
 NEXT_OF_KEY = PreparedQuery(lambda key: _get_first(list_claimable_runs().filter(concurrency_key=key)), str)
 CLAIMED_RUN = PreparedQuery(_build_claimed, UUID)
-"""A run with its agent, its production version and its person, and `seen`: how far its agent has read the chat."""
-
-
-# --- the attempt of a worker ------------------------------------------------------------------------------------
+"""A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the chat."""
 
 
 def _prepare_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
-    """Return the query for a running run by its id, attempt and owner."""
+    """Return the query for a running run by its id, attempt and lease owner."""
 
     def build(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
         return shape(Run.objects.filter(pk=id, attempt=attempt, lease_owner=owner, state=RunState.RUNNING))
@@ -84,18 +81,15 @@ ATTEMPT_OF_JOB = _prepare_attempt(lambda runs: runs.select_related("agent", "on_
 ANSWERED_QUEUED_RUNS = PreparedQuery(_build_answered_queued_runs, str, UUID, int)
 
 
-# --- the log of the chat that the model reads -------------------------------------------------------------------
-
-
 def _get_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, Any]:
-    """Return the newest of these rows in one statement: complete payloads, until there are `max_bytes` of them."""
+    """Return the newest of these messages in one statement, until their payloads have `max_bytes` bytes together."""
     newest = Message.objects.filter(pk__in=rows.order_by("-seq").values("pk")[:MAX_ROWS])
     before = Window(Sum("payload_bytes"), order_by=F("seq").desc()) - F("payload_bytes")
     return newest.annotate(before=before).filter(before__lt=max_bytes).order_by("-seq").values_list(*LOG_COLUMNS)
 
 
 def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, *conditions: Q) -> QuerySet[Message, Any]:
-    """Return everyone's messages and the tool calls of this agent, the newest first."""
+    """Return all messages of the chat and the tool calls of this agent, the newest first."""
     is_read = Q(type__in=("TEXT_MESSAGE", "COMPARISON")) | Q(author_id=agent_id)
     return _get_newest(Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES), max_bytes)
 

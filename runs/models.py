@@ -52,16 +52,16 @@ class Payer(models.TextChoices):
 
 
 class Run(Identified, VersionedRow):
-    """One chunk of work of an agent.
+    """The work of an agent on one message in a chat, on one side of a comparison, or on a job.
 
-    At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim fixes `spec`,
-    the version that answers, and each step its `message_id` before the first byte. `read_to`: the version of the chat that the
-    run has read. Before `retry_at`, no worker claims the run and its model is not asked.
+    At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim sets `spec`,
+    the version that answers; `message_id` is set before the first byte of a step. `read_to`: the version of the chat that was
+    read. `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
     """
 
     # A new run conflicts with a queued one of its concurrency key, which will read this message, too.
     ignores_conflicts = True
-    # Of a new run: the message that wakes it, which has no number before it is written.
+    # The message of a new run that is inserted together with it: only then the message has its `seq`.
     trigger: Message | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
@@ -165,12 +165,12 @@ class Run(Identified, VersionedRow):
 
     @property
     def tree_id(self) -> UUID:
-        """The id of the root of the runs that are stopped together, which may be this run."""
+        """The id of the first run of the tree that is stopped together; it may be this run."""
         return self.root_id or self.id
 
     @property
     def is_poison(self) -> bool:
-        """Whether so many processes died executing it that the next executes nothing else (RUN9, ADR 0009)."""
+        """Whether it must run isolated, because too many processes died while they executed it (RUN9, ADR 0009)."""
         return self.crashes >= ISOLATE_AFTER
 
     @property
@@ -191,20 +191,20 @@ class Run(Identified, VersionedRow):
         return self.chat
 
     def get_spec(self) -> AgentSpec:
-        """Return the spec that its first claim has fixed. Raises `TypeError` before that."""
+        """Return the spec that its first claim has set. Raises `TypeError` before that."""
         if self.spec is None:
             raise TypeError(f"Run {self.pk} has not been claimed.")
         return self.spec
 
     def get_message_id(self) -> UUID:
-        """Return the id of the message that its current step makes. Raises `TypeError` before its first claim."""
+        """Return the id of the message that its current step writes. Raises `TypeError` before its first claim."""
         if self.message_id is None:
             raise TypeError(f"Run {self.pk} has not been claimed.")
         return self.message_id
 
     @property
     def is_stored(self) -> bool:
-        """Whether the row was inserted. A new run that was joined to a queued one is not."""
+        """Whether the row was inserted. A new run is not, if its concurrency key had a queued run."""
         return not self._state.adding
 
     def assign_version(self, version: int) -> None:
@@ -259,7 +259,7 @@ class Step(Identified):
 
 
 class LLMCall(Identified):
-    """The ledger: each request to a model. When a person tried a model, it has neither a run nor an agent."""
+    """A ledger entry: one request to a model. The request of a model test has neither a run nor an agent."""
 
     run = models.ForeignKey(Run, verbose_name=_("run"), null=True, on_delete=models.CASCADE, related_name="llm_calls")
     step_number = models.PositiveSmallIntegerField(_("step number"))

@@ -1,4 +1,4 @@
-"""Rights to a run: those of the actor, or of the run's agent, in the chat that the run works in."""
+"""Rights to a run, which are those to its chat."""
 
 from uuid import UUID
 
@@ -12,10 +12,8 @@ from runs.models import Run
 
 
 def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:
-    """Return the run if the actor may do this in its chat. Raises `NotFound`, `Forbidden`.
-
-    `own`: the verb for a run that works for the actor or was triggered by them. `lock`: lock the chat.
-    """
+    """Return the run if the actor may do this in its chat; `lock`: lock the chat. Raises `NotFound`, `Forbidden`. `own`: the verb
+    that is enough for a run that works for the actor or was triggered by them."""
     with replace_not_found("run"):
         run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
         if run is None or run.chat_id is None:
@@ -26,7 +24,7 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
 
 
 def lock_chat_of_run(run: Run) -> Chat:
-    """Lock the chat of a run if its agent and its person have rights now, and return it. Raises `RunNotAllowed`."""
+    """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now."""
     try:
         return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:

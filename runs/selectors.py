@@ -16,7 +16,7 @@ from events.rows import ReplyRow
 from runs.models import ACTIVE, Run
 
 MAX_EXCERPT_CHARACTERS = 160
-"""Characters of an answer that a list shows."""
+"""Characters of an answer in a list of replies."""
 
 
 def list_runs(actor: Actor, chat_id: UUID, state: Literal["active", "all"]) -> QuerySet[Run]:
@@ -26,32 +26,30 @@ def list_runs(actor: Actor, chat_id: UUID, state: Literal["active", "all"]) -> Q
 
 
 def list_replies_of_version(spec: AgentSpec, reader: Actor) -> QuerySet[Run]:
-    """Return the runs that a version answered in, in chats that the reader takes part in."""
+    """Return the runs that this version answered, in chats that the reader may see."""
     return Run.objects.filter(spec=spec, chat__in=chats_visible_to(reader).values("pk")).select_related("chat")
 
 
 def build_reply_rows(runs: Sequence[Run]) -> list[ReplyRow]:
-    """Return runs in chats with the beginnings of their answers, by one query."""
+    """Return the rows of runs in chats, each with the beginning of its last message, by one query."""
     found = Message.objects.filter(run_id__in=[run.pk for run in runs], type="TEXT_MESSAGE")
-    last = (
-        found.order_by("run_id", "-seq")
-        .distinct("run_id")
-        .annotate(excerpt=Left(KT("payload__text"), MAX_EXCERPT_CHARACTERS))
-    )
-    answers = {run_id: (pk, excerpt) for run_id, pk, excerpt in last.values_list("run_id", "pk", "excerpt")}
-    return [_build_reply_row(run, *answers.get(run.pk, (None, ""))) for run in runs]
-
-
-def _build_reply_row(run: Run, message_id: UUID | None, excerpt: str | None) -> ReplyRow:
-    chat = run.get_chat()
-    return ReplyRow(
-        run_id=run.id,
-        chat_id=chat.id,
-        chat_title=chat.title,
-        message_id=message_id,
-        excerpt=excerpt or "",
-        state=run.state,
-        cost_micro=run.cost_micro,
-        seconds=(run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else None,
-        created_at=run.created_at,
-    )
+    last = found.order_by("run_id", "-seq").distinct("run_id")
+    excerpts = last.annotate(excerpt=Left(KT("payload__text"), MAX_EXCERPT_CHARACTERS))
+    answers = {run_id: (pk, excerpt) for run_id, pk, excerpt in excerpts.values_list("run_id", "pk", "excerpt")}
+    rows: list[ReplyRow] = []
+    for run in runs:
+        chat = run.get_chat()
+        message_id, excerpt = answers.get(run.pk, (None, ""))
+        row = ReplyRow(
+            run_id=run.id,
+            chat_id=chat.id,
+            chat_title=chat.title,
+            message_id=message_id,
+            excerpt=excerpt or "",
+            state=run.state,
+            cost_micro=run.cost_micro,
+            seconds=(run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else None,
+            created_at=run.created_at,
+        )
+        rows.append(row)
+    return rows

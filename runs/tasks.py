@@ -14,7 +14,7 @@ from runs.worker.engine import get_engine
 
 @shared_task
 def run_agent(run_id: str) -> None:
-    """Have this process's engine claim the run, if it has a free slot. Return at once."""
+    """Submit the run to the engine of this process. Do not wait for it."""
     if engine := get_engine():
         engine.submit([UUID(run_id)])
 
@@ -30,7 +30,7 @@ def test_model(
     encrypted_key: str | None,
     person_id: str,
 ) -> None:
-    """Have this process's engine run a test of a model. Return at once."""
+    """Start a model test on the engine of this process. Do not wait for it."""
     workspace = UUID(workspace_id)
     test = find_model_test(workspace, test_id)
     engine = get_engine()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from llm.messages import ToolCall
 from llm.protocol import LLMError
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.models import Run
 from runs.runtime.rows import PartialMessage, ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
@@ -14,7 +14,7 @@ class Recorder:
     """Records for one claim of a run, with one model."""
 
     def __init__(self, run: Run, model: ResolvedModel) -> None:
-        self._run, self._model, self._kind = run, model, kind_of(run)
+        self._run, self._model, self._kind = run, model, get_kind(run)
 
     def record_tool_start(self, step: ToolsStarted) -> StepSaved:
         return self._kind.record_tool_start(self._run, step)

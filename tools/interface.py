@@ -116,7 +116,7 @@ class Tool:
         return inspect.iscoroutinefunction(self.run)
 
     @property
-    def may_repeat(self) -> bool:
+    def can_repeat(self) -> bool:
         return self.is_idempotent or self.effect == "read"
 
     def schema(self) -> dict[str, Any]:

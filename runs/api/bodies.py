@@ -1,4 +1,4 @@
-"""Shapes of the requests about runs, and of the answers that no other app has."""
+"""Bodies and rows of the requests about runs."""
 
 from datetime import datetime
 from typing import Any, Literal

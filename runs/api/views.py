@@ -1,4 +1,4 @@
-"""Runs: reading, stopping and repeating them; which agents a message wakes; comparisons."""
+"""Views of runs, of the wake preview and of comparisons."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What a run is: an agent's work in a chat, one side of a comparison, or a job without a chat."""
+"""The kinds of runs: a run in a chat, one side of a comparison, and a job without a chat."""
 
 from runs.kinds.base import RunKind
 from runs.kinds.chat import CHAT, COMPARISON
@@ -6,7 +6,7 @@ from runs.kinds.job import JOB
 from runs.models import Run
 
 
-def kind_of(run: Run) -> RunKind:
+def get_kind(run: Run) -> RunKind:
     """Return the operations of this run's kind."""
     if run.chat_id is None:
         return JOB

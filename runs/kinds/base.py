@@ -1,4 +1,4 @@
-"""The operations of a run, and what all kinds of runs have in common."""
+"""The operations of all kinds of runs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from runs.hot_queries import LOCKED_ATTEMPT
 from runs.models import Run, RunState, Step
 from runs.runtime.context import Transcript
 from runs.runtime.conversation import Conversation
-from runs.runtime.ledger import record_failed_llm_call, record_llm_call
+from runs.runtime.ledger import record_llm_call
 from runs.runtime.rows import PartialMessage, ResolvedModel
 from runs.runtime.steps import (
     ModelAnswered,
@@ -47,7 +47,7 @@ EMPTY_ANSWER = RunEnded("failed", "empty_answer", "The model gave no answer.")
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A claimed run with everything that it works with. Nothing in it needs another query."""
+    """A claimed run with everything that its runner needs. Reading it makes no query."""
 
     run: Run
     content: SpecContent
@@ -57,7 +57,7 @@ class PreparedRun:
     known_results: dict[str, ToolResult]
     past_calls: list[ToolCall]
     budget: int | None = None
-    """Estimated tokens that the conversation may have; null: no part of it may be left out."""
+    """Estimated tokens of the conversation without the system text; null: no turn may be left out."""
 
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""
@@ -66,52 +66,52 @@ class PreparedRun:
 
 
 class RunKind(ABC):
-    """The operations that differ between a run in a chat, one side of a comparison and a job. Objects have no state.
+    """The operations of one kind of run: in a chat, one side of a comparison, or a job. Objects have no state.
 
-    `claimed` is the run as it was claimed. Every write needs the same attempt and owner, and raises `LeaseLost` when another
-    worker has the run (RUN3). The `record_…` methods are one transaction each.
+    `claimed` is the run as it was claimed. Every write is conditional on its attempt and its lease owner, and raises `LeaseLost`
+    when another worker has the run (RUN3). Each `record_…` method is one transaction.
     """
 
     ends_when_orphaned: ClassVar[bool] = True
-    """Whether a run that nothing executes is failed after some tries; else it counts its attempts itself."""
+    """Whether a run that its process owns but does not execute fails after some restarts."""
     shows_retry_time: ClassVar[bool] = True
+    """Whether clients see when the model is asked again."""
 
-    @abstractmethod
-    def lock(self, run: Run) -> None:
-        """Take the locks that come before the run's own in the order of locks."""
+    def lock(self, run: Run) -> None:  # noqa: B027
+        """Lock the rows that must be locked before the run; none by default."""
 
     @abstractmethod
     def claim(self, waiting: Run, owner: str) -> Run | None:
-        """Start an attempt in the current transaction; return null when the run has ended instead. Raises `LeaseLost` when it
-        is not queued any more, and `IntegrityError` when another run of its concurrency key is active."""
+        """Start an attempt in the current transaction. Return null when the run was ended, because nothing is left to do. Raises
+        `LeaseLost` when it is not queued any more, and `IntegrityError` when another run of its concurrency key is active."""
 
     @abstractmethod
     def prepare(self, run: Run) -> PreparedRun:
-        """Read everything that a claimed run works with. After a crash the next owner reads the same again (RUN1)."""
+        """Read what the runner needs. After a crash, the next worker reads it again and continues (RUN1)."""
 
     @abstractmethod
     def open_stream(self, run: Run) -> StreamSink:
-        """Return the sink for the chunks of the answer."""
+        """Return a new sink for the chunks of the answer."""
 
     @abstractmethod
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
-        """Lock what the run writes to and return the stored run. Raises `LeaseLost` and, unless it ends, `RunNotAllowed`."""
+        """Lock the rows that the run writes; return its update. Raises `LeaseLost` and, unless `at_end`, `RunNotAllowed`."""
 
     @abstractmethod
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
-        """Write the update of the run after the changes of its chat. While the run is at work, extend its lease."""
+        """Write the changes of the chat, then the update of the run. Extend the lease of a running run."""
 
     @abstractmethod
     def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[RowChange] = ()) -> None:
-        """End the run without an answer, visibly to those who wait for it, after the changes of its chat."""
+        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat."""
 
-    @abstractmethod
     def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        """Return the rows of a message that was not completed."""
+        """Return the rows of a message that was not completed; none by default."""
+        return []
 
     @abstractmethod
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
-        """Store the results of calls. The reply has the messages that were written meanwhile."""
+        """Store the results of calls. The reply has the messages that others wrote meanwhile."""
 
     @abstractmethod
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
@@ -119,7 +119,7 @@ class RunKind(ABC):
 
     @transaction.atomic
     def record_tool_start(self, claimed: Run, step: ToolsStarted) -> StepSaved:
-        """Store calls before they are made, so that a crash in between shows (RUN15)."""
+        """Store calls before they are made, so that a crash during a call is known afterwards (RUN15)."""
         run = get_attempt(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in step.calls]
@@ -132,13 +132,13 @@ class RunKind(ABC):
     def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
         """Store that the model is asked once more for the same message, as a new attempt (RUN11)."""
         update = self.lock_attempt(claimed)
-        record_failed_llm_call(update, step.error, model)
+        record_llm_call(update, model, step.error)
         self.save(update.set(attempt=update.row.attempt + 1))
         return build_step_saved(update.row)
 
     @transaction.atomic
     def record_retry_time(self, claimed: Run, at: datetime) -> None:
-        """Store when the model is asked again. A worker that takes the run over does not ask before that."""
+        """Store when the model is asked again. A worker that reclaims the run does not ask before that."""
         self.save(self.lock_attempt(claimed).set(retry_at=at))
 
     @transaction.atomic
@@ -150,11 +150,11 @@ class RunKind(ABC):
         partial: PartialMessage | None = None,
         error: LLMError | None = None,
     ) -> None:
-        """Store that the run is stopped, fails or waits, with what was streamed of an answer (RUN11, RUN16)."""
+        """Store that the run is stopped, failed or waits, with the streamed part of an answer (RUN11, RUN16)."""
         update = self.lock_attempt(claimed, at_end=True)
         rows = self.build_partial_rows(update.row, partial, model) if partial is not None else []
         if error is not None:
-            record_failed_llm_call(update, error, model)
+            record_llm_call(update, model, error)
         if end.how == "waiting_approval":
             self.save(update.set(state=RunState.WAITING_APPROVAL, lease_owner="", lease_until=None), rows)
         else:
@@ -162,9 +162,9 @@ class RunKind(ABC):
 
     @staticmethod
     def run_in_transaction(claimed: Run, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
-        """Run a tool that uses our database, together with the record that it was done: both or neither."""
+        """Run a tool that uses our database, and store its result, in one transaction."""
         with transaction.atomic():
-            # PostgreSQL ends a transaction that hangs: a thread cannot be killed, but it holds no lock then.
+            # A thread cannot be killed, but PostgreSQL ends its transaction, and so releases its locks.
             limit = f"{round((seconds + 1) * 1000)}ms"
             with connection.cursor() as cursor:
                 cursor.execute(
@@ -179,11 +179,8 @@ class RunKind(ABC):
         return text
 
 
-# --- changing a run ---------------------------------------------------------------------------------------------
-
-
 def get_attempt(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
-    """Return the run as it is stored now, in an update that needs the same worker to have it. Raises `LeaseLost`."""
+    """Return an update of the stored run, on the condition that the same worker still has it. Raises `LeaseLost`."""
     run = query.first(claimed.pk, claimed.attempt, claimed.lease_owner)
     if run is None:
         raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")
@@ -196,7 +193,7 @@ def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
 
 
 def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
-    """Set the run to a new attempt of this process. Its version, its start and its message's id are those of the first."""
+    """Set the run to a new attempt of this process. Later attempts keep the spec, the start and the message id of the first."""
     run = update.row
     return update.set(
         spec=spec,
@@ -212,19 +209,19 @@ def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: An
 
 
 def extend_lease(update: RowUpdate[Run]) -> RowUpdate[Run]:
-    """Extend the lease of a run that is at work."""
+    """Set the new end of the lease, if the run is running."""
     return update.set(lease_until=get_lease_end()) if update.row.state == RunState.RUNNING else update
 
 
 def finish_run(update: RowUpdate[Run], end: RunEnded | None = None) -> RowUpdate[Run]:
-    """Set the run to the state of its end, without a lease; `end` null: it has answered."""
+    """Set the final state of the run, and release its lease. `end` null: it has answered."""
     state = RunState(end.how) if end else RunState.COMPLETED
     code, text = (end.code[:40], end.text[:600]) if end else ("", "")
     return update.set(state=state, ended_at=now(), lease_owner="", lease_until=None, error_code=code, error=text)
 
 
 def get_lease_end() -> Combinable:
-    """Return the end of a lease that starts now, by PostgreSQL's clock."""
+    """Return the end of a lease that begins now, by PostgreSQL's clock."""
     return _build_lease_end(settings.RUN_LEASE)
 
 
@@ -234,8 +231,8 @@ def _build_lease_end(seconds: float) -> Combinable:
 
 
 def add_llm_step(update: RowUpdate[Run], step: ModelAnswered, model: ResolvedModel) -> None:
-    """Store the step and the ledger's row of an answer; set on the run what it took, and the id of the next message."""
-    record_llm_call(update, step.answer, model)
+    """Insert the step and the ledger entry of an answer; set the usage and the id of the next message on the run."""
+    record_llm_call(update, model, step.answer)
     row = Step(
         run=update.row,
         number=step.step.number,
@@ -257,5 +254,5 @@ def build_step_saved(run: Run) -> StepSaved:
 
 @lru_cache(maxsize=200)
 def get_content(spec: AgentSpec) -> SpecContent:
-    """Return the content of a spec, which never changes."""
+    """Return the content of a spec. It is cached, because it never changes."""
     return spec.content()

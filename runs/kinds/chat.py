@@ -1,7 +1,4 @@
-"""A run in a chat: it reads and writes the chat's log, and all participants see it.
-
-The chat is locked first, so that what is read (new messages, open calls) and what is written belong to one moment of the chat.
-"""
+"""A run in a chat. Each transaction locks the chat first: no message is written between what it reads and what it writes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,13 +11,12 @@ from agents.selectors import find_answering_spec
 from agents.services.allowed_tools import configure_tools, list_allowed_tools
 from chats import services as chats
 from chats.hooks import message_posted
-from chats.models import Chat, Message, VersionedRow
+from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
 from events.payloads import SystemMessageType
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import get_endpoint
-from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
 from runs.kinds.base import (
@@ -38,14 +34,13 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState, Step
 from runs.permissions import lock_chat_of_run
-from runs.runtime.context import LogEntry, build_system_text, build_transcript
+from runs.runtime.context import build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
     find_known_results,
     list_past_calls,
     read_chat_context,
     read_log,
-    read_log_until_question,
     read_new_turns,
 )
 from runs.runtime.rows import (
@@ -56,15 +51,15 @@ from runs.runtime.rows import (
     build_result_row,
     build_results_of_open_calls,
 )
-from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolResult, ToolsFinished
+from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
 
 
 class ChatRun(RunKind):
-    """A run in a chat, woken by a message or repeated by a person."""
+    """A run in a chat, started by a message or by a retry."""
 
-    finds_mentions = True
-    uses_writing_tools = True
+    has_effects = True
+    """Whether it reads messages for its agent, wakes agents, mentions participants and uses tools that write."""
 
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
@@ -74,7 +69,7 @@ class ChatRun(RunKind):
         try:
             chat = lock_chat_of_run(waiting)
         except RunNotAllowed as error:
-            # The chat alone: a lock on its workspace would come after it, but removing a member takes it before.
+            # Not the workspace, which is locked before chats when a member is removed.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
             chat, obstacle = locked.select_related("workspace").get(pk=waiting.get_chat_id()), error
         run: Any = CLAIMED_RUN.first(waiting.pk)
@@ -88,7 +83,7 @@ class ChatRun(RunKind):
         if run.stop_requested_at is not None:
             self.close(update, RunEnded("stopped"))
         elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
-            # An earlier run has read this message and has answered it.
+            # An earlier run has read and answered this message.
             self.save(update.set(state=RunState.COMPLETED, ended_at=now()))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
@@ -100,10 +95,10 @@ class ChatRun(RunKind):
         return None
 
     def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
-        """Move the agent's read cursor to `read_to`, and end the queued runs that this run answers.
-
-        The chat is locked: a message is either read by now, or finds no queued run to join.
-        """
+        """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read. The chat is locked,
+        so that no message joins a run that is being ended."""
+        if not self.has_effects:
+            return []
         chats.advance_read_cursor(run.get_chat_id(), run.agent_id, run.read_to)
         queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
@@ -113,9 +108,9 @@ class ChatRun(RunKind):
         spec = run.get_spec()
         content = get_content(spec)
         allowed = list_allowed_tools(run.agent, spec, content)
-        tools = configure_tools(allowed, only_reading=not self.uses_writing_tools)
+        tools = configure_tools(allowed, only_reading=not self.has_effects)
         endpoint, model = get_endpoint(run.get_chat().workspace, content.model)
-        entries = self.read_log(run, get_model_size(endpoint, model))
+        entries = read_log(run, get_model_size(endpoint, model))
         chat, agent = read_chat_context(run, entries), build_participant(run.agent)
         instructions = {name: tool.instructions for name, tool in tools.items()}
         system = build_system_text(content.prompt, agent, chat, instructions)
@@ -133,10 +128,6 @@ class ChatRun(RunKind):
         known = find_known_results(run, transcript.open) if transcript.open else {}
         past = list_past_calls(run, transcript.open) if run.steps_done else []
         return PreparedRun(run, content, ResolvedModel(endpoint, model), transcript, tools, known, past, budget)
-
-    def read_log(self, run: Run, tokens: int) -> list[LogEntry]:
-        """Return the part of the chat's log that the run reads."""
-        return read_log(run, tokens)
 
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
@@ -158,64 +149,53 @@ class ChatRun(RunKind):
         chats.save_changes(update.row.get_chat_id(), [*changes, *build_closing_changes(update, end, by=by)])
 
     def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        return build_partial_rows(run, partial, model, find_mentions=self.finds_mentions)
+        return build_partial_rows(run, partial, model, find_mentions=self.has_effects)
 
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows = [_store_result(run, result) for result in step.results]
-        new_turns = self.read_new_turns(run)
+        rows: list[Message] = []
+        for result in step.results:
+            stored, data = {"status": result.status, "text": result.text}, result.data
+            calls = Step.objects.filter(run=run, call_id=result.call.id)
+            if not calls.filter(state="started").update(state="done", result=stored, ended_at=now()):
+                # A result that is stored already is kept; the transaction of a tool stores one.
+                earlier = calls.values_list("result", flat=True).first()
+                if earlier and earlier != stored:
+                    stored, data = earlier, None
+            call_id, name, seconds = result.call.id, result.call.name, result.seconds
+            rows.append(build_result_row(run, call_id=call_id, name=name, seconds=seconds, data=data, **stored))
+        new_turns = read_new_turns(run)
         update.set(read_to=run.get_chat().version)
         self.save(update, [*rows, *self.acknowledge_messages(run)])
         return replace(build_step_saved(run), new_turns=new_turns)
-
-    def read_new_turns(self, run: Run) -> Sequence[Turn]:
-        """Return what others have written since the run last read the chat."""
-        return read_new_turns(run)
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows, message = build_answer_rows(run, step, model, find_mentions=self.finds_mentions)
+        rows, message = build_answer_rows(run, step, model, find_mentions=self.has_effects)
         add_llm_step(update, step, model)
-        woken = self.call_hook(run, message) if message else []
+        queued = message_posted(run.get_chat(), message) if message and self.has_effects else []
         if not step.answer.calls and message is None:
-            # Without a text, no participant would see that there was an answer.
+            # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
             if not step.answer.calls:
                 finish_run(update)
-            self.save(update, [*rows, *woken])
+            self.save(update, [*rows, *queued])
         return build_step_saved(run)
-
-    def call_hook(self, run: Run, message: Message) -> Sequence[VersionedRow]:
-        """Call the listeners of a posted message; return the rows that they add."""
-        return message_posted(run.get_chat(), message)
 
 
 class ComparisonRun(ChatRun):
-    """One side of a comparison: it reads the log up to its question, wakes no agent, and uses no tool that writes (ADR 0012)."""
+    """One side of a comparison: it changes nothing but the comparison (ADR 0012)."""
 
-    finds_mentions = False
-    uses_writing_tools = False
-
-    def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
-        return []
-
-    def read_log(self, run: Run, tokens: int) -> list[LogEntry]:
-        return read_log_until_question(run, tokens)
-
-    def read_new_turns(self, run: Run) -> Sequence[Turn]:
-        return ()
-
-    def call_hook(self, run: Run, message: Message) -> Sequence[VersionedRow]:
-        return ()
+    has_effects = False
 
 
 def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
-    """Return the changes that end a run without an answer: results of open calls, the system message, the run itself."""
+    """Return the changes that end a run without an answer: results of open calls, a system message, the run itself."""
     run = update.row
     finish_run(update, end)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
@@ -223,19 +203,6 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
         run.get_chat_id(), type_, actor=by, target=run.agent, run_id=run.id, code=end.code or None, note=end.text[:600]
     )
     return [*build_results_of_open_calls(run), line, update]
-
-
-def _store_result(run: Run, result: ToolResult) -> Message:
-    """Store a call's result in its step and build its message. A result that the step already has counts instead."""
-    stored, data = {"status": result.status, "text": result.text}, result.data
-    steps = Step.objects.filter(run=run, call_id=result.call.id)
-    if not steps.filter(state="started").update(state="done", result=stored, ended_at=now()):
-        earlier = steps.values_list("result", flat=True).first()
-        if earlier and earlier != stored:
-            stored, data = earlier, None
-    return build_result_row(
-        run, call_id=result.call.id, name=result.call.name, seconds=result.seconds, data=data, **stored
-    )
 
 
 CHAT = ChatRun()

@@ -1,4 +1,4 @@
-"""A job: a run without a chat, such as a summary or a merge. It reads its input only, and calls the hook `job_ended`."""
+"""A job: a run without a chat, such as a summary or a merge. It reads only its input, and calls the hook `job_ended`."""
 
 import logging
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, transaction
 
 from actors.models import AgentStatus
-from chats.models import Message
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
 from common.writing import RowUpdate
@@ -34,7 +33,7 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState
 from runs.runtime.context import Transcript
-from runs.runtime.rows import PartialMessage, ResolvedModel, build_stamp
+from runs.runtime.rows import ResolvedModel, build_stamp
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ProgressSink, StreamSink
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -44,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class JobInput:
-    """What a job is asked: `text` for an agent, `input` for an external service. `expected`: characters of the answer."""
+    """The input of a job: `text` for an agent, `input` for an external service. `expected`: characters of the answer."""
 
     text: str
     input: dict[str, Any]
@@ -52,18 +51,16 @@ class JobInput:
 
     @classmethod
     def of(cls, run: Run) -> "JobInput":
-        """Return what this job was asked. Raises `TypeError` for a run in a chat."""
+        """Return the input of this job. Raises `TypeError` for a run in a chat."""
         return cls(**(run.job_input or {}))
 
 
 class Job(RunKind):
-    """A run without a chat. The hook of its end is called before its row is written, because listeners lock chats."""
+    """A run without a chat. The hook of its end is called before its row is written, because listeners lock chats, and chats
+    are locked before runs."""
 
     ends_when_orphaned = False
     shows_retry_time = False
-
-    def lock(self, run: Run) -> None:
-        """Lock nothing: the condition of each write decides which worker may write."""
 
     def claim(self, waiting: Run, owner: str) -> Run | None:
         needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
@@ -115,16 +112,13 @@ class Job(RunKind):
         except (LeaseLost, OperationalError, InterfaceError):
             raise
         except Exception:
-            # The job ends although a listener fails each time; else the sweeper would start it again and again.
+            # End the job anyway: else the sweeper would start it again and again.
             logger.exception("A listener of the end of the job %s failed.", run.pk)
         update.save()
 
-    def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        return []
-
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
-        """Extend the lease only: a job has no tools, so every call was refused."""
+        """Extend the lease. Nothing else is stored: a job has no tools, so every call was refused."""
         update = self.lock_attempt(claimed)
         self.save(update)
         return build_step_saved(update.row)
@@ -139,7 +133,7 @@ class Job(RunKind):
         if answer.calls:
             self.save(update)
         elif answer.text.strip():
-            # An error of a listener is raised: the answer is stored with all its effects or not at all.
+            # Errors of listeners are not caught: the answer is stored with all its effects, or not at all.
             finish_run(update).set(answer=answer.text)
             job_ended(run)
             update.save()
@@ -149,7 +143,7 @@ class Job(RunKind):
 
 
 def check_job_rights(run: Run) -> None:
-    """Check that the agent is ready and its person is a member: when a job starts and when it answers. Raises `RunNotAllowed`."""
+    """Check that the agent is ready, and that the person whom the job works for is a member. Raises `RunNotAllowed`."""
     if run.agent.status != AgentStatus.READY or run.agent.taken_down_at is not None:
         raise RunNotAllowed("rights_lost", "An operator has suspended the agent that does this.")
     if run.on_behalf_of is None:

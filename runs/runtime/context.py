@@ -1,4 +1,4 @@
-"""Turn the chat's log into the conversation that a model reads. Pure: log entries in, turns out."""
+"""Turn the log of a chat into the conversation that a model reads, without a database."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ LogEntryType = Literal["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One row of the chat's log, as far as a conversation needs it."""
+    """One row of the chat's log, with the fields that a conversation needs."""
 
     id: UUID
     type: LogEntryType
@@ -38,7 +38,7 @@ class Participant:
 
 @dataclass(frozen=True)
 class ChatContext:
-    """The chat and its participants. `authors` are all who wrote, including those who have left."""
+    """A chat with its participants. `authors`: the authors of its messages, also those who have left."""
 
     title: str
     workspace: str
@@ -47,14 +47,14 @@ class ChatContext:
 
     @property
     def is_group(self) -> bool:
-        """Whether there are more than the agent and one other."""
+        """Whether more than two actors take part or have written."""
         return len({participant.id for participant in self.participants} | self.authors.keys()) > 2
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """What the model is asked with. `open` are the calls of this run without a result: they belong to the last assistant
-    turn. `later` are the messages that were written after these calls were made."""
+    """The conversation for a model. `open`: the calls of the last assistant turn that have no result, if it is of this run.
+    `later`: the messages that were written after these calls."""
 
     turns: list[Turn]
     open: list[ToolCall] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Transcript:
 
 @dataclass
 class _AgentStep:
-    """The agent's text at one step, its calls, and their results."""
+    """The text of the agent at one step, its tool calls, and their results."""
 
     run_id: UUID | None
     text: str = ""
@@ -75,15 +75,17 @@ class _AgentStep:
         return [call for call in self.calls if call.id not in self.results]
 
     def build_turns(self, *, closed: bool = True) -> list[Turn]:
-        """Return the turns of this step. `closed`: a call without a result is shown as interrupted."""
+        """Return the turns of this step. `closed`: add a result that says interrupted to each open call."""
         results = [(call.id, self.results.get(call.id, INTERRUPTED if closed else None)) for call in self.calls]
         turns = [Turn("tool", text, call_id=id) for id, text in results if text is not None]
         return [Turn("assistant", self.text, calls=tuple(self.calls)), *turns]
 
 
 def build_system_text(prompt: str, agent: Participant, chat: ChatContext, instructions: Mapping[str, str]) -> str:
-    """Return the prompt and, below it, where the agent is, who takes part, and how its tools are to be used."""
-    others = ", ".join(_introduce(participant) for participant in chat.participants if participant.id != agent.id)
+    """Return the prompt, followed by the chat, its participants and the instructions of the agent's tools."""
+    others = ", ".join(
+        _describe_participant(participant) for participant in chat.participants if participant.id != agent.id
+    )
     where = f"the chat “{_to_one_line(chat.title)}”" if chat.title else "a chat"
     parts = [
         prompt.strip(),
@@ -112,10 +114,8 @@ def build_transcript(
     budget: int = DEFAULT_BUDGET,
     trigger_id: UUID | None = None,
 ) -> Transcript:
-    """Build the turns for a run of `agent_id`. The entries are in the order of the log, and may start anywhere in it.
-
-    The message that the run answers (`trigger_id`) is always included; it is shortened when it is too long.
-    """
+    """Build the conversation for a run of `agent_id`. The entries are in the order of the log, and may start anywhere in it. The
+    message that the run answers (`trigger_id`) is always included; it is shortened when it is too long."""
     items = _group_entries(entries, agent_id, chat, trigger_id)
     steps = [
         (index, item) for index, item in enumerate(items) if isinstance(item, _AgentStep) and item.run_id == run_id
@@ -123,7 +123,6 @@ def build_transcript(
     blocks = [[item] if isinstance(item, Turn) else item.build_turns() for item in items]
     if not steps or not (open_calls := steps[-1][1].list_open_calls()):
         return Transcript(fit_blocks(system, blocks, budget))
-    # The agent may have answered in a comparison since this step.
     index, step = steps[-1]
     later = [turn for block in blocks[index + 1 :] for turn in block]
     fitted = fit_blocks(system, [*blocks[:index], step.build_turns(closed=False)], budget)
@@ -131,14 +130,14 @@ def build_transcript(
 
 
 def build_turns_of_others(entries: Iterable[LogEntry], *, agent_id: UUID, chat: ChatContext) -> list[Turn]:
-    """Build the turns of what others wrote."""
+    """Build the turns of the messages of other authors."""
     return [item for item in _group_entries(entries, agent_id, chat) if isinstance(item, Turn)]
 
 
 def _group_entries(
     entries: Iterable[LogEntry], agent_id: UUID, chat: ChatContext, trigger_id: UUID | None = None
 ) -> list[Turn | _AgentStep]:
-    """Group the agent's own entries by step, with each result at its call. Others' messages become turns."""
+    """Group the entries of the agent by step, each result with its call. Messages of other authors become turns."""
     items: list[Turn | _AgentStep] = []
     step_of_call: dict[str, _AgentStep] = {}
     entries = list(entries)
@@ -147,12 +146,12 @@ def _group_entries(
         payload = entry.payload
         if entry.author_id != agent_id:
             if entry.type == "TEXT_MESSAGE":
-                text = _attribute(entry, authors, chat)
+                text = _build_attributed_text(entry, authors, chat)
                 items.append(Turn("user", text, is_trigger=entry.id == trigger_id))
         elif entry.type == "TEXT_MESSAGE":
             items.append(_AgentStep(entry.run_id, text=payload.get("text", "")))
         elif entry.type == "TOOL_CALL":
-            # The rows of a step are written together, so its text and its earlier calls are the last item.
+            # The rows of a step are written together: its text and its first calls are the last item.
             last, number = items[-1] if items else None, payload.get("step")
             if not isinstance(last, _AgentStep) or last.run_id != entry.run_id or last.step not in (None, number):
                 last = _AgentStep(entry.run_id)
@@ -166,8 +165,8 @@ def _group_entries(
     return items
 
 
-def _attribute(entry: LogEntry, authors: Mapping[UUID, UUID], chat: ChatContext) -> str:
-    """Return the text of a message; in a group, with the name of its author before it."""
+def _build_attributed_text(entry: LogEntry, authors: Mapping[UUID, UUID], chat: ChatContext) -> str:
+    """Return the text of a message; in a group, with the names of its author and its addressee before it."""
     text: str = entry.payload.get("text", "")
     author = chat.authors.get(entry.author_id)
     if author is None or not chat.is_group:
@@ -178,11 +177,11 @@ def _attribute(entry: LogEntry, authors: Mapping[UUID, UUID], chat: ChatContext)
     return f"{_to_one_line(author.name)}{kind}{to}: {text}"
 
 
-def _introduce(participant: Participant) -> str:
+def _describe_participant(participant: Participant) -> str:
     kind = ", an agent" if participant.is_agent else f", {participant.role}" if participant.role else ""
     return f"{_to_one_line(participant.name)} (@{participant.handle}{kind})"
 
 
 def _to_one_line(text: str) -> str:
-    """Return a name or title on one line, so that it cannot look like another line of the system text (SEC9)."""
+    """Return a name or title without line breaks, so that it cannot imitate a line of the system text (SEC9)."""
     return " ".join(text.split())

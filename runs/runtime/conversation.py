@@ -13,22 +13,15 @@ from runs.runtime.steps import RunEnded, StepId, StepSaved, ToolResult
 from tools.interface import MAX_ARGUMENT_CHARACTERS
 
 BREAKING_CODES = ("cut", "server", "timeout_idle")
-"""Codes of errors in the middle of an answer: its provider broke it off, or sends nothing more."""
+"""Codes of errors in the middle of an answer: its provider closed the connection, or sends nothing more."""
 MAX_ERRORS = 3
-"""Answers in a row whose calls were all malformed, or tools that broke, after which the run fails."""
-LIMITS = {
-    "step_limit": "It reached the limit of {max_steps} steps.",
-    "malformed_calls": "The model called tools in a way that cannot be understood, three times in a row.",
-    "tools_broken": "Tools failed inside three times.",
-}
+"""Answers in a row whose calls were all malformed, or exceptions in tools, after which the run fails."""
 
 
 @dataclass
 class Conversation:
-    """`turns` end with the assistant turn of the open calls, if there are any; `later` are the turns after it.
-
-    `budget`: the tokens that `turns` may take beside the system text. Without one, no turn is ever left out.
-    """
+    """The conversation of a run. If there are `open` calls, `turns` ends with their assistant turn; `later` are the turns after it.
+    `budget`: the tokens of `turns` without the system text. Null: no turn may be left out."""
 
     turns: list[Turn]
     step: StepId
@@ -44,7 +37,7 @@ class Conversation:
     _error_kinds: list[str] = field(default_factory=list)
 
     def add_answer(self, answer: Answer, saved: StepSaved) -> None:
-        """Add the model's answer; its calls are open."""
+        """Add the model's answer. Its calls are open."""
         self.turns.append(Turn("assistant", answer.text, calls=answer.calls))
         self.open = list(answer.calls)
         self.is_cut = answer.finish == "length"
@@ -52,7 +45,7 @@ class Conversation:
         self.advance(saved)
 
     def add_results(self, results: Sequence[ToolResult], saved: StepSaved) -> None:
-        """Add the results of calls. Once no call is open, the messages that were written meanwhile follow."""
+        """Add the results of calls. Once no call is open, add the messages that others wrote meanwhile."""
         finished = {result.call.id for result in results}
         self.open = [call for call in self.open if call.id not in finished]
         self.turns += [Turn("tool", result.text, call_id=result.call.id) for result in results]
@@ -75,11 +68,8 @@ class Conversation:
         self.stop_requested = self.stop_requested or saved.stop
 
     def prepare_retry(self, error: LLMError, *, was_streamed: bool, has_written: bool) -> None:
-        """Make ready to ask the model again after this error: shorten the conversation when it was too long. Raise the error
-        when the model is not asked again.
-
-        `was_streamed`: a part of the answer was streamed. Before that, `llm.retry` repeats requests.
-        """
+        """Prepare asking the model again after this error: shorten the conversation if it was too long. Raises the error if the
+        model is not to be asked again. `was_streamed`: a part of the answer was streamed; before that, `llm.retry` retries."""
         if error.code == "context_too_long" and not self.was_shortened and self.budget is not None:
             self.was_shortened = True
             before, self.turns = self.turns, shorten_turns(self.turns)
@@ -91,35 +81,35 @@ class Conversation:
             self.was_retried = True
 
     def find_end(self, max_steps: int) -> RunEnded | None:
-        """Return how the run ends before the model is asked again, if it does."""
+        """Return the end of the run if the model is not to be asked again, else null."""
         if self.stop_requested:
             return RunEnded("stopped")
         if self.open:
             return RunEnded("waiting_approval")
-        limit = ""
         if self.malformed_answers >= MAX_ERRORS:
-            limit = "malformed_calls"
-        elif self.broken_tools >= MAX_ERRORS:
-            limit = "tools_broken"
-        elif self.step.number > max_steps:
-            limit = "step_limit"
-        return RunEnded("failed", limit, LIMITS[limit].format(max_steps=max_steps)) if limit else None
+            text = "The model called tools in a way that cannot be understood, three times in a row."
+            return RunEnded("failed", "malformed_calls", text)
+        if self.broken_tools >= MAX_ERRORS:
+            return RunEnded("failed", "tools_broken", "Tools failed inside three times.")
+        if self.step.number > max_steps:
+            return RunEnded("failed", "step_limit", f"It reached the limit of {max_steps} steps.")
+        return None
 
 
 def get_row_id(message_id: UUID, part: Literal["text", "thinking", "arguments"], index: int = 0) -> UUID:
-    """Return the id of the row that a part of a step becomes: the same whenever the step is made again."""
+    """Return the id of the row of a part of a step. It is the same when the step is repeated."""
     if part == "text":
         return message_id
     return uuid5(message_id, "thinking" if part == "thinking" else f"call:{index}")
 
 
 def get_call_id(message_id: UUID, index: int) -> str:
-    """Return our id of a call: the same whenever the step is made again, unlike the provider's."""
+    """Return our id of a call. Unlike the provider's, it is the same when the step is repeated."""
     return f"call_{get_row_id(message_id, 'arguments', index).hex}"
 
 
 def make_storable(answer: Answer, step: StepId) -> Answer:
-    """Return the answer as it is stored: its calls with our ids, and without characters that cannot be stored."""
+    """Return the answer with our ids of its calls, and without characters that PostgreSQL cannot store."""
     calls: list[ToolCall] = []
     for index, call in enumerate(answer.calls):
         name, arguments = to_storable(call.name)[:64], to_storable(call.arguments[: MAX_ARGUMENT_CHARACTERS + 1])

@@ -1,4 +1,4 @@
-"""Read from the database what `context` turns into a conversation."""
+"""Read the log and the participants of a chat, from which `context` builds the conversation."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -17,42 +17,36 @@ from runs.runtime.steps import ToolResult
 from tools.registry import registry
 
 BYTES_PER_TOKEN = 12
-"""Bytes of text that are read for each token that fits: as many as any language takes."""
+"""Bytes of text that are read per token; no language needs more."""
 OTHER_BYTES = 500 * MAX_ROWS
-"""Bytes of payloads that are not text."""
+"""Bytes of all payloads besides their texts."""
 
 
 def read_log(run: Run, tokens: int) -> list[LogEntry]:
     """Return the newest part of the chat's log, in order, with at least so many tokens, and the message that the run answers.
 
-    A comparison is read as its question, by the person who asked, and the draft's answer.
+    A comparison is read as its question, by the person who asked, and the draft's answer. One side of a comparison reads the log
+    up to the question, and its own rows.
     """
-    return _build_entries(run, LOG.rows(run.agent_id, run.get_chat_id(), _count_bytes(tokens)))
-
-
-def read_log_until_question(run: Run, tokens: int) -> list[LogEntry]:
-    """As `read_log`, for one side of a comparison: the log up to the question, and the run's own rows."""
-    max_bytes = _count_bytes(tokens)
-    is_read = Q(seq__lte=run.trigger_seq) | Q(run_id=run.id)
-    return _build_entries(run, list_log(run.agent_id, run.get_chat_id(), max_bytes, is_read))
-
-
-def _count_bytes(tokens: int) -> int:
-    return tokens * BYTES_PER_TOKEN + OTHER_BYTES
-
-
-def _build_entries(run: Run, newest: Iterable[Sequence[Any]]) -> list[LogEntry]:
+    max_bytes = tokens * BYTES_PER_TOKEN + OTHER_BYTES
+    if run.is_compared:
+        is_read = Q(seq__lte=run.trigger_seq) | Q(run_id=run.id)
+        newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, is_read)
+    else:
+        newest = LOG.rows(run.agent_id, run.get_chat_id(), max_bytes)
     entries = [_build_entry(row) for row in newest][::-1]
     if run.trigger_id is not None and all(entry.id != run.trigger_id for entry in entries):
         trigger = Message.objects.filter(chat_id=run.get_chat_id(), pk=run.trigger_id, type__in=LOG_TYPES)
         entries = [*map(_build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
-    # Of the two answers of a comparison, the conversation has the draft's only.
     return [entry for entry in entries if entry.run_id == run.id or _get_side(entry) != "production"]
 
 
 def read_new_turns(run: Run) -> list[Turn]:
-    """Return what others have written in the locked chat since the run last read it, without comparisons."""
-    max_bytes = _count_bytes(settings.LLM_MAX_CONTEXT)
+    """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons. One side
+    of a comparison reads none."""
+    if run.is_compared:
+        return []
+    max_bytes = settings.LLM_MAX_CONTEXT * BYTES_PER_TOKEN + OTHER_BYTES
     new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, run.read_to)
     entries = [entry for entry in map(_build_entry, reversed(new)) if _get_side(entry) is None]
     if not entries:
@@ -61,7 +55,7 @@ def read_new_turns(run: Run) -> list[Turn]:
 
 
 def read_chat_context(run: Run, entries: Iterable[LogEntry]) -> ChatContext:
-    """Return the chat of a run, with its participants and the authors of these entries."""
+    """Return the chat of a run with its participants and the authors of these entries."""
     chat = run.get_chat()
     participants = [
         build_participant(participant.actor, role=getattr(participant, "role", None) or "")
@@ -74,12 +68,12 @@ def read_chat_context(run: Run, entries: Iterable[LogEntry]) -> ChatContext:
 
 
 def build_participant(actor: Actor, role: str = "") -> Participant:
-    """Return an actor as the model sees it."""
+    """Return the participant that the model reads about."""
     return Participant(actor.id, actor.name, actor.handle, is_agent=actor.is_agent, role=role)
 
 
 def find_known_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
-    """Return the stored results of open calls, and `interrupted` for those that must not be made twice (RUN15)."""
+    """Return the stored results of open calls, and `interrupted` for started calls that must not be repeated (RUN15)."""
     steps = {step.call_id: step for step in Step.objects.filter(run=run, kind="tool")}
     known: dict[str, ToolResult] = {}
     for call in calls:
@@ -87,13 +81,13 @@ def find_known_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolRes
         tool = registry.get(call.name)
         if step is not None and step.state == "done":
             known[call.id] = ToolResult(call, step.result["status"], step.result["text"])
-        elif step is not None and (tool is None or not tool.may_repeat):
+        elif step is not None and (tool is None or not tool.can_repeat):
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
     return known
 
 
 def list_past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:
-    """Return this run's calls that have a result, in order, so that repetitions are found."""
+    """Return the calls of this run that have a result, in order."""
     open_ids = {call.id for call in open_calls}
     rows = Message.objects.filter(run_id=run.id, type="TOOL_CALL").order_by("seq").values_list("payload", flat=True)
     calls = [ToolCall(payload["call_id"], payload["name"], payload["arguments"]) for payload in rows]
@@ -101,7 +95,7 @@ def list_past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:
 
 
 def _get_side(entry: LogEntry) -> str | None:
-    """Return the side of a comparison that wrote this."""
+    """Return the side of a comparison whose run wrote this, if any."""
     side: str | None = (entry.payload.get("stamp") or {}).get("side")
     return side
 

@@ -1,4 +1,4 @@
-"""The ledger: a row for each request to a model, whatever its result was."""
+"""Write the ledger: an entry for each request to a model, whatever its result was."""
 
 from typing import Any
 from uuid import UUID
@@ -10,29 +10,41 @@ from runs.models import LLMCall, Run
 from runs.runtime.rows import ResolvedModel
 
 
-def record_llm_call(update: RowUpdate[Run], answer: Answer, model: ResolvedModel) -> None:
-    """Record the request that an answer took, and add its tokens to the run."""
-    first = answer.first_token_s
-    _record(
-        update,
-        model,
-        answer.usage,
-        tries=answer.tries,
-        finish=answer.finish,
-        first_token_ms=None if first is None else round(first * 1000),
-        total_ms=round(answer.seconds * 1000),
+def record_llm_call(update: RowUpdate[Run], model: ResolvedModel, result: Answer | LLMError) -> None:
+    """Record a request of a run, which ended in an answer or an error, and add its usage to the run."""
+    fields: dict[str, Any] = {}
+    if isinstance(result, Answer):
+        first = result.first_token_s
+        fields["finish"] = result.finish
+        fields["first_token_ms"] = None if first is None else round(first * 1000)
+        fields["total_ms"] = round(result.seconds * 1000)
+    else:
+        fields["error_code"] = result.code[:40]
+    run, usage = update.row, result.usage or Usage()
+    call = LLMCall(
+        run=run,
+        step_number=run.steps_done + 1,
+        attempt=run.attempt,
+        workspace_id=run.payer_id,
+        agent_id=run.agent_id,
+        spec_id=run.spec_id,
+        on_behalf_of_id=run.on_behalf_of_id,
+        tries=result.tries,
+        **_build_fields(model, usage),
+        **fields,
     )
-
-
-def record_failed_llm_call(update: RowUpdate[Run], error: LLMError, model: ResolvedModel) -> None:
-    """Record a request that did not end in an answer, and add its tokens to the run."""
-    _record(update, model, error.usage or Usage(), tries=error.tries, error_code=error.code[:40])
+    insert([call])
+    update.set(
+        input_tokens=run.input_tokens + usage.input_tokens,
+        output_tokens=run.output_tokens + usage.output_tokens,
+        cost_micro=run.cost_micro + (usage.cost_micro or 0),
+    )
 
 
 def record_model_test(
     workspace_id: UUID, person_id: UUID, endpoint: Endpoint, model: str, result: ModelTestResult
 ) -> None:
-    """Record the request of a model test, which belongs to a person and to no run."""
+    """Record the request of a model test. It belongs to a person, not to a run."""
     call = LLMCall(
         workspace_id=workspace_id,
         on_behalf_of_id=person_id,
@@ -45,27 +57,6 @@ def record_model_test(
         **_build_fields(ResolvedModel(endpoint, model), result.usage),
     )
     insert([call])
-
-
-def _record(update: RowUpdate[Run], model: ResolvedModel, usage: Usage, **fields: Any) -> None:
-    run = update.row
-    call = LLMCall(
-        run=run,
-        step_number=run.steps_done + 1,
-        attempt=run.attempt,
-        workspace_id=run.payer_id,
-        agent_id=run.agent_id,
-        spec_id=run.spec_id,
-        on_behalf_of_id=run.on_behalf_of_id,
-        **_build_fields(model, usage),
-        **fields,
-    )
-    insert([call])
-    update.set(
-        input_tokens=run.input_tokens + usage.input_tokens,
-        output_tokens=run.output_tokens + usage.output_tokens,
-        cost_micro=run.cost_micro + (usage.cost_micro or 0),
-    )
 
 
 def _build_fields(model: ResolvedModel, usage: Usage) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The loop of an agent at work: one generator that knows neither the database nor the network."""
+"""The tool-call loop of an agent: one generator, without access to the database or the network."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -21,20 +21,12 @@ from runs.runtime.steps import (
 
 
 class Tools(Protocol):
-    """What the loop needs of a toolbox."""
+    """The methods of `runs.runtime.toolbox.Toolbox` that the loop calls."""
 
-    def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterable[Batch]:
-        """Split the calls into batches, in the model's order, without those that wait for a person."""
-        ...
-
+    def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterable[Batch]: ...
     @property
-    def has_written(self) -> bool:
-        """Whether a tool that writes was called in this run."""
-        ...
-
-    async def call(self, batch: Batch) -> tuple[ToolResult, ...]:
-        """Make the calls of a batch. Never raises for what a tool does."""
-        ...
+    def has_written(self) -> bool: ...
+    async def call(self, batch: Batch) -> tuple[ToolResult, ...]: ...
 
 
 async def run_loop(
@@ -45,13 +37,12 @@ async def run_loop(
     *,
     max_steps: int,
 ) -> AsyncGenerator[Chunk | LoopStep, StepSaved | None]:
-    """Make the open calls; end if a call waits for a person or if asked to stop; add the messages that were written
-    meanwhile; ask the model; return when it makes no call, and repeat otherwise, within limits. An answer that breaks off in
-    the middle is requested once more, unless a tool has written; a conversation that is too long for the model is shortened
-    once.
+    """Yield the steps of a run: make the open calls; end if a call waits for a person or a stop is requested; add the new
+    messages of others; ask the model; return when it makes no call, else begin again, within limits. An answer that breaks off
+    is requested once more, unless a tool has written; a conversation that is too long for the model is shortened once.
 
-    Every step is yielded before the next effect, and the driver sends `StepSaved` once it is stored. So this is also how a
-    run is resumed after a crash: the calls that are open in the stored conversation are made first. Raises `LLMError`.
+    Every step is yielded before the next effect, and the caller sends `StepSaved` once it is stored. A run is resumed in the
+    same way after a crash: the open calls of the stored conversation are made first. Raises `LLMError`.
     """
     while True:
         for batch in tools.split(tuple(conversation.open), is_cut=conversation.is_cut):
@@ -81,7 +72,7 @@ async def run_loop(
 
 
 async def _ask(llm: LLM, request: Request, step: StepId) -> AsyncGenerator[Chunk | ModelAnswered, None]:
-    """Yield the chunks of an answer and, at the end, the answer."""
+    """Yield the chunks of an answer and, at the end, the answer. Raises `LLMError`."""
     async with aclosing(llm.ask(request)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
@@ -93,5 +84,5 @@ async def _ask(llm: LLM, request: Request, step: StepId) -> AsyncGenerator[Chunk
 
 def _require(reply: StepSaved | None) -> StepSaved:
     if reply is None:
-        raise TypeError("The driver has to answer each step with StepSaved.")
+        raise TypeError("The caller has to send StepSaved after each step.")
     return reply

@@ -1,4 +1,4 @@
-"""Build the rows that a run adds to the chat's log: text, thinking, tool calls and their results."""
+"""Build the messages that a run adds to the chat's log: texts, thinking, tool calls and their results."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid5
@@ -31,14 +31,14 @@ UNFINISHED_CALL = {
 
 @dataclass(frozen=True)
 class ResolvedModel:
-    """The endpoint of a run's model, and the model's name there."""
+    """An endpoint, and the name of the model there."""
 
     endpoint: Endpoint
     name: str
 
 
 class PartialMessage:
-    """What was streamed of a message, in case that it is never completed."""
+    """The part of a message that was streamed so far; it is stored if the message is never completed."""
 
     def __init__(self, message_id: UUID, text: str = "") -> None:
         self.message_id = message_id
@@ -63,13 +63,13 @@ class PartialMessage:
 def build_answer_rows(
     run: Run, step: ModelAnswered, model: ResolvedModel, *, find_mentions: bool
 ) -> tuple[list[Message], Message | None]:
-    """Return the rows of an answer in their order, and the text message among them, if there is one."""
+    """Return the rows of an answer in their order, and the text message among them, or null."""
     answer, message_id = step.answer, step.step.message_id
     stamp = build_stamp(run, model, answer.usage)
     rows = _build_thinking(run, message_id, answer.thinking)
     message = None
     if answer.text.strip():
-        # Without calls, anything but `stop` means that the model did not finish.
+        # Without calls, any reason but `stop` means that the model did not finish.
         is_cut = (answer.finish != "stop" and not answer.calls) or len(answer.text) > MAX_TEXT
         message = _build_text(run, message_id, answer.text, stamp, incomplete=is_cut, find_mentions=find_mentions)
         rows.append(message)
@@ -84,7 +84,7 @@ def build_answer_rows(
 def build_partial_rows(
     run: Run, partial: PartialMessage, model: ResolvedModel, *, find_mentions: bool
 ) -> list[Message]:
-    """Return the rows of a message that was not completed; none when it was stored a moment ago (RUN11)."""
+    """Return the rows of a message that was not completed; none if the complete message has been stored since (RUN11)."""
     if partial.message_id != run.message_id:
         return []
     rows = _build_thinking(run, partial.message_id, partial.thinking)
@@ -105,7 +105,7 @@ def build_result_row(
     seconds: float | None = None,
     data: WebPageData | None = None,
 ) -> Message:
-    """Return the row of a call's result. Its id follows from the call's, so that the log has it only once."""
+    """Return the row of a call's result. Its id is derived from that of the call, so that there is only one."""
     response = ToolResponsePayload.model_validate(
         {"tool_call_id": call_id, "name": name, "status": status, "text": text, "seconds": seconds, "data": data}
     )
@@ -113,7 +113,7 @@ def build_result_row(
 
 
 def build_results_of_open_calls(run: Run) -> list[Message]:
-    """Return a result for each call of a stopped or failed run that has none."""
+    """Return a result for each call without one, for a run that was stopped or failed."""
     rows = Message.objects.filter(run_id=run.id, type__in=["TOOL_CALL", "TOOL_RESPONSE"]).order_by("seq")
     payloads = list(rows.values_list("type", "payload"))
     finished = {payload["tool_call_id"] for type_, payload in payloads if type_ == "TOOL_RESPONSE"}
@@ -128,12 +128,12 @@ def build_results_of_open_calls(run: Run) -> list[Message]:
 
 
 def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> Stamp:
-    """Return which version answered, with which model, and what it took."""
+    """Return the stamp of an answer: the version, the model, who pays, and the usage."""
     endpoint = model.endpoint
     fields: dict[str, object] = {"model": model.name, "provider": endpoint.provider, "paid_by": endpoint.paid_by}
     if usage is not None:
         fields |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        fields |= {"cost_micro": usage.cost_micro}
+        fields["cost_micro"] = usage.cost_micro
     return Stamp.model_validate(run.stamp).model_copy(update=fields)
 
 

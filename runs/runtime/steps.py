@@ -1,4 +1,4 @@
-"""What the loop and its driver pass to each other: tool calls, their results, and steps. No database, no network."""
+"""The values that the loop and its caller exchange: tool calls, their results, and steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from llm.protocol import LLMError
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The result of a tool call. `error_kind`: a malformed call, or a tool that broke (our bug). `data`: for the screen."""
+    """The result of a tool call. `error_kind`: `call` (malformed) or `tool` (an exception). `data`: for the web app."""
 
     call: ToolCall
     status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
@@ -24,7 +24,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Batch:
-    """Calls that are made together: one, or several that only read. `known`: their results, without making them."""
+    """Calls that are made together: one, or several that only read. `known`: their results, if they are not to be made."""
 
     calls: tuple[ToolCall, ...]
     known: tuple[ToolResult, ...] = ()
@@ -62,7 +62,7 @@ class ModelAnswered:
 
 @dataclass(frozen=True)
 class ModelRetried:
-    """The model is asked once more for the same answer, because of this error. What was streamed of it is void."""
+    """The model is asked once more for the same answer, because of this error. What was streamed of it is discarded."""
 
     error: LLMError
 
@@ -81,7 +81,7 @@ LoopStep = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnde
 
 @dataclass(frozen=True)
 class StepSaved:
-    """The driver's reply once a step is stored: the next step, messages that others wrote meanwhile, whether to stop."""
+    """The reply of the caller once a step is stored: the next step, new messages of others, whether to stop."""
 
     step: StepId
     new_turns: Sequence[Turn] = ()

@@ -1,4 +1,4 @@
-"""Pass the chunks of an answer on while it is made."""
+"""Stream the chunks of an answer to clients."""
 
 import asyncio
 from uuid import UUID
@@ -11,20 +11,20 @@ from runs.models import Run
 from runs.runtime.conversation import get_call_id, get_row_id
 
 PROGRESS_INTERVAL_SECONDS = 0.25
-"""Seconds between two frames about how far a merge has come."""
+"""Seconds between two frames about the progress of a merge."""
 
 
 class StreamSink:
-    """Takes the chunks of an answer: it may lose them, never raises, and does not wait for Redis. This one drops them all."""
+    """Receives the chunks of an answer. It never raises, does not wait for Redis, and may lose chunks. This one drops them."""
 
     def add(self, chunk: Chunk, message_id: UUID) -> None:
-        """Pass on a chunk of the message that is being made."""
+        """Send a chunk of this message."""
 
     async def flush(self) -> None:
-        """Send what is buffered, before the frame of the stored rows."""
+        """Send the buffered chunks, before the frame of the stored rows."""
 
     async def close(self) -> None:
-        """End the message, whether it is complete or not."""
+        """End the stream of the message, whether it is complete or not."""
 
 
 class ChatSink(StreamSink):

@@ -1,4 +1,4 @@
-"""The tools of one run: which calls are refused, and making the others (RUN12, RUN13)."""
+"""Make the tool calls of one run, or refuse them (RUN12, RUN13)."""
 
 import asyncio
 import json
@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 MAX_RESULT = 20_000
 """Characters of a result that the model reads (RUN14)."""
 MAX_CALLS_OF_RUN = 200
-"""Calls of one run, whatever its limit of steps allows."""
+"""Calls of one run, whatever its limit of steps is."""
 CONCURRENT_READS = 4
 """Calls of one run that are made at the same time (FAIR5)."""
 MAX_REPEATS = 2
-"""How often in a row a tool is called with the same arguments, so that a model in a loop comes to an end."""
+"""How often in a row a tool is called with the same arguments. It ends the loop of a model that repeats itself."""
 
 RunInTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]]
-"""Runs a synchronous tool in one transaction of at most so many seconds, together with the record that it was done."""
+"""Runs a synchronous tool, and stores that it was run, in one transaction of at most so many seconds."""
 
 
 @dataclass
 class Toolbox:
-    """`known_results`: of calls that a crash left open. `past_calls`: this run's calls so far, in order."""
+    """The tools of one run. `known_results`: of calls that a crash left open. `past_calls`: the calls of this run so far."""
 
     tools: Mapping[str, ConfiguredTool]
     context: ToolContext
@@ -44,7 +44,7 @@ class Toolbox:
     past_calls: list[ToolCall] = field(default_factory=list)
 
     def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterator[Batch]:
-        """Yield the calls in order; neighbours that only read are one batch. `is_cut`: the answer reached its length limit."""
+        """Yield the calls in the model's order; neighbours that only read are one batch. `is_cut`: the answer is incomplete."""
         reads: list[ToolCall] = []
         for call in calls:
             known = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
@@ -61,14 +61,14 @@ class Toolbox:
 
     @property
     def has_written(self) -> bool:
-        """Whether a tool that writes was called in this run, as far as is known."""
-        # A tool may have been taken from the agent since it was called.
+        """Whether a tool that writes was called in this run."""
+        # The agent may have lost a tool since it was called.
         configured = {name: tool.tool for name, tool in self.tools.items()}
         called = [configured.get(call.name) or registry.get(call.name) for call in self.past_calls]
         return any(tool is not None and tool.effect != "read" for tool in called)
 
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]:
-        """Make the calls of a batch concurrently. Never raises for what a tool does; raises `LeaseLost`."""
+        """Make the calls of a batch concurrently. Errors of tools become results. Raises `LeaseLost`."""
         semaphore = asyncio.Semaphore(CONCURRENT_READS)
         try:
             async with asyncio.TaskGroup() as group:
@@ -78,7 +78,7 @@ class Toolbox:
         return tuple(task.result() for task in tasks)
 
     def _find_refusal(self, call: ToolCall, *, is_cut: bool) -> ToolResult | None:
-        """Return why a call is not made, if it is not. Nothing is guessed: the model reads it, and may call again (RUN12)."""
+        """Return the result of a call that is refused, else null. The model reads the reason and may call again (RUN12)."""
         text = ""
         before = self.past_calls[-MAX_REPEATS:]
         if call.index >= MAX_CALLS:
@@ -95,27 +95,29 @@ class Toolbox:
             except ToolError as error:
                 text = str(error)
             else:
-                if len(before) == MAX_REPEATS and all(_normalize(past) == _normalize(call) for past in before):
+                if len(before) == MAX_REPEATS and all(
+                    _normalize_call(past) == _normalize_call(call) for past in before
+                ):
                     text = f"{call.name} was called with the same arguments {MAX_REPEATS} times in a row; it was not called again."
         return ToolResult(call, "error", text, error_kind="call") if text else None
 
     async def _call(self, call: ToolCall, semaphore: asyncio.Semaphore) -> ToolResult:
-        """Make one call, with the retries that the agent's settings allow."""
+        """Make one call, with the retries of the agent's settings."""
         async with semaphore:
             started = asyncio.get_running_loop().time()
-            result, may_retry = await self._try(call)
+            result, may_retry = await self._call_once(call)
             for _ in range(self.tools[call.name].config.retries):
                 if not may_retry:
                     break
-                result, may_retry = await self._try(call)
+                result, may_retry = await self._call_once(call)
             return replace(result, seconds=round(asyncio.get_running_loop().time() - started, 3))
 
-    async def _try(self, call: ToolCall) -> tuple[ToolResult, bool]:
-        """Return the result, and whether another try could have another one."""
+    async def _call_once(self, call: ToolCall) -> tuple[ToolResult, bool]:
+        """Make one call once. Return the result, and whether a retry may help."""
         timeout = self.tools[call.name].config.timeout_s
         try:
             async with asyncio.timeout(timeout):
-                output = await self._run(call)
+                output = await self._run_tool(call)
         except TimeoutError:
             text = f"{call.name} did not answer within {timeout:g} s. What came of it is not known."
             return ToolResult(call, "timeout", text), False
@@ -130,7 +132,7 @@ class Toolbox:
             return ToolResult(call, "error", f"{call.name} failed by an internal error.", error_kind="tool"), False
         return ToolResult(call, "ok", output.text, data=output.data), False
 
-    async def _run(self, call: ToolCall) -> ToolOutput:
+    async def _run_tool(self, call: ToolCall) -> ToolOutput:
         configured = self.tools[call.name]
         tool, config = configured.tool, configured.config
         arguments = tool.parse_arguments(call.arguments)
@@ -147,8 +149,8 @@ class Toolbox:
         return ToolOutput(_shorten(output.text), data)
 
 
-def _normalize(call: ToolCall) -> tuple[str, Any]:
-    """Return what makes two calls the same, however their arguments are written."""
+def _normalize_call(call: ToolCall) -> tuple[str, Any]:
+    """Return the same value for calls with the same arguments, however their JSON is written."""
     try:
         return call.name, json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
     except ValueError:

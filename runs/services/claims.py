@@ -1,4 +1,4 @@
-"""Claim runs: which run of a concurrency key is next, and which runs wait."""
+"""Claim queued runs, and list those that wait for a worker."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -13,22 +13,21 @@ from django.db.models.functions import Coalesce, Now, RowNumber
 from common.database import is_database_unavailable
 from runs.errors import LeaseLost, RunNotStartable
 from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, list_claimable_runs
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.models import ISOLATE_AFTER, Run, RunState
 from runs.services.capacity import Capacity, WaitingRun
 
 ISOLATION_START_SECONDS = 20.0
-"""Seconds that a process has for claiming a poison run which was reserved for it."""
+"""Seconds within which an isolated process must claim the run that was reserved for it."""
 SWEEP_LOCK = 0x41_54_45_4C
-"""The advisory lock of the sweeper that picks runs: one at a time in the whole installation."""
+"""The advisory lock of the sweeper that picks runs: only one does so at a time, among all workers."""
 
 
 def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> Run | None:
     """Claim the oldest queued run of this run's concurrency key, so that the runs of a key keep their order (RUN17).
 
-    Return null if none is queued there, one is active, another worker was faster, or there is no slot for it. A poison run is
-    claimed by an `isolated` process only, which claims no other run (ADR 0009). A claimed run keeps its slot until the caller
-    releases it. Raises `RunNotStartable`.
+    Return null if the key has no queued run or has an active one, if another worker was faster, or if there is no slot. An
+    `isolated` process claims poison runs only (ADR 0009). The caller releases the run's slot. Raises `RunNotStartable`.
     """
     return _claim(partial(NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
 
@@ -39,17 +38,17 @@ def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capac
 
 
 def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None) -> Run | None:
-    # A run that need not work any more ends when it is claimed; then the next one of its key is tried.
+    # `claim` returns null for a run that it has ended, because nothing is left to do: the next one of the key follows.
     while waiting := find_next():
         if waiting.is_poison != isolated:
             return None
-        if slots is not None and not slots.reserve(waiting):
+        if slots is not None and not slots.reserve_slot(waiting):
             return None
         run = None
         try:
             with transaction.atomic():
-                claimed = kind_of(waiting).claim(waiting, owner)
-            run = claimed  # Only once it is committed: a commit that fails must free the slot.
+                claimed = get_kind(waiting).claim(waiting, owner)
+            run = claimed  # After the commit: if that fails, the slot is released.
         except LeaseLost:
             return None
         except DatabaseError as error:
@@ -61,39 +60,45 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
             raise RunNotStartable(waiting.pk) from error
         finally:
             if run is None and slots is not None:
-                slots.release(waiting.pk)
+                slots.release_slot(waiting.pk)
         if run is not None:
             return run
     return None
 
 
-def list_waiting(limit: int, *, full: Sequence[UUID] = ()) -> list[WaitingRun]:
-    """Return the runs that could start, in turns between people. `full`: workspaces and people that are left out."""
-    return [WaitingRun(*row) for row in _list_in_turns(list_claimable_runs(), full)[:limit]]
+def list_waiting(limit: int, *, excluded: Sequence[UUID] = ()) -> list[WaitingRun]:
+    """Return the runs that could start, in turns between people. `excluded`: ids of workspaces and people to leave out."""
+    return [WaitingRun(*row) for row in _list_in_turns(list_claimable_runs(), excluded)[:limit]]
 
 
-def _list_in_turns(waiting: QuerySet[Run], full: Sequence[UUID]) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
-    waiting = waiting.filter(crashes__lt=ISOLATE_AFTER).exclude(workspace_id__in=full).exclude(on_behalf_of_id__in=full)
+def _list_in_turns(
+    waiting: QuerySet[Run], excluded: Sequence[UUID]
+) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
+    waiting = (
+        waiting.filter(crashes__lt=ISOLATE_AFTER)
+        .exclude(workspace_id__in=excluded)
+        .exclude(on_behalf_of_id__in=excluded)
+    )
     turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by="pk")
     rows = waiting.annotate(turn=turn).order_by("turn", "pk")
     return rows.values_list("pk", "workspace_id", "on_behalf_of_id", "turn")
 
 
 @transaction.atomic
-def pick_undispatched_runs(seconds: float, limit: int = 200, *, full: Sequence[UUID] = ()) -> list[UUID]:
-    """Return, as `list_waiting`, runs whose task was sent more than `seconds` ago, and set them to dispatched now."""
+def pick_undispatched_runs(seconds: float, limit: int = 200, *, excluded: Sequence[UUID] = ()) -> list[UUID]:
+    """Return runs in the order of `list_waiting` whose task was sent more than `seconds` ago; set them to dispatched now."""
     if not try_lock_sweep():
         return []
     since = Coalesce(F("dispatched_at"), F("created_at"))
     waiting = list_claimable_runs().annotate(since=since).filter(since__lt=Now() - timedelta(seconds=seconds))
-    ids = [row[0] for row in _list_in_turns(waiting, full)[:limit]]
+    ids = [row[0] for row in _list_in_turns(waiting, excluded)[:limit]]
     locked = set(_dispatch_now(Run.objects.filter(pk__in=ids, state=RunState.QUEUED)))
     return [id for id in ids if id in locked]
 
 
 @transaction.atomic
 def reserve_poison_runs(limit: int) -> list[UUID]:
-    """Return up to `limit` queued poison runs, the oldest first. For `ISOLATION_START_SECONDS` no other caller gets them."""
+    """Return up to `limit` queued poison runs, the oldest first. No other caller gets them for `ISOLATION_START_SECONDS`."""
     if not limit or not try_lock_sweep():
         return []
     free = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_START_SECONDS))
@@ -102,7 +107,7 @@ def reserve_poison_runs(limit: int) -> list[UUID]:
 
 
 def _dispatch_now(runs: QuerySet[Run], limit: int | None = None) -> list[UUID]:
-    """Set these runs to dispatched now and return them. Leave out locked rows: they are being claimed."""
+    """Set these runs to dispatched now and return their ids. Locked rows are left out: they are being claimed."""
     locked = runs.select_for_update(of=("self",), skip_locked=True, no_key=True)
     ids = list(locked.values_list("pk", flat=True)[:limit])
     Run.objects.filter(pk__in=ids).update(dispatched_at=Now())
@@ -110,7 +115,7 @@ def _dispatch_now(runs: QuerySet[Run], limit: int | None = None) -> list[UUID]:
 
 
 def try_lock_sweep() -> bool:
-    """Return whether this transaction is the one that picks runs now."""
+    """Take the lock of the sweeper until the end of the transaction. Return false when another process has it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [SWEEP_LOCK])
         return bool(cursor.fetchone()[0])

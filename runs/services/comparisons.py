@@ -29,12 +29,11 @@ TYPE = "COMPARISON"
 def start_comparison(
     actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID, text: str, revision: int | None
 ) -> tuple[Message, bool]:
-    """Ask production and the applied draft the same. Return the message, and whether it is new: the client made its id, and
-    the same request again changes nothing.
+    """Have production and the applied draft answer the same text. Return the message, and whether it is new: the client makes
+    its id, and the same request again returns the first message.
 
-    `revision`: the revision of the draft that the client shows, which must be the applied one; null compares what is applied.
-    Raises `NotFound` (`no_draft`), `Forbidden`, `Invalid`, `TooLarge`, and `Conflict`: `not_applied`, `stale_revision`,
-    `id_taken`.
+    `revision`: the revision of the draft that the client shows, which must be the applied one; null: any. Raises `NotFound`
+    (`no_draft`), `Forbidden`, `Invalid`, `TooLarge`, and `Conflict`: `not_applied`, `stale_revision`, `id_taken`.
     """
     try:
         with transaction.atomic():
@@ -42,19 +41,18 @@ def start_comparison(
             agent = get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
             text = chats.clean_text(text)
             if known := Message.objects.filter(pk=id).first():
-                if known.type != TYPE or known.chat_id != chat.id:
-                    raise build_id_taken_error("message")
-                asked = _read(known)
-                if (asked.actor_id, asked.target_id, asked.text) != (actor.id, agent.id, text):
+                payload = known.payload if known.type == TYPE and known.chat_id == chat.id else {}
+                same = {"actor_id": str(actor.id), "target_id": str(agent.id), "text": text}
+                if any(payload.get(name) != value for name, value in same.items()):
                     raise build_id_taken_error("message")
                 return known, False
-            return _create(chat, agent, actor, id, text, *_get_versions(chat, agent, revision)), True
+            return _create_comparison(chat, agent, actor, id, text, *_get_versions(chat, agent, revision)), True
     except IntegrityError as error:
         raise build_id_taken_error("message") from error
 
 
 def _get_versions(chat: Chat, agent: Actor, revision: int | None) -> tuple[Draft, AgentSpec, AgentSpec]:
-    """Return the draft that answers in a locked chat, what is applied of it, and the production version."""
+    """Return the agent's draft in a locked chat, its applied version, and the production version."""
     if not ChatActor.objects.filter(chat=chat, actor=agent, ended_at=None).exists():
         raise NotFound("This agent is not in this chat.")
     drafts = Draft.objects.select_related("applied__author")
@@ -68,7 +66,7 @@ def _get_versions(chat: Chat, agent: Actor, revision: int | None) -> tuple[Draft
     return draft, draft.applied, agent.current_spec
 
 
-def _create(
+def _create_comparison(
     chat: Chat, agent: Actor, actor: Actor, id: UUID, text: str, draft: Draft, applied: AgentSpec, current: AgentSpec
 ) -> Message:
     message = Message(id=id, chat=chat, type=TYPE, author=None, created_at=now())
@@ -116,26 +114,18 @@ def _create(
 
 
 def build_retried_side(failed: Run, again: Run) -> RowUpdate[Message]:
-    """Return the update of a comparison that shows a side's new run in place of one that failed or was stopped."""
+    """Return the update of a comparison that replaces the failed or stopped run of a side by a new run."""
     stamp = Stamp.model_validate(failed.stamp)
     message = Message.objects.get(pk=stamp.compared or failed.pk)
-    comparison = _read(message)
+    comparison = ComparisonPayload.model_validate(message.payload)
     name = stamp.side or "production"
     side = comparison.production if name == "production" else comparison.draft
     side = side.model_copy(update={"run_id": again.id, "earlier": [*side.earlier, side.run_id]})
-    return _build_update(message, comparison, **{name: side})
+    return RowUpdate(message).set(payload=dump_payload(TYPE, comparison.model_copy(update={name: side})))
 
 
 def close_comparisons(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Message]]:
-    """Return the changes that end the votes on a draft. A listener of `draft_ended`."""
+    """Return the changes that end the votes on the comparisons of a draft. A listener of `draft_ended`."""
     asked = Run.objects.filter(chat_id=draft.chat_id, created_at__gte=draft.created_at, origin="compare")
     messages = Message.objects.filter(pk__in=asked.values("trigger_id"), payload__draft_id=str(draft.id))
     return [RowUpdate(message).set(payload={**message.payload, "ended": True}) for message in messages.order_by("seq")]
-
-
-def _read(message: Message) -> ComparisonPayload:
-    return ComparisonPayload.model_validate(message.payload)
-
-
-def _build_update(message: Message, comparison: ComparisonPayload, **fields: object) -> RowUpdate[Message]:
-    return RowUpdate(message).set(payload=dump_payload(TYPE, comparison.model_copy(update=fields)))

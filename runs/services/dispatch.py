@@ -21,7 +21,7 @@ TASK = "runs.tasks.run_agent"
 
 
 def dispatch_run(run: Run) -> None:
-    """Send the task of a new run on commit, unless the run was joined to one that is queued."""
+    """Send the task of a new run on commit, unless the run was not inserted because its key has a queued run."""
     transaction.on_commit(lambda: run.is_stored and send_run_tasks([run.id]), robust=True)
 
 
@@ -32,13 +32,13 @@ def dispatch_next_run(concurrency_key: str) -> None:
 
 
 def send_run_tasks(run_ids: Iterable[UUID]) -> bool:
-    """Send the tasks of these runs now. Return false, and do not raise, when Redis did not take them (RUN4)."""
+    """Send the tasks of these runs now. Return false when Redis cannot be reached; do not raise (RUN4)."""
     run_ids = list(run_ids)
     return not run_ids or redis_client.call(lambda client: _publish(run_ids), False)
 
 
 def _publish(run_ids: Iterable[UUID]) -> bool:
-    """Publish with one producer per thread and the three headers that a worker needs: `Task.apply_async` takes twice the CPU."""
+    """Publish the tasks with one producer per thread. It takes half of the CPU of `Task.apply_async`."""
     url = current_app.conf.broker_write_url
     try:
         if _local.url != url:

@@ -1,12 +1,11 @@
-"""The lease of a run: extending it, giving the run back, and reclaiming the runs of processes that died.
+"""Extend the leases of runs, put runs in the queue again, and reclaim the runs of processes that died.
 
-Only PostgreSQL's clock decides when a lease is over. Every write of a running run has its attempt and its owner as condition,
+Leases are compared with PostgreSQL's clock only. Every write of a running run has its attempt and its owner as a condition,
 and raises `LeaseLost` when they have changed (RUN3).
 """
 
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from uuid import UUID
@@ -20,7 +19,7 @@ from django.db.models.lookups import GreaterThan
 from common.clock import now
 from common.database import is_database_unavailable
 from runs.errors import LeaseLost
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.kinds.base import build_run_update, get_lease_end
 from runs.models import ACTIVE, Run, RunState
 from runs.runtime.steps import RunEnded
@@ -32,31 +31,22 @@ MAX_CRASHES = 3
 UNSTORED = "It could not be stored."
 
 
-@dataclass(frozen=True)
-class Lease:
-    """The lease of one of our runs: its attempt, and whether the run is to stop."""
-
-    attempt: int
-    stop: bool
-
-
 @transaction.atomic
-def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Lease]:
-    """Extend the leases of these runs. Return those that this owner still has.
+def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Run]:
+    """Extend the leases of these runs. Return those that this owner still has, with `attempt` and `stop_requested_at`.
 
-    The lease of a run that is not named runs out, and another worker takes it over. A row that is being written is skipped: its
-    writer extends the lease.
+    The lease of a run that is left out expires, and another worker reclaims the run. A locked row is skipped: the transaction
+    that has locked it extends the lease.
     """
     mine = Run.objects.filter(pk__in=run_ids, lease_owner=owner, state=RunState.RUNNING)
     unlocked = mine.order_by("pk").select_for_update(skip_locked=True, no_key=True)
     Run.objects.filter(pk__in=list(unlocked.values_list("pk", flat=True))).update(lease_until=get_lease_end())
-    rows = mine.values_list("pk", "attempt", "stop_requested_at")
-    return {pk: Lease(attempt, stop is not None) for pk, attempt, stop in rows}
+    return mine.only("attempt", "stop_requested_at").in_bulk()
 
 
 @transaction.atomic
 def requeue_run(run: Run) -> None:
-    """Put a run of a process that ends in the queue again, and dispatch it. This is no crash (RUN6). Raises `LeaseLost`."""
+    """Put a run of this process in the queue again and dispatch it; no crash is counted (RUN6). Raises `LeaseLost`."""
     dispatch_next_run(run.concurrency_key)
     _requeue(run)
 
@@ -64,44 +54,44 @@ def requeue_run(run: Run) -> None:
 @transaction.atomic
 def fail_run(run: Run, code: str, text: str) -> None:
     """End a claimed run that cannot be executed. Raises `LeaseLost`."""
-    kind = kind_of(run)
+    kind = get_kind(run)
     kind.lock(run)
     update = build_run_update(run, state=RunState.RUNNING, attempt=run.attempt, lease_owner=run.lease_owner)
     kind.close(update, RunEnded("failed", code, text))
 
 
 def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
-    """End a queued or running run that can be neither started nor stored, if its row matches the conditions: with a message in
-    its chat or, when that cannot be stored either, by its row alone. Raises `LeaseLost`."""
+    """Fail a queued or running run that cannot be started or stored, with a message in its chat if that can be stored. Raises
+    `LeaseLost` unless its row matches the conditions."""
     run = Run.objects.select_related("agent").get(pk=run_id)
     if run.state not in (RunState.QUEUED, RunState.RUNNING):
         raise LeaseLost(f"Run {run_id} is over.")
     conditions = {"state": run.state, "attempt": run.attempt} | conditions
     try:
         with transaction.atomic():
-            kind = kind_of(run)
+            kind = get_kind(run)
             kind.lock(run)
             kind.close(build_run_update(run, **conditions), RunEnded("failed", "internal", UNSTORED))
     except DatabaseError as error:
         if is_database_unavailable(error):
             raise
-        logger.exception("Run %s ends by its row alone.", run_id)
+        logger.exception("Run %s fails without a message in its chat.", run_id)
         final = {"state": RunState.FAILED, "ended_at": now(), "error_code": "internal", "error": UNSTORED}
         Run.objects.filter(pk=run_id, **conditions).update(**final, lease_owner="", lease_until=None)
 
 
 class LeaseOwnerState(Enum):
-    """What is known of the process that had a run."""
+    """What this host can find out about the process that has a lease."""
 
     ALIVE = "alive"
-    """It was slow, or had no database: its runs did not cause that."""
+    """It was slow, or could not reach the database: no crash is counted."""
     DEAD = "dead"
     PRESUMED_DEAD = "presumed dead"
-    """It has not renewed its lease, and this host cannot see it. If it lives, it takes the crashes back (`withdraw_crashes`)."""
+    """It runs on another host and has not extended its lease. If it lives, it withdraws the crashes (`withdraw_crashes`)."""
 
 
 def reclaim_run(stale: Run, owner: LeaseOwnerState) -> bool:
-    """Requeue a run of another process, or fail it after its third crash. Return false when another worker was faster."""
+    """Queue a run of another process again, or fail it after its third crash. Return false when another worker was faster."""
     try:
         with transaction.atomic():
             _requeue(stale, owner)
@@ -111,14 +101,14 @@ def reclaim_run(stale: Run, owner: LeaseOwnerState) -> bool:
 
 
 def withdraw_crashes(owner: str) -> int:
-    """Take back the crashes that were counted because this process was presumed dead. Return how many."""
+    """Withdraw the crashes that were counted because this process was presumed dead. Return how many."""
     blamed = Run.objects.filter(presumed_dead=owner, state__in=ACTIVE, crashes__gt=0)
     return blamed.update(crashes=F("crashes") - 1, presumed_dead="")
 
 
 def _requeue(stale: Run, owner: LeaseOwnerState = LeaseOwnerState.ALIVE) -> None:
     run = Run.objects.select_related("agent").get(pk=stale.pk)
-    kind = kind_of(run)
+    kind = get_kind(run)
     kind.lock(run)
     run.refresh_from_db()
     update = build_run_update(run, state=RunState.RUNNING, attempt=stale.attempt, lease_owner=stale.lease_owner)
@@ -137,16 +127,16 @@ def _requeue(stale: Run, owner: LeaseOwnerState = LeaseOwnerState.ALIVE) -> None
 
 
 def list_expired_runs() -> list[Run]:
-    """Return the runs whose lease is over. After a start of PostgreSQL, their owners first get the time of one lease to extend
-    it: a restart of PostgreSQL is no crash of theirs (RUN7)."""
+    """Return the runs whose lease has expired; none during the first `RUN_LEASE` seconds after a start of PostgreSQL, in which
+    their owners can extend their leases (RUN7)."""
     expired = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=Now())
     started_at = Func(function="pg_postmaster_start_time", output_field=DateTimeField())
     return list(expired.filter(GreaterThan(Now() - timedelta(seconds=settings.RUN_LEASE), started_at))[:100])
 
 
 def list_orphaned_runs(owner: str, executing: Collection[UUID]) -> list[Run]:
-    """Return the runs that this process owns and does not execute, because they could not be started or stored. Half of the
-    lease has passed: one that is just being started is not among them."""
+    """Return the runs that this process owns and does not execute, because they could not be started or stored. A run that was
+    claimed less than half a lease ago is left out: it may be starting."""
     half = Now() + timedelta(seconds=settings.RUN_LEASE / 2)
     ours = Run.objects.filter(state=RunState.RUNNING, lease_owner=owner, lease_until__lt=half).exclude(pk__in=executing)
     return list(ours[:1000])

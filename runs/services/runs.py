@@ -1,4 +1,4 @@
-"""Stop and repeat runs; start and stop jobs, which are runs without a chat, such as a summary or a merge."""
+"""Stop and retry runs; start and stop jobs, which are runs without a chat, such as a summary or a merge."""
 
 from dataclasses import asdict
 from typing import Literal
@@ -30,19 +30,16 @@ from runs.services.comparisons import build_retried_side
 from runs.services.dispatch import dispatch_next_run, dispatch_run
 
 JobKind = Literal["summary", "merge"]
-COPIED_BY_RETRY = (
-    "workspace_id chat_id agent_id concurrency_key trigger_id trigger_seq agent_hops triggered_by_id payer_id".split()
-)
 AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger"}
 
 
 @transaction.atomic
 def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
-    """Stop a run and all runs that it started. A run that waits ends at once; a worker ends one that it executes, with what was
-    streamed so far (RUN16).
+    """Stop a run and all runs that it started. A run that no worker executes ends at once; else its worker ends it, and keeps
+    what was streamed so far (RUN16).
 
-    The person that the run works for, the person who triggered it and editors may do so; `as_operator`: an operator may do it
-    without being in the chat, also for a job. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).
+    The person whom the run works for, the person who triggered it and editors may do so. `as_operator`: the actor is an
+    operator, who needs no rights in the chat and may stop jobs, too. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).
     """
     run = _get_locked_run(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, as_operator=as_operator)
     if run.state not in ACTIVE:
@@ -52,7 +49,7 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     else:
         tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.chat_id, state__in=ACTIVE)
         runs = tree.select_related("agent").order_by("pk")
-        if changes := [change for one in runs for change in _build_stop_changes(one, by=actor)]:
+        if changes := [change for active in runs for change in _build_stop_changes(active, by=actor)]:
             chats.save_changes(run.chat_id, changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
@@ -61,10 +58,10 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
 
 @transaction.atomic
 def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
-    """Repeat a run that failed or was stopped: a new run answers the same message. While that one is active, this returns it.
+    """Retry a run that failed or was stopped: a new run answers the same message. While that one is active, return it.
 
-    The new run works for the actor; `as_operator`: for the same person as before, and an operator may do it without being in
-    the chat. Raises `NotFound`, `Forbidden`, `Conflict` when there is nothing to repeat.
+    The new run works for the actor. `as_operator`: the actor is an operator, who needs no rights in the chat; the new run works
+    for the same person as before. Raises `NotFound`, `Forbidden`, `Conflict` for a job or a run that did not fail or stop.
     """
     run = _get_locked_run(actor, run_id, ChatVerb.RETRY_RUN, as_operator=as_operator)
     if run.chat_id is None:
@@ -78,9 +75,17 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         return again
     again = Run(
         origin="retry",
+        workspace_id=run.workspace_id,
+        chat_id=run.chat_id,
+        agent_id=run.agent_id,
+        concurrency_key=run.concurrency_key,
+        trigger_id=run.trigger_id,
+        trigger_seq=run.trigger_seq,
+        agent_hops=run.agent_hops,
+        payer_id=run.payer_id,
+        triggered_by_id=run.triggered_by_id,
         on_behalf_of=run.on_behalf_of if as_operator else actor,
         dispatched_at=now(),
-        **{name: getattr(run, name) for name in COPIED_BY_RETRY},
     )
     changes: list[chats.RowChange] = [again]
     if run.is_compared:
@@ -95,7 +100,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
 def _get_locked_run(
     actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, as_operator: bool
 ) -> Run:
-    """Return the run as it is once its chat is locked."""
+    """Lock the chat of a run, and return the run as it is then."""
     if as_operator:
         run = get_for_operator(actor, Run, run_id)
         if run.chat_id is not None:
@@ -107,7 +112,7 @@ def _get_locked_run(
 
 
 def _build_stop_changes(run: Run, *, by: Actor | None = None) -> list[chats.RowChange]:
-    """Return the changes that stop a run of a locked chat: its end or, if a worker has it, the request to stop."""
+    """Return the changes that stop a run of a locked chat. A worker that executes the run is asked to stop it."""
     if run.state != RunState.RUNNING:
         dispatch_next_run(run.concurrency_key)
         return build_closing_changes(build_run_update(run, state=run.state), RunEnded("stopped"), by=by)
@@ -123,16 +128,10 @@ def stop_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.
     return [change for run in runs for change in _build_stop_changes(run)]
 
 
-# --- jobs -------------------------------------------------------------------------------------------------------
-
-
 @transaction.atomic
 def start_job(actor: Actor, workspace_id: UUID, *, kind: JobKind, subject_id: UUID, job_input: JobInput) -> Run:
-    """Start a job for a person, at the expense of the workspace. The hook `job_ended` is called at its end, once.
-
-    One job at a time works on a subject, whose id is the run's `trigger_id`. The rights are those to the subject: its service
-    has checked them.
-    """
+    """Start a job for a person; the workspace pays. The hook `job_ended` is called once, at its end. The jobs of a subject run
+    one after the other. The caller has checked the actor's rights to the subject."""
     run = Run(
         workspace_id=workspace_id,
         agent=get_shipped_agent(AGENT_OF_JOB[kind]),
@@ -152,10 +151,8 @@ def start_job(actor: Actor, workspace_id: UUID, *, kind: JobKind, subject_id: UU
 
 @transaction.atomic
 def stop_job(actor: Actor, run_id: UUID) -> Run:
-    """Stop a job if it is active. One that waits has ended when this returns; a worker ends one that it executes.
-
-    The rights are those to the subject of the job: its service has checked them.
-    """
+    """Stop a job if it is active. A queued job has ended when this returns; else the worker that executes it ends it. The caller
+    has checked the actor's rights to the subject of the job."""
     run = Run.objects.select_related("agent").get(pk=run_id, chat=None)
     if run.state == RunState.QUEUED:
         try:
@@ -163,7 +160,7 @@ def stop_job(actor: Actor, run_id: UUID) -> Run:
                 update = build_run_update(run, state=RunState.QUEUED, attempt=run.attempt).set(stopped_by=actor)
                 JOB.close(update, RunEnded("stopped"))
         except LeaseLost:
-            pass  # A worker has claimed it meanwhile.
+            pass  # a worker has claimed it meanwhile
         else:
             dispatch_next_run(run.concurrency_key)
             return run

@@ -1,4 +1,4 @@
-"""Which agents a message wakes: one rule, applied when it is posted and, for the composer, before that."""
+"""Find the agents that a message wakes, when it is posted and, as a preview for the composer, before that."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,10 +36,10 @@ def build_concurrency_key(agent_id: UUID, chat_id: UUID) -> str:
 
 
 def wake_agents(chat: Chat, message: Message) -> list[Run]:
-    """Return the runs that a new message starts, one for each agent that it addresses, to be inserted with the message.
+    """Return the queued runs of a new message, one for each agent that it wakes. The caller inserts them with the message.
 
-    A listener of `message_posted`. A run is not inserted when its concurrency key has a queued run: that one will read
-    this message, too. Errors, events, greetings and incomplete messages wake no agent.
+    A listener of `message_posted`. A run is not inserted when its concurrency key has a queued run, which will read the message.
+    Errors, events, greetings and incomplete messages wake no agent.
     """
     payload, author = message.payload, message.author
     is_silent = payload.get("wake") == "nobody" or payload.get("incomplete") or payload.get("greeting")
@@ -47,10 +47,10 @@ def wake_agents(chat: Chat, message: Message) -> list[Run]:
         return []
     mentioned = [UUID(str(id)) for id in payload.get("mentions", [])]
     if author.is_agent and not mentioned:
-        return []  # Most messages of agents mention no agent: these need no query.
+        return []  # no query for most messages of agents
     cause = Run.objects.filter(pk=message.run_id).first() if message.run_id else None
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
-    addressed = _find_addressed(chat, author, mentioned, message.reply_to, agent_hops)
+    addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops)
     runs = [
         _build_run(chat, agent, message, author, cause, agent_hops) for agent, refusal in addressed if refusal is None
     ]
@@ -60,23 +60,26 @@ def wake_agents(chat: Chat, message: Message) -> list[Run]:
 
 
 def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | None = None) -> list[WakeEffect]:
-    """Return what this message would do, by agent in the order in which they joined. Raises `NotFound`, `Forbidden`."""
+    """Return the effect of a message on each agent that it addresses, in the order of joining. Raises `NotFound`, `Forbidden`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     answered = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
-    addressed = _find_addressed(chat, actor, chats.find_mentions(chat, text), answered, agent_hops=int(actor.is_agent))
+    addressed = _find_addressed_agents(
+        chat, actor, chats.find_mentions(chat, text), answered, agent_hops=int(actor.is_agent)
+    )
     keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
     active = Run.objects.filter(concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.QUEUED])
     active_ids = set(active.values_list("agent_id", flat=True))
-    return [
-        WakeEffect(agent.id, "cannot" if refusal else "joins" if agent.id in active_ids else "wakes", refusal)
-        for agent, refusal in addressed
-    ]
+    effects: list[WakeEffect] = []
+    for agent, refusal in addressed:
+        reached: Effect = "joins" if agent.id in active_ids else "wakes"
+        effects.append(WakeEffect(agent.id, "cannot" if refusal else reached, refusal))
+    return effects
 
 
-def _find_addressed(
+def _find_addressed_agents(
     chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, agent_hops: int
 ) -> list[tuple[Actor, Refusal | None]]:
-    """Return the agents that a message addresses, each with the reason why it cannot be woken, if there is one.
+    """Return the agents that a message addresses, each with the reason why it cannot be woken, or null.
 
     A person's message addresses the agents that it mentions or answers, and those that are set to `always`; an agent's message
     only those that it mentions.
@@ -85,24 +88,24 @@ def _find_addressed(
     found: list[tuple[Actor, Refusal | None]] = []
     for participant in AGENTS_OF_CHAT.all(chat.id):
         agent = participant.actor
-        is_addressed = agent.id in mentioned or (
-            not author.is_agent and (agent.id == answered_id or participant.wake == Wake.ALWAYS)
-        )
-        if agent.id != author.id and is_addressed:
-            found.append((agent, _find_refusal(agent, agent_hops)))
+        is_addressed = agent.id in mentioned
+        if not author.is_agent:
+            is_addressed = is_addressed or agent.id == answered_id or participant.wake == Wake.ALWAYS
+        if agent.id == author.id or not is_addressed:
+            continue
+        refusal: Refusal | None = None
+        if agent.taken_down_at is not None:
+            refusal = "taken_down"
+        elif agent.status != AgentStatus.READY:
+            refusal = "suspended"
+        elif agent_hops > MAX_AGENT_HOPS:
+            refusal = "too_many_hops"
+        found.append((agent, refusal))
     return found
 
 
-def _find_refusal(agent: Actor, agent_hops: int) -> Refusal | None:
-    if agent.taken_down_at is not None:
-        return "taken_down"
-    if agent.status != AgentStatus.READY:
-        return "suspended"
-    return "too_many_hops" if agent_hops > MAX_AGENT_HOPS else None
-
-
 def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause: Run | None, agent_hops: int) -> Run:
-    """Return the run of a woken agent. It works for the person who wrote, or for whom the agent that wrote (`cause`) worked."""
+    """Return the run of a woken agent. It works for the author or, if that is an agent, for the person of its run `cause`."""
     person_id = author.id if author.is_human else None
     run = Run(
         workspace_id=chat.workspace_id,

@@ -1,4 +1,4 @@
-"""Notify the members of workspaces of agents that have started or stopped working, at most once a second."""
+"""Publish to workspaces which of their agents have started or stopped working, at most once a second."""
 
 import asyncio
 import logging
@@ -17,46 +17,44 @@ logger = logging.getLogger(__name__)
 PUBLISH_INTERVAL_SECONDS = 1.0
 
 AgentKey = tuple[UUID, UUID]
-"""A workspace, and an agent that has started or ended a run there."""
+"""The ids of a workspace and of an agent that has started or ended a run there."""
 
 
 class AgentStateReporter:
-    """Reports for one process. `report` and `run` are called on its event loop, `note` from any thread.
-
-    The states are read from the database, because an agent may have runs in other processes. Each is read once more after
-    it was reported, because another process may have reported an older state later.
-    """
+    """The reporter of one process. `report_changes` and `run` are called on its event loop, `add_runs` from any thread. States
+    are read from the database, because an agent may have runs in other processes, and read once more after they were published,
+    because another process may have published an older state later."""
 
     def __init__(self, db: DatabaseExecutor) -> None:
         self._db = db
         self._changed: set[AgentKey] = set()
         self._reported: dict[AgentKey, bool] = {}
 
-    def note(self, runs: Iterable[Run]) -> None:
-        """Remember that these runs have started, have ended, or have lost their process."""
+    def add_runs(self, runs: Iterable[Run]) -> None:
+        """Add runs that have started, have ended, or have lost their process."""
         self._changed |= {(run.workspace_id, run.agent_id) for run in runs}
 
     async def run(self) -> None:
-        """Report for as long as the process lives."""
+        """Publish changes every `PUBLISH_INTERVAL_SECONDS` until the task is cancelled."""
         while True:
             await asyncio.sleep(PUBLISH_INTERVAL_SECONDS)
-            await self.report()
+            await self.report_changes()
 
-    async def report(self) -> None:
-        """Publish what has changed since the last report."""
+    async def report_changes(self) -> None:
+        """Publish the states that have changed since the last call."""
         changed, self._changed = self._changed, set()
         keys = changed | self._reported.keys()
         if not keys:
             return
         try:
-            self._reported = await self._db(_report, changed, dict(self._reported))
+            self._reported = await self._db(_publish_states, changed, dict(self._reported))
         except DatabaseError as error:
             logger.warning("The states of agents could not be read: %s", error)
             self._changed |= keys
 
 
-def _report(changed: set[AgentKey], reported: dict[AgentKey, bool]) -> dict[AgentKey, bool]:
-    """Publish the states that are new, and return them."""
+def _publish_states(changed: set[AgentKey], reported: dict[AgentKey, bool]) -> dict[AgentKey, bool]:
+    """Publish the states that differ from the published ones, and return them."""
     keys = changed | reported.keys()
     runs = Run.objects.filter(agent_id__in={agent_id for _, agent_id in keys}, state=RunState.RUNNING)
     working = set(runs.values_list("workspace_id", "agent_id"))

@@ -1,6 +1,6 @@
-"""The engine of a worker process: one event loop that executes runs and extends their leases, and a sweeper.
+"""The engine of a worker process: an event loop that executes runs and extends their leases, and a sweeper.
 
-Celery's tasks only name runs (`submit`). PostgreSQL decides which process has a run, so a task may be lost, late or sent twice.
+A Celery task has only the id of a run (`submit`). The run is claimed in PostgreSQL, so a task may be lost, late or sent twice.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from common.processes import exit_on_memory_error, get_owner_name
 from events.control import listen_for_stops
 from events.stream import streams
 from runs.errors import LeaseLost, RunNotStartable
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
 from runs.services.capacity import Capacity
@@ -36,24 +36,21 @@ from runs.services.dispatch import dispatch_next_run
 from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
 from runs.worker.agent_states import AgentStateReporter
 from runs.worker.isolation import IsolatedProcesses
-from runs.worker.runner import CancelReason, Runner
+from runs.worker.runner import INTERNAL, Runner
 from runs.worker.sweeper import MAX_FAILURES, Sweeper
 
 logger = logging.getLogger(__name__)
 
 MAX_LEASE_SHARE_WITHOUT_RENEWAL = 0.8
-"""The part of a lease after which a process that cannot reach the database stops its runs, because others may have them."""
+"""The part of a lease after which a process that cannot extend it stops its runs, before others reclaim them."""
 TOOL_THREADS = 4
 DRAIN_SECONDS = 15.0
-"""Seconds that the runs of an ending process get to be stored and given back (RUN6)."""
-INTERNAL = "Something went wrong on our side."
+"""Seconds within which an ending process stores its runs and puts them in the queue again (RUN6)."""
 
 
 class Engine:
-    """All runs of this process. `start` and `stop` are called from its main thread, `submit` from any.
-
-    An `isolated` engine executes one poison run and looks for no other runs.
-    """
+    """Executes the runs of this process. `start` and `stop` are called from its main thread, the other public methods from any
+    thread. An `isolated` engine executes one poison run and looks for no other runs."""
 
     def __init__(self, *, isolated: bool = False) -> None:
         self.owner = get_owner_name()
@@ -63,23 +60,16 @@ class Engine:
         self._failures: BoundedCounter[UUID] = BoundedCounter(10_000)
         processes = IsolatedProcesses(DRAIN_SECONDS + 2)
         self._sweeper = None if isolated else Sweeper(self, processes, self._failures)
-        self._reset()
-
-    def _reset(self) -> None:
         self._runners: dict[UUID, Runner] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
         self._claiming = 0
-        self._is_refilling = False
+        self._is_claiming_refused = False
         self._is_draining = False
         self._last_beat = 0.0
 
-    # --- from other threads -------------------------------------------------------------------------------------
-
     def start(self) -> None:
-        """Start executing runs. The sweeper reclaims those of processes that died on this host at once."""
-        self._reset()
-        self._ready.clear()
+        """Start the event loop and the sweeper."""
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
         self._ready.wait(10)
@@ -87,7 +77,7 @@ class Engine:
             self._sweeper.start()
 
     def stop(self) -> None:
-        """Claim no more runs, store the steps under way and give unfinished runs back. Return when that is done."""
+        """Stop claiming runs, store the current steps and put unfinished runs in the queue again. Return when that is done."""
         if self._thread is None:
             return
         self._is_draining = True
@@ -98,46 +88,44 @@ class Engine:
         self._thread = None
 
     def submit(self, run_ids: Iterable[UUID]) -> None:
-        """Claim these runs, if there are free slots and no other worker is faster."""
+        """Claim and execute these runs, as far as there are free slots and no other worker is faster."""
         if self._thread is not None and not self._is_draining:
             for run_id in run_ids:
-                self._loop.call_soon_threadsafe(self._spawn, run_id)
+                self._loop.call_soon_threadsafe(self._start_run, run_id)
 
     def run_soon(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
-        """Run this on the loop beside the runs. It is cancelled when the process ends."""
+        """Run `work` on the event loop, beside the runs. It is cancelled when the process ends."""
         if self._thread is not None and not self._is_draining:
             self._loop.call_soon_threadsafe(lambda: self._create_task(work(), name))
 
-    def note(self, runs: Iterable[Run]) -> None:
-        """Have the members of the workspaces notified that these runs have started or ended."""
-        self._agent_states.note(runs)
+    def report_states(self, runs: Iterable[Run]) -> None:
+        """Have it published that the agents of these runs have started or stopped working."""
+        self._agent_states.add_runs(runs)
 
     def wait_until_idle(self) -> None:
         """Wait until all runs that were submitted have ended."""
         asyncio.run_coroutine_threadsafe(self._wait_for_runs(), self._loop).result()
 
     @property
-    def executing(self) -> list[UUID]:
-        """The runs that this process executes now."""
+    def executing_ids(self) -> list[UUID]:
+        """The ids of the runs that this process executes."""
         return list(self._runners)
 
     @property
-    def free(self) -> int:
-        """How many more runs this process would claim."""
+    def free_slots(self) -> int:
+        """The number of runs that this process may still claim."""
         total: int = settings.RUNS_PER_WORKER
         return max(0, total - len(self._runners) - self._claiming)
 
     @property
-    def full(self) -> list[UUID]:
-        """The ids of the workspaces and people that get no further run in this process now."""
-        return self._capacity.list_full()
+    def full_ids(self) -> list[UUID]:
+        """The ids of the workspaces and people whose share of this process is used up."""
+        return self._capacity.list_full_ids()
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the loop still works."""
+        """Whether the heartbeat of the event loop works."""
         return bool(time.monotonic() - self._last_beat < 4 * settings.RUN_HEARTBEAT)
-
-    # --- on the loop --------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -148,7 +136,7 @@ class Engine:
         self._closing = asyncio.Event()
         self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
         self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=exit_on_memory_error)
-        # A thread of its own, so that many steps to be stored at once cannot cost us our leases.
+        # A separate thread: leases are extended in time also when many steps are stored at once.
         self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=exit_on_memory_error)
         self._agent_states = AgentStateReporter(self._db)
         self._create_task(self._extend_leases(), "heartbeat")
@@ -166,7 +154,7 @@ class Engine:
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 await self._wait_for_runs()
-        await self._agent_states.report()
+        await self._agent_states.report_changes()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -178,7 +166,7 @@ class Engine:
             await asyncio.wait(runs)
 
     def _create_task(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Create a task and keep a reference: asyncio itself has only a weak one."""
+        """Create a task and keep a reference to it, because asyncio has only a weak one."""
         task = self._loop.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._remove_task)
@@ -191,19 +179,17 @@ class Engine:
         if error is not None:
             logger.error("The %s broke.", task.get_name(), exc_info=error)
 
-    # --- runs ---------------------------------------------------------------------------------------------------
-
-    def _spawn(self, run_id: UUID) -> None:
+    def _start_run(self, run_id: UUID) -> None:
         if self._is_draining:
             return
-        if not self.free:
-            self._capacity.refuse()
+        if not self.free_slots:
+            self._capacity.has_refused = True
             return
         self._claiming += 1
         self._create_task(self._execute(run_id), f"run {run_id}")
 
     async def _execute(self, run_id: UUID) -> None:
-        """Claim and execute a run, then the next ones of its concurrency key; then runs that were refused get the slot."""
+        """Claim and execute a run, then the next runs of its concurrency key. Then claim runs that got no slot before."""
         try:
             prepared = await self._claim(partial(claim_run, run_id))
         finally:
@@ -211,25 +197,24 @@ class Engine:
         while prepared is not None:
             run = prepared.run
             self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db)
-            self.note([run])
+            self.report_states([run])
             try:
-                await runner.drive()
+                await runner.execute()
             finally:
                 del self._runners[run.id]
-                self._capacity.release(run.id)
-                self.note([run])
-            prepared = None if self._is_draining else await self._claim_next(run.concurrency_key)
+                self._capacity.release_slot(run.id)
+                self.report_states([run])
+            prepared = None
+            if not self._is_draining:
+                if self._isolated:
+                    # Other workers may execute the next run of the key.
+                    await self._db(dispatch_next_run, run.concurrency_key)
+                prepared = await self._claim(partial(claim_next_run, run.concurrency_key))
             if prepared is None:
-                await self._refill()
-
-    async def _claim_next(self, concurrency_key: str) -> PreparedRun | None:
-        if self._isolated:
-            # The next run of the key is for any worker.
-            await self._db(dispatch_next_run, concurrency_key)
-        return await self._claim(partial(claim_next_run, concurrency_key))
+                await self._claim_refused_runs()
 
     async def _claim(self, claim: Callable[..., Run | None]) -> PreparedRun | None:
-        """Claim and prepare a run. One that cannot be prepared fails visibly."""
+        """Claim and prepare a run. A run that cannot be prepared fails."""
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
             return await self._db(_claim_and_prepare, claim, self._capacity)
@@ -237,34 +222,33 @@ class Engine:
             logger.warning("No run could be claimed: %s", error)
         except RunNotStartable as error:
             logger.exception("Run %s could not be started.", error.run_id)
-            # An isolated process executes one run and ends: one failure is enough.
+            # An isolated process tries only once, because it ends after one run.
             if self._failures.add(error.run_id) >= (1 if self._isolated else MAX_FAILURES):
-                await self._db(_fail_queued, error.run_id)
+                with suppress(LeaseLost, DatabaseError):
+                    await self._db(fail_unstorable_run, error.run_id, state=RunState.QUEUED)
         return None
 
-    async def _refill(self) -> None:
-        """Claim runs that were refused, as far as there are free slots, in turns between workspaces and people."""
-        if self._is_draining or self._is_refilling or not self._capacity.reset_refused():
+    async def _claim_refused_runs(self) -> None:
+        """Claim waiting runs, if one got no slot before, in turns between workspaces and people."""
+        if self._is_draining or self._is_claiming_refused or not self._capacity.has_refused:
             return
-        self._is_refilling = True
+        self._is_claiming_refused, self._capacity.has_refused = True, False
         try:
-            waiting = await self._db(list_waiting, settings.RUNS_PER_WORKER, full=self.full)
+            waiting = await self._db(list_waiting, settings.RUNS_PER_WORKER, excluded=self.full_ids)
         except DatabaseError as error:
-            self._capacity.refuse()
+            self._capacity.has_refused = True
             logger.warning("No waiting runs could be read: %s", error)
             return
         finally:
-            self._is_refilling = False
-        chosen = self._capacity.choose(waiting)
+            self._is_claiming_refused = False
+        chosen = self._capacity.choose_runs(waiting)
         if len(chosen) < len(waiting):
-            self._capacity.refuse()
+            self._capacity.has_refused = True
         for run_id in chosen:
-            self._spawn(run_id)
-
-    # --- leases and stops ---------------------------------------------------------------------------------------
+            self._start_run(run_id)
 
     async def _extend_leases(self) -> None:
-        """Extend the leases at each heartbeat. Cancel the runs that are to stop, and those that another worker has."""
+        """Extend the leases at each heartbeat. Cancel the runs that are to stop and those that this process has lost."""
         extended_at = self._loop.time()
         while True:
             self._last_beat = time.monotonic()
@@ -273,28 +257,27 @@ class Engine:
             asked_at = self._loop.time()
             try:
                 async with asyncio.timeout(settings.RUN_HEARTBEAT):
-                    leases = await self._lease_db(extend_leases, self.owner, list(runners))
+                    kept = await self._lease_db(extend_leases, self.owner, list(runners))
             except (DatabaseError, TimeoutError) as error:
                 logger.warning("The leases could not be kept: %s", error)
                 if self._loop.time() - extended_at > MAX_LEASE_SHARE_WITHOUT_RENEWAL * settings.RUN_LEASE:
-                    self._cancel(runners.values(), "lost")
+                    for runner in runners.values():
+                        runner.cancel("lost")
                 continue
             extended_at = asked_at
             for run_id, runner in runners.items():
-                lease = leases.get(run_id)
-                if lease is None or lease.attempt not in runner.attempts:
+                run = kept.get(run_id)
+                if run is None or run.attempt not in runner.attempts:
                     runner.cancel("lost")
-                elif lease.stop:
+                elif run.stop_requested_at is not None:
                     runner.cancel("stop")
 
     async def _listen_for_stops(self) -> None:
-        """Stop runs as soon as it is requested. The heartbeat finds the requests that are lost here (RUN16)."""
+        """Cancel runs as soon as a stop is requested. The heartbeat finds the requests that get lost here (RUN16)."""
         async for root_id in listen_for_stops():
-            self._cancel((runner for runner in self._runners.values() if runner.run.tree_id == root_id), "stop")
-
-    def _cancel(self, runners: Iterable[Runner], why: CancelReason) -> None:
-        for runner in list(runners):
-            runner.cancel(why)
+            for runner in list(self._runners.values()):
+                if runner.run.tree_id == root_id:
+                    runner.cancel("stop")
 
 
 def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:
@@ -303,7 +286,7 @@ def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> P
         return None
     prepared = None
     try:
-        prepared = kind_of(run).prepare(run)
+        prepared = get_kind(run).prepare(run)
     except AppError as error:
         fail_run(run, error.code.value, error.message)
     except MemoryError:
@@ -319,20 +302,15 @@ def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> P
         fail_run(run, "internal", INTERNAL)
     finally:
         if prepared is None:
-            capacity.release(run.pk)
+            capacity.release_slot(run.pk)
     return prepared
-
-
-def _fail_queued(run_id: UUID) -> None:
-    with suppress(LeaseLost, DatabaseError):
-        fail_unstorable_run(run_id, state=RunState.QUEUED)
 
 
 _engine: Engine | None = None
 
 
 def start_engine() -> Engine:
-    """Start this process's engine."""
+    """Start the engine of this process."""
     global _engine
     _engine = Engine()
     _engine.start()
@@ -340,5 +318,5 @@ def start_engine() -> Engine:
 
 
 def get_engine() -> Engine | None:
-    """Return this process's engine, if it is a worker."""
+    """Return the engine of this process, or null if it is not a worker."""
     return _engine

@@ -1,6 +1,6 @@
-"""Run a poison run, whose processes have died, in a process of its own (ADR 0009).
+"""Execute a poison run in an isolated process (ADR 0009).
 
-`python -m runs.worker.isolation PARENT RUN` is such a process. Models need an installed Django, so this module imports none.
+`python -m runs.worker.isolation PARENT RUN` is such a process. This module imports no models, because it calls `django.setup`.
 """
 
 import logging
@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
-from types import FrameType
 from uuid import UUID
 
 import django
@@ -20,13 +19,13 @@ from launcher.home import ROOT
 logger = logging.getLogger(__name__)
 
 MAX_PROCESSES = 4
-"""How many of these processes a worker has at most. Each takes about 100 MB, for as long as its run takes."""
+"""Isolated processes of one worker. Each takes about 100 MB until its run ends."""
 POOL = "2"
-"""Threads for the database in each of them."""
+"""`DATABASE_POOL` of each of them."""
 
 
 class IsolatedProcesses:
-    """The processes of one worker. They end when their run has ended, or with the worker."""
+    """The isolated processes of one worker. They end with their run, or with the worker."""
 
     def __init__(self, seconds_to_end: float) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
@@ -43,11 +42,11 @@ class IsolatedProcesses:
             command = [sys.executable, "-m", "runs.worker.isolation", str(os.getpid()), str(run_id)]
             environment = os.environ | {"DATABASE_POOL": POOL}
             child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment)
-            logger.warning("Run %s is tried alone, in process %s.", run_id, child.pid)
+            logger.warning("Run %s is executed in the isolated process %s.", run_id, child.pid)
             self._children.append(child)
 
     def close(self) -> None:
-        """End the processes, which give their runs back."""
+        """End the processes. They put their runs in the queue again."""
         for child in self._children:
             child.terminate()
         for child in self._children:
@@ -55,11 +54,11 @@ class IsolatedProcesses:
 
 
 def main(parent: int, run_id: UUID) -> int:
-    """Execute one run and return the exit code. SIGTERM gives the run back."""
+    """Execute one run and return the exit code. On SIGTERM, put the run in the queue again."""
     die_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         return 1
-    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     django.setup()
     from runs.worker.engine import Engine
 
@@ -71,10 +70,6 @@ def main(parent: int, run_id: UUID) -> int:
     finally:
         engine.stop()
     return 0
-
-
-def _exit(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(0)
 
 
 if __name__ == "__main__":

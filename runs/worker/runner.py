@@ -1,4 +1,4 @@
-"""Execute one claimed run: store the steps of the loop as they come, and stream the chunks of its answers."""
+"""Execute a claimed run: store each step that the loop yields, and stream the chunks of its answers."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ from llm.prices import estimate_usage
 from llm.protocol import LLMError
 from llm.reading_rate import get_reading_rate
 from runs.errors import LeaseLost, RunNotAllowed
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.loop import run_loop
@@ -41,55 +41,56 @@ P = ParamSpec("P")
 T = TypeVar("T")
 CancelReason = Literal["", "stop", "lost", "shutdown"]
 
+INTERNAL = "Something went wrong on our side."
 STORE_TRIES = 3
-"""How often a step is stored when PostgreSQL breaks the transaction off."""
+"""How often the transaction of a step is tried when PostgreSQL aborts it."""
 
 
 class Runner:
-    """Executes one run. `cancel` may be called at any time; a transaction under way is completed first."""
+    """Executes one run. `cancel` may be called at any time; a transaction that has begun is completed first."""
 
     def __init__(self, prepared: PreparedRun, db: DatabaseExecutor, tool_db: DatabaseExecutor) -> None:
         self.run: Run = prepared.run
         self.attempts = {self.run.attempt}
-        """The attempts of this runner: asking the model again for the same answer is a new one."""
+        """The attempts of this runner: each retry of an answer is a new attempt."""
         self._prepared = prepared
         self._db = db
         self._tool_db = tool_db
-        self._kind = kind_of(self.run)
+        self._kind = get_kind(self.run)
         self._stream = self._kind.open_stream(self.run)
         self._rate = get_reading_rate(self.run.workspace_id)
         self._partial = PartialMessage(self.run.get_message_id())
         self._read_texts: ReadTexts | None = None
         self._request: Request | None = None
-        """The last request to the model, until it is in the ledger."""
+        """The last request to the model, until its ledger entry is written."""
         self._answer: Answer | None = None
-        """The answer to it, if that could not be stored."""
+        """The answer to that request, until it is stored."""
         self._is_finished = False
         self._task: asyncio.Task[None] | None = None
         self._cancel_reason: CancelReason = ""
 
     def cancel(self, reason: CancelReason) -> None:
-        """End it: a person stopped the run, another worker has it (`lost`), or the process ends (`shutdown`)."""
+        """Cancel the run: a stop was requested, another worker has the run (`lost`), or the process ends (`shutdown`)."""
         if not self._is_finished and self._task is not None and not self._cancel_reason:
             self._cancel_reason = reason
             self._task.cancel()
 
-    async def drive(self) -> None:
-        """Execute the run to its end. Never raises: the run ends visibly, is given back, or its lease runs out."""
+    async def execute(self) -> None:
+        """Execute the run to its end. Never raises: the run ends, is queued again, or its lease expires."""
         self._task = asyncio.current_task()
         try:
             with on_behalf_of_tenant(self.run.workspace_id):
-                await self._drive()
+                await self._execute()
         except LeaseLost:
             logger.info("Run %s belongs to another worker now.", self.run.id)
         except DatabaseError as error:
-            # Its end cannot be stored either: the sweeper gives it back when the database answers again (RUN7).
+            # Its end cannot be stored either. The sweeper puts it in the queue again when the database answers (RUN7).
             logger.warning("Run %s is released, the database does not answer: %s", self.run.id, error)
         finally:
             self._is_finished = True
             await self._stream.close()
 
-    async def _drive(self) -> None:
+    async def _execute(self) -> None:
         limit = self._prepared.content.limits.max_seconds
         elapsed = (now() - self.run.started_at).total_seconds() if self.run.started_at else 0.0
         try:
@@ -98,15 +99,15 @@ class Runner:
         except asyncio.CancelledError:
             await self._handle_cancel()
         except TimeoutError:
-            await self._end(RunEnded("failed", "time_limit", f"It reached the limit of {limit} seconds."))
+            await self._end_run(RunEnded("failed", "time_limit", f"It reached the limit of {limit} seconds."))
         except LLMError as error:
-            await self._end(RunEnded("failed", error.code, self._get_public_message(error)), error)
+            await self._end_run(RunEnded("failed", error.code, self._get_public_message(error)), error)
         except RunNotAllowed as error:
-            # Rights were withdrawn while the answer was made: what was streamed of it is not stored.
+            # Rights were withdrawn during the answer: what was streamed of it is not stored.
             self._discard_partial()
-            await self._end(RunEnded("failed", error.code, error.text))
+            await self._end_run(RunEnded("failed", error.code, error.text))
         except AppError as error:
-            await self._end(RunEnded("failed", error.code.value, error.message))
+            await self._end_run(RunEnded("failed", error.code.value, error.message))
         except LeaseLost:
             raise
         except MemoryError:
@@ -115,7 +116,7 @@ class Runner:
             if is_database_unavailable(error):
                 raise
             logger.exception("Run %s broke.", self.run.id)
-            await self._end_broken()
+            await self._end_broken_run()
 
     async def _run_loop(self) -> None:
         prepared, run = self._prepared, self.run
@@ -127,7 +128,7 @@ class Runner:
             run.chat_id,
             run.id,
             "",
-            is_url_allowed=self._is_named,
+            is_url_allowed=self._is_url_allowed,
             find_authors=self._find_authors,
         )
         toolbox = Toolbox(
@@ -142,7 +143,7 @@ class Runner:
                     step = await steps.asend(reply)
                 except StopAsyncIteration:
                     return
-                reply = await self._handle(step)
+                reply = await self._handle_step(step)
 
     def _build_request(self, turns: Sequence[Turn]) -> Request:
         prepared = self._prepared
@@ -151,9 +152,7 @@ class Runner:
         self._request = Request(prepared.model.name, list(turns), schemas, parameters)
         return self._request
 
-    # --- what the loop yields -----------------------------------------------------------------------------------
-
-    async def _handle(self, step: Chunk | LoopStep) -> StepSaved | None:
+    async def _handle_step(self, step: Chunk | LoopStep) -> StepSaved | None:
         match step:
             case Chunk():
                 chunk = replace(step, text=to_storable(step.text))
@@ -166,7 +165,7 @@ class Runner:
             case ToolsFinished():
                 return await self._store(self._kind.record_tool_results, self.run, step)
             case ModelAnswered():
-                # What was streamed is sent before the frame of the stored rows.
+                # The buffered chunks are sent before the frame of the stored rows.
                 await self._stream.flush()
                 self._answer = step.answer
                 saved = await self._store(self._record_answer, step)
@@ -175,17 +174,17 @@ class Runner:
                 await self._stream.close()
                 return saved
             case ModelRetried():
-                # Clients replace what was streamed by what comes now, because that has a higher attempt.
+                # Clients replace what was streamed before by the chunks of the higher attempt.
                 await self._stream.close()
                 self.attempts |= {self.run.attempt + 1}
                 saved = await self._store(self._record_retry, step)
                 self._discard_partial()
                 return saved
             case RunEnded():
-                await self._end(step)
+                await self._end_run(step)
         return None
 
-    # These two change the runner in the same thread as the row: the task may be cancelled before it learns that the row is stored.
+    # These two set the runner's fields in the thread of the transaction: the task may be cancelled before it gets the result.
 
     def _record_answer(self, step: ModelAnswered) -> StepSaved:
         saved = self._kind.record_answer(self.run, self._prepared.model, step)
@@ -199,41 +198,39 @@ class Runner:
         return saved
 
     async def _announce_retry(self, seconds: float) -> None:
-        """Show in the chat when the model is asked again."""
+        """Store when the model is asked again, so that the chat shows it."""
         await self._store(self._kind.record_retry_time, self.run, now() + timedelta(seconds=seconds))
 
-    # --- the end ------------------------------------------------------------------------------------------------
-
-    async def _end(self, end: RunEnded, error: LLMError | None = None) -> None:
+    async def _end_run(self, end: RunEnded, error: LLMError | None = None) -> None:
         await self._stream.flush()
         model = self._prepared.model
         if error is None and self._request is not None:
-            # The provider bills a request that ends without an answer, too: the ledger needs it.
+            # The provider bills a request without a stored answer, too, so it gets a ledger entry.
             streamed = f"{self._partial.text}{self._partial.thinking}"
             usage = self._answer.usage if self._answer else estimate_usage(model.endpoint, self._request, streamed)
             error = LLMError(end.code or end.how, end.text, usage=usage)
         await self._store(self._kind.record_end, self.run, model, end, self._partial, error)
         self._is_finished = True
 
-    async def _end_broken(self) -> None:
-        """End the run visibly. When the end cannot be stored with what was streamed, store it without that."""
-        end = RunEnded("failed", "internal", "Something went wrong on our side.")
+    async def _end_broken_run(self) -> None:
+        """Fail the run after an exception. If its end cannot be stored with the streamed part, store it without."""
+        end = RunEnded("failed", "internal", INTERNAL)
         try:
-            await self._end(end)
+            await self._end_run(end)
         except DatabaseError as error:
             if is_database_unavailable(error):
                 raise
             self._discard_partial()
-            await self._end(end)
+            await self._end_run(end)
 
     async def _handle_cancel(self) -> None:
-        """Store the end of a stopped run with what was streamed, or give the run back when the process ends."""
+        """Store the end of a stopped run, or put the run in the queue again when the process ends."""
         while self._task is not None and self._task.cancelling():
             self._task.uncancel()
         if self._cancel_reason == "lost":
             raise LeaseLost
         if self._cancel_reason == "stop":
-            await self._end(RunEnded("stopped"))
+            await self._end_run(RunEnded("stopped"))
         else:
             await self._store(requeue_run, self.run)
 
@@ -241,15 +238,13 @@ class Runner:
         self._partial = PartialMessage(self._partial.message_id)
 
     def _get_public_message(self, error: LLMError) -> str:
-        """Return what the chat may read of an error. Details about the operator's key go to the operator's log only."""
+        """Return the text of an error for the chat. Details about the operator's model are only logged."""
         if self._prepared.model.endpoint.paid_by != "system":
             return error.message
         logger.warning("The operator's model failed in run %s: %s", self.run.id, error.message)
         return "The model could not answer."
 
-    # --- database -----------------------------------------------------------------------------------------------
-
-    async def _is_named(self, url: str) -> bool:
+    async def _is_url_allowed(self, url: str) -> bool:
         if self._read_texts is None:
             self._read_texts = ReadTexts(self.run.get_chat_id(), self._prepared.content.prompt)
         return await self._db(self._read_texts.is_url_allowed, url)
@@ -259,12 +254,12 @@ class Runner:
         return await self._db(find_authors, run.get_chat_id(), run.agent_id, run.workspace_id)
 
     async def _run_in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
-        """Run a tool in a thread. Once it has exceeded its time, its transaction is rolled back."""
+        """Run a tool in a thread. Its transaction is rolled back when it takes longer than `seconds`."""
         return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
 
     async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a transaction to its end, even when this task is cancelled, so that what comes next finds its result."""
-        transaction = asyncio.ensure_future(self._retry(work, *args, **kwargs))
+        """Run a transaction to its end, even when this task is cancelled: the end of the run must follow it."""
+        transaction = asyncio.ensure_future(self._run_with_retries(work, *args, **kwargs))
         try:
             return await asyncio.shield(transaction)
         except asyncio.CancelledError:
@@ -273,8 +268,8 @@ class Runner:
                 logger.info("Run %s was cancelled while it stored: %s", self.run.id, transaction.exception())
             raise
 
-    async def _retry(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a transaction, and again when PostgreSQL broke it off because of others."""
+    async def _run_with_retries(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a transaction. Retry it when PostgreSQL aborted it because of another one."""
         for _ in range(STORE_TRIES - 1):
             try:
                 return await self._db(work, *args, **kwargs)

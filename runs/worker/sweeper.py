@@ -1,11 +1,11 @@
-"""The sweeper of a worker: it reclaims the runs of dead processes and starts runs without a task. It works without Redis."""
+"""The sweeper of a worker reclaims the runs of dead processes and starts runs whose task was lost. It works without Redis."""
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
@@ -17,7 +17,7 @@ from common.bounded import BoundedCounter
 from common.database import is_database_unavailable
 from common.processes import exit_on_memory_error, get_host, is_dead, is_on_this_host
 from runs.errors import LeaseLost
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.models import Run
 from runs.services.claims import pick_undispatched_runs, reserve_poison_runs
 from runs.services.dispatch import send_run_tasks
@@ -33,33 +33,21 @@ from runs.services.leases import (
 )
 from runs.worker.isolation import IsolatedProcesses
 
+if TYPE_CHECKING:
+    from runs.worker.engine import Engine
+
 logger = logging.getLogger(__name__)
 
 MAX_FAILURES = 5
-"""How often one process tries to start or to store a run before it ends it."""
+"""How often a process tries to start or to store a run before it fails the run."""
 CLEAN_UP_INTERVAL_SECONDS = 60 * 60
 
 
-class Executor(Protocol):
-    """What the sweeper needs of an engine."""
-
-    owner: str
-
-    @property
-    def free(self) -> int: ...
-    @property
-    def executing(self) -> list[UUID]: ...
-    @property
-    def full(self) -> list[UUID]: ...
-    def submit(self, run_ids: Iterable[UUID]) -> None: ...
-    def note(self, runs: Iterable[Run]) -> None: ...
-
-
 class Sweeper:
-    """A thread of its own, so that it works when Redis and the engine's loop do not."""
+    """Sweeps in a separate thread, so that it works when Redis or the event loop of the engine does not."""
 
     def __init__(
-        self, engine: Executor, isolated: IsolatedProcesses, failures: BoundedCounter[UUID] | None = None
+        self, engine: "Engine", isolated: IsolatedProcesses, failures: BoundedCounter[UUID] | None = None
     ) -> None:
         self._engine = engine
         self._isolated = isolated
@@ -75,18 +63,21 @@ class Sweeper:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop sweeping. Return when the last sweep and the processes that it has started have ended."""
+        """Stop sweeping. Return when the last sweep and the isolated processes have ended."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join()
 
     def sweep(self) -> None:
-        """Sweep once. Several workers may do so at the same time: each change has a condition, and only one of them meets it."""
+        """Sweep once. Several workers may do so at the same time: each of their updates is conditional, and only one succeeds."""
         self._requeue_orphaned_runs()
-        waiting = [*self._reclaim_runs(), *pick_undispatched_runs(settings.RUN_LEASE / 2, full=self._engine.full)]
-        free = self._engine.free
+        waiting = [
+            *self._reclaim_runs(),
+            *pick_undispatched_runs(settings.RUN_LEASE / 2, excluded=self._engine.full_ids),
+        ]
+        free = self._engine.free_slots
         self._engine.submit(waiting[:free])
-        # This process is full: others may not be.
+        # Other processes may have free slots.
         send_run_tasks(waiting[free:])
         self._isolated.start(reserve_poison_runs(self._isolated.count_free()))
         notify_expired_locks()
@@ -95,31 +86,31 @@ class Sweeper:
             actors.delete_expired()
 
     def _reclaim_runs(self) -> list[UUID]:
-        """Put the runs of dead processes of this host, and all runs with an expired lease, in the queue again. Return their ids.
-
-        Only the death of a process is a crash of its runs: being slow, or without the database, is not.
-        """
+        """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is
+        counted only if the process died, not if it was slow or without the database."""
         dead = [run for run in list_runs_of_host(get_host()) if is_dead(run.lease_owner)]
         stale = {run.id: run for run in [*list_expired_runs(), *dead]}.values()
-        reclaimed = [run for run in stale if self._try(run, lambda run: reclaim_run(run, _find_out(run.lease_owner)))]
+        reclaimed = [
+            run for run in stale if self._process(run, lambda run: reclaim_run(run, _get_owner_state(run.lease_owner)))
+        ]
         ids = [run.id for run in reclaimed]
         if ids:
-            logger.warning("Runs were taken over from processes that died or did not keep them: %s", ids)
-            self._engine.note(reclaimed)
+            logger.warning("Runs were reclaimed from processes that died or did not extend their leases: %s", ids)
+            self._engine.report_states(reclaimed)
         return ids
 
     def _requeue_orphaned_runs(self) -> None:
-        """Requeue the runs of this process that it does not execute, and end those that failed too often. This is no crash."""
+        """Put the runs that this process owns but does not execute in the queue again; fail those that failed too often."""
         withdraw_crashes(self._engine.owner)
-        for run in list_orphaned_runs(self._engine.owner, self._engine.executing):
-            if kind_of(run).ends_when_orphaned and self._failures.add(run.id) >= MAX_FAILURES:
-                self._try(run, _fail)
+        for run in list_orphaned_runs(self._engine.owner, self._engine.executing_ids):
+            if get_kind(run).ends_when_orphaned and self._failures.add(run.id) >= MAX_FAILURES:
+                self._process(run, _fail_run)
             else:
-                logger.warning("Run %s is started again: it could not be stored.", run.id)
-                self._try(run, requeue_run)
+                logger.warning("Run %s is queued again: it could not be stored.", run.id)
+                self._process(run, requeue_run)
 
-    def _try(self, run: Run, work: Callable[[Run], bool | None]) -> bool:
-        """Call `work` with a run. Return false when it does, when it failed, or when another worker was faster."""
+    def _process(self, run: Run, work: Callable[[Run], bool | None]) -> bool:
+        """Call `work` with a run. Return false when it returns false, when it failed, or when another worker was faster."""
         try:
             return work(run) is not False
         except LeaseLost:
@@ -129,10 +120,10 @@ class Sweeper:
         except Exception as error:
             if is_database_unavailable(error):
                 raise
-            logger.exception("Run %s cannot be taken care of.", run.id)
+            logger.exception("The sweep of run %s failed.", run.id)
             if self._failures.add(run.id) >= MAX_FAILURES:
                 with suppress(LeaseLost):
-                    _fail(run)
+                    _fail_run(run)
             return False
 
     def _run(self) -> None:
@@ -148,17 +139,17 @@ class Sweeper:
             finally:
                 connections.close_all()
             if self._stopping.wait(settings.SWEEP_EVERY):
-                # In this thread, because the kernel ends these processes when the thread that started them ends.
+                # In this thread: the kernel ends these processes when the thread that started them ends.
                 self._isolated.close()
                 return
 
 
-def _fail(run: Run) -> None:
+def _fail_run(run: Run) -> None:
     fail_unstorable_run(run.id, lease_owner=run.lease_owner, attempt=run.attempt)
 
 
-def _find_out(owner: str) -> LeaseOwnerState:
-    """Return what this host knows of the process."""
+def _get_owner_state(owner: str) -> LeaseOwnerState:
+    """Find out whether a process lives, as far as this host can."""
     if is_dead(owner):
         return LeaseOwnerState.DEAD
     return LeaseOwnerState.ALIVE if is_on_this_host(owner) else LeaseOwnerState.PRESUMED_DEAD

@@ -18,7 +18,7 @@ from chats import services as chats
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Forbidden
 from events.models import AuditRecord
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.models import Run
 from runs.services import claims
 from tests.chaos import IS_CHAOS
@@ -279,7 +279,7 @@ def answers_with(team):
     Run.objects.exclude(state="queued").delete()
     run = claims.claim_run(Run.objects.get().pk, "there:1:a")
     assert run is not None
-    tools = list(kind_of(run).prepare(run).tools)
+    tools = list(get_kind(run).prepare(run).tools)
     Run.objects.all().delete()
     return tools
 

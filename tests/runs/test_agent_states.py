@@ -53,14 +53,14 @@ def test_agents_are_told_together_and_again_only_when_another_process_has_change
     environment.post("@robin @scribe hello")
     runs = [run for waiting in environment.runs() if (run := claims.claim_run(waiting.id, "there:1:a"))]
     agents = sorted(str(run.agent_id) for run in runs)
-    reporter.note(runs)
-    asyncio.run(reporter.report())
+    reporter.add_runs(runs)
+    asyncio.run(reporter.report_changes())
     [(working, idle)] = told(recording)
     assert (sorted(working), idle) == (agents, [])
     Run.objects.update(state="completed", lease_until=None)
-    asyncio.run(reporter.report())
+    asyncio.run(reporter.report_changes())
     [(working, idle)] = told(recording)
     assert (working, sorted(idle)) == ([], agents)
     for _ in range(2):
-        asyncio.run(reporter.report())
+        asyncio.run(reporter.report_changes())
     assert told(recording) == []

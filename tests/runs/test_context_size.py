@@ -2,9 +2,9 @@
 
 import pytest
 
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.kinds.chat import COMPARISON
-from runs.runtime.history import read_log, read_log_until_question, read_new_turns
+from runs.runtime.history import read_log, read_new_turns
 from tests.queries import record_statements
 from tests.runs.test_takeover import claimed
 
@@ -24,9 +24,9 @@ def test_FAIR3_of_a_chat_of_long_messages_only_what_can_fit_is_read(environment,
     for number in (8, 30):
         say_much(environment, number)
         run = claimed(environment, text="hello")
-        kind_of(run).prepare(run)
+        get_kind(run).prepare(run)
         with record_statements() as asked:
-            made = kind_of(run).prepare(run)
+            made = get_kind(run).prepare(run)
         read.append((len(asked.statements), asked.rows_of("chats_message")))
         assert made.transcript.turns[-1].text.endswith("hello")
         type(run).objects.update(state="completed")
@@ -59,9 +59,9 @@ def test_each_side_of_a_comparison_reads_its_question_and_what_can_fit_before_it
     say_much(environment)
     run = claimed(environment, text="hello")
     run.stamp = run.stamp | {"compared": True}
-    assert kind_of(run) is COMPARISON
+    assert get_kind(run) is COMPARISON
     environment.post("later")
-    lines = read_log_until_question(run, 8_000)
+    lines = read_log(run, 8_000)
     assert lines[-1].payload["text"] == "hello"
     assert len(lines) < 6
 

@@ -49,7 +49,7 @@ def queued(team, number, *, person=None, workspace=None):
 def claim_all(slots):
     """What a worker claims that offers all its free slots; the runs in the order in which they begin."""
     claimed = []
-    for id in slots.choose(claims.list_waiting(200, full=slots.list_full())):
+    for id in slots.choose_runs(claims.list_waiting(200, excluded=slots.list_full_ids())):
         run = claims.claim_run(id, "here:1:a", slots=slots)
         assert run is not None
         claimed.append(run)
@@ -85,7 +85,7 @@ def test_FAIR1_a_workspace_has_its_share_and_each_of_its_people_theirs(environme
     assert claims.claim_run(refused.id, "here:1:a", slots=slots) is None
     refused.refresh_from_db()
     assert (refused.state, refused.attempt) == ("queued", 0)
-    slots.release(begun[0].id)
+    slots.release_slot(begun[0].id)
     assert len(claim_all(slots)) == 1
 
 
@@ -107,9 +107,9 @@ def test_FAIR1_a_person_has_one_share_in_all_their_workspaces(environment, slots
 def test_FAIR1_many_tenants_together_leave_a_slot_for_the_next(slots):
     """Whoever makes workspaces and people in numbers gets ever less for each."""
     tenants = [new_id() for _ in range(5)]
-    taken = [slots.reserve(Run(workspace_id=id, on_behalf_of_id=None)) for _ in range(20) for id in tenants]
+    taken = [slots.reserve_slot(Run(workspace_id=id, on_behalf_of_id=None)) for _ in range(20) for id in tenants]
     assert 15 <= sum(taken) < 20
-    assert slots.reserve(Run(workspace_id=new_id(), on_behalf_of_id=new_id()))
+    assert slots.reserve_slot(Run(workspace_id=new_id(), on_behalf_of_id=new_id()))
 
 
 def test_FAIR1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, settings):
@@ -117,9 +117,9 @@ def test_FAIR1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, 
     settings.RUNS_PER_PERSON = 2
     person_id = new_id()
     run, *others = (Run(workspace_id=new_id(), on_behalf_of_id=person_id) for _ in range(3))
-    assert [slots.reserve(run), slots.reserve(run)] == [True, False]
-    slots.release(run.pk)
-    assert [slots.reserve(other) for other in others] == [True, True]
+    assert [slots.reserve_slot(run), slots.reserve_slot(run)] == [True, False]
+    slots.release_slot(run.pk)
+    assert [slots.reserve_slot(other) for other in others] == [True, True]
 
 
 def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, settings):
@@ -140,7 +140,7 @@ def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, sett
         )  # fmt: skip
     assert {run.origin for run in claim_all(slots)} == {"compare", "retry"}
     assert claims.claim_run(job.id, "here:1:a", slots=slots) is None
-    slots.release(again.id)
+    slots.release_slot(again.id)
     assert claims.claim_run(job.id, "here:1:a", slots=slots) is not None
 
 
@@ -172,7 +172,7 @@ def test_FAIR1_what_was_lost_is_looked_for_in_turns(environment):
     [late] = queued(environment.team, 1, person=dora)
     assert late.id in claims.pick_undispatched_runs(0, limit=10)
     assert environment.team.alice.id not in {
-        run.person_id for run in claims.list_waiting(10, full=[environment.team.alice.id])
+        run.person_id for run in claims.list_waiting(10, excluded=[environment.team.alice.id])
     }
 
 

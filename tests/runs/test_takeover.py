@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -17,7 +18,7 @@ from common.secrets import Secret
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
 from runs.errors import LeaseLost
-from runs.kinds import kind_of
+from runs.kinds import get_kind
 from runs.models import Run, Step
 from runs.runtime.conversation import make_storable
 from runs.runtime.rows import PartialMessage, ResolvedModel
@@ -199,7 +200,8 @@ def test_a_heartbeat_keeps_only_what_is_named(environment):
     expire(run)
     assert leases.extend_leases("there:1:a", []) == {}
     assert leases.list_expired_runs() == [run]
-    assert leases.extend_leases("there:1:a", [run.id]) == {run.id: leases.Lease(1, stop=False)}
+    kept = leases.extend_leases("there:1:a", [run.id])
+    assert {id: (kept_run.attempt, kept_run.stop_requested_at) for id, kept_run in kept.items()} == {run.id: (1, None)}
     assert leases.list_expired_runs() == []
 
 
@@ -223,13 +225,13 @@ def test_only_processes_of_this_host_that_are_gone_count_as_dead():
 
 def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(environment, django_assert_num_queries):
     run = claimed(environment)
-    kind_of(run).prepare(run)
+    get_kind(run).prepare(run)
     with django_assert_num_queries(3):
-        kind_of(run).prepare(run)
+        get_kind(run).prepare(run)
     for number in range(20):
         environment.post(f"more {number}")
     with django_assert_num_queries(3):
-        kind_of(run).prepare(run)
+        get_kind(run).prepare(run)
 
 
 def test_a_run_that_could_not_be_stored_is_started_again_and_that_is_no_crash(environment, engine):
@@ -274,22 +276,23 @@ def stalled(owner):
     """What a sweeper does with a run of this owner whose lease is over; the run afterwards."""
     expire(run := Run.objects.get())
     Run.objects.update(lease_owner=owner)
-    Sweeper(Idle(), IsolatedProcesses(1))._reclaim_runs()
+    engine: Any = IdleEngine()
+    Sweeper(engine, IsolatedProcesses(1))._reclaim_runs()
     run.refresh_from_db()
     return run
 
 
-class Idle:
-    """A process that carries nothing and takes nothing."""
+class IdleEngine:
+    """The engine of a process that executes no runs and claims none."""
 
-    owner, free = "here:1:a", 0
-    executing: list[UUID] = []
-    full: list[UUID] = []
+    owner, free_slots = "here:1:a", 0
+    executing_ids: list[UUID] = []
+    full_ids: list[UUID] = []
 
     def submit(self, run_ids):
         assert not list(run_ids)
 
-    def note(self, runs):
+    def report_states(self, runs):
         pass
 
 

@@ -1,6 +1,7 @@
 """Runs that PostgreSQL refuses to begin or to store: they are tried so often and no more, and hold up no other."""
 
 from contextlib import contextmanager
+from typing import Any, cast
 
 import pytest
 from django.db import OperationalError, connection, transaction
@@ -12,7 +13,7 @@ from runs.services.capacity import Capacity
 from runs.worker import sweeper
 from runs.worker.isolation import IsolatedProcesses
 from runs.worker.sweeper import Sweeper
-from tests.runs.test_takeover import Idle, claimed, expire
+from tests.runs.test_takeover import IdleEngine, claimed, expire
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -108,7 +109,7 @@ def test_a_run_that_cannot_be_taken_over_holds_up_no_other(environment):
     free = claimed_of(other)
     expire(stuck)
     expire(free)
-    one = Sweeper(Idle(), IsolatedProcesses(1))
+    one = Sweeper(cast("Any", IdleEngine()), IsolatedProcesses(1))
     with refused("runs_run", f"NEW.id = '{stuck.id}' AND NEW.state = 'queued'", event="UPDATE"):
         taken = [one._reclaim_runs() for _ in range(sweeper.MAX_FAILURES)]
     assert taken == [[free.id], *([] for _ in range(sweeper.MAX_FAILURES - 1))]

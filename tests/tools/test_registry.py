@@ -28,7 +28,7 @@ def test_a_sound_tool_is_registered_and_found():
     register(make())
     tool = registry["do_it"]
     assert tool.description == "Does it."
-    assert tool.may_repeat
+    assert tool.can_repeat
     assert not tool.is_async
 
 
