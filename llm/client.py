@@ -1,4 +1,4 @@
-"""Returns the model of an endpoint, with the adapter of its provider, and tests a model."""
+"""Build the model of an endpoint, with the adapter of its provider, and test a model."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,30 +16,30 @@ from llm.demo.model import DemoModel
 from llm.messages import Answer, Request, Turn, Usage
 from llm.prices import estimate_usage
 from llm.protocol import LLM, Endpoint, LLMError, ModelTestResult, Timeouts
-from llm.retry import Announce, Retrying, get_breaker
+from llm.retry import Announce, RetryingModel, get_breaker
 
 _ADAPTERS: dict[str, Callable[[Endpoint, Timeouts], LLM]] = {"openai": OpenAIAdapter, "litellm": LiteLLMAdapter}
 
 TEST_SECONDS = 20.0
 MAX_TEST_IDLE_SECONDS = 8.0
-"""Seconds of silence in the middle of an answer after which a test fails."""
+"""Seconds without a chunk, in the middle of an answer, after which a test fails."""
 ENOUGH_CHUNKS = 8
-"""Chunks of text after which a test does not wait for the end of the answer."""
+"""Chunks of text after which a test succeeds without waiting for the end of the answer."""
 EMPTY_ANSWER_MESSAGE = "The model answered, but without a word."
 
 
 def get_model(
     endpoint: Endpoint, timeouts: Timeouts | None = None, *, tenant: str = "", announce: Announce | None = None
 ) -> LLM:
-    """Return the model of an endpoint, with retries. The time limits are those of the settings unless others are given.
+    """Return the model of an endpoint, with retries. `timeouts` null: those of the settings.
 
-    Failures pause the model only for the `tenant` (a workspace) that met them, also where all use the operator's key.
-    `announce` is called before a long wait for the next try.
+    Repeated failures pause the model only for the `tenant` (a workspace) whose requests failed, even if others use the same key.
+    `announce` is called before a long wait for a retry.
     """
     llm = _build_adapter(endpoint, timeouts or get_default_timeouts())
     if isinstance(llm, DemoModel):
         return llm
-    # Only the hash of the key, so that the key is not stored in another place.
+    # The hash of the key: the breakers do not store the key itself.
     breaker = partial(
         get_breaker,
         tenant,
@@ -48,7 +48,7 @@ def get_model(
         str(sorted(endpoint.options.items())),
         str(hash(endpoint.key)),
     )
-    return Retrying(llm, breaker, announce=announce)
+    return RetryingModel(llm, breaker, announce=announce)
 
 
 def _build_adapter(endpoint: Endpoint, timeouts: Timeouts) -> LLM:
@@ -63,11 +63,16 @@ def get_default_timeouts() -> Timeouts:
     return Timeouts(settings.LLM_FIRST_TOKEN_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT)
 
 
-async def try_model(endpoint: Endpoint, model: str, *, seconds: float = TEST_SECONDS) -> ModelTestResult:
-    """Send one short question and wait for a complete or a long enough answer. Never raises for what the endpoint does."""
+async def test_model(
+    endpoint: Endpoint,
+    model: str,
+    *,
+    seconds: float = TEST_SECONDS,  # noqa: PT028
+) -> ModelTestResult:
+    """Send one short question and wait for a complete or a long enough answer. Errors of the model are in the result."""
     loop = asyncio.get_running_loop()
     started = loop.time()
-    # Enough for a model that thinks before it writes.
+    # Enough tokens for a model that thinks before it writes.
     request = Request(model, [Turn("user", "Say OK.")], parameters={"max_tokens": 512})
     limits = Timeouts(first=seconds, idle=min(MAX_TEST_IDLE_SECONDS, seconds), total=seconds)
     llm = _build_adapter(endpoint, limits)

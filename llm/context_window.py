@@ -1,4 +1,4 @@
-"""Computes the budget of a conversation in estimated tokens, and cuts turns to a budget."""
+"""Compute the budget of a conversation in estimated tokens, and shorten conversations to a budget."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,21 +14,21 @@ from llm.tokens import estimate_tokens, format_tool
 DEFAULT_BUDGET = 24_000
 """Tokens of the conversation without the system text, for a model of unknown size."""
 MIN_BUDGET = 1_000
-"""Tokens that are sent whatever the model's size is: the model itself reports when that is too much."""
+"""Tokens that are always sent. If they are too many for the model, it reports that itself."""
 MAX_FOR_ANSWER = 16_000
 """Tokens that are reserved for an answer, at most a quarter of the model's size."""
 SHARE_OF_ESTIMATE = 0.75
-"""Tokens are estimated to within a third."""
+"""The part of the remaining tokens that is used: estimates are wrong by up to a third."""
 MIN_PART = 500
-"""Tokens that must be left for a part of a message, when the whole message does not fit any more."""
+"""Tokens that must be left to include a message that has to be shortened."""
 TOKENS_PER_TURN = 4
 LEFT_OUT = "Older messages of this chat are left out."
 CUT = "[{count:,} characters are left out here, because the whole is too long for this model.]"
-"""The line in the middle of a text that was shortened."""
+"""The line in the middle of a shortened text."""
 
 
 def get_model_size(endpoint: Endpoint, model: str) -> int:
-    """Return how many tokens the model may read."""
+    """Return how many tokens the model can read, at most `LLM_MAX_CONTEXT`."""
     if endpoint.provider == "demo":
         return DEFAULT_BUDGET
     size: int = min(get_context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
@@ -38,7 +38,7 @@ def get_model_size(endpoint: Endpoint, model: str) -> int:
 def get_context_budget(
     endpoint: Endpoint, model: str, max_tokens: int | None, system: str, tools: Iterable[ToolSchema]
 ) -> int:
-    """Return the budget of the conversation: the model's size without the system text, the tools and space for the answer."""
+    """Return the budget of a conversation: the model's size without the system text, the tools and the answer."""
     if endpoint.provider == "demo":
         return DEFAULT_BUDGET
     size = get_model_size(endpoint, model)
@@ -48,7 +48,7 @@ def get_context_budget(
 
 
 def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:
-    """Return about how many tokens these turns take."""
+    """Return an estimate of the tokens of these turns."""
     total = 0
     for turn in turns:
         total += TOKENS_PER_TURN + estimate_tokens(turn.text)
@@ -57,7 +57,7 @@ def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:
 
 
 def shorten_turns(turns: Sequence[Turn], budget: int | None = None) -> list[Turn]:
-    """Return the newest part of a conversation that fits into the budget; by default, half of what it takes now. Calls stay
+    """Return the newest part of a conversation that fits into the budget; by default, into half of its present size. Calls stay
     with their results."""
     system, rest = turns[0], turns[1:]
     blocks: list[list[Turn]] = []
@@ -71,10 +71,10 @@ def shorten_turns(turns: Sequence[Turn], budget: int | None = None) -> list[Turn
 
 
 def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[Turn]:
-    """Return the system text and the turns of the newest blocks that fit into the budget. A block (a call and its result, for
-    instance) stays together.
+    """Return the system text and the turns of the newest blocks that fit into the budget. A block is included or left out as a
+    whole, for example a call and its result.
 
-    The last block and the one that is answered are always included, and share the budget when they are too long for it.
+    The last block and the block that the run answers are always included; they are shortened when they are too long.
     """
     included = {index: block for index, block in enumerate(blocks) if any(turn.is_trigger for turn in block)}
     if blocks:
@@ -96,7 +96,7 @@ def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[T
 
 
 def _shorten_block(block: list[Turn], budget: int) -> list[Turn]:
-    """Cut the longest texts of a block, so that it fits into the budget as far as that is possible."""
+    """Shorten the longest texts of a block, so that it fits into the budget if possible."""
     total = estimate_tokens_of_turns(block)
     if total <= budget:
         return block
@@ -111,7 +111,7 @@ def _shorten_block(block: list[Turn], budget: int) -> list[Turn]:
 
 
 def _compute_limit(sizes: Iterable[int], budget: int) -> int:
-    """Return the size to which the largest have to be cut, so that together they fit into the budget."""
+    """Return the size to which the largest texts must be shortened, so that all together fit into the budget."""
     ordered = sorted(sizes)
     for index, size in enumerate(ordered):
         share = budget // (len(ordered) - index)
@@ -122,8 +122,8 @@ def _compute_limit(sizes: Iterable[int], budget: int) -> int:
 
 
 def _cut_text(text: str, limit: int) -> str:
-    """Return the beginning and the end of a text of more than `limit` tokens, and between them how much is left out. Return the
-    text as it is when that would not make it shorter."""
+    """Return the beginning and the end of a text that has more than `limit` tokens, with a line between them. Return the whole
+    text if that is not longer."""
     size = estimate_tokens(text)
     if size <= limit:
         return text
@@ -139,7 +139,7 @@ def _cut_text(text: str, limit: int) -> str:
 
 
 def _cut_arguments(arguments: str, limit: int) -> str:
-    """Return the arguments of a call or, when they are too long, an object that says so: half of a JSON object is not one."""
+    """Return the arguments of a call or, if they are too long, a JSON object that says how many characters are left out."""
     if estimate_tokens(arguments) <= limit:
         return arguments
     result = json.dumps({"left_out": CUT.format(count=len(arguments))})

@@ -1,4 +1,4 @@
-"""Chooses the endpoint of an agent's model: the workspace's own, else the operator's, else the demo model."""
+"""Choose the endpoint of an agent's model: the workspace's own, else the operator's, else the demo model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,10 +19,10 @@ _CREDENTIAL = PreparedQuery(lambda workspace_id: Credential.objects.filter(works
 
 
 def get_endpoint(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
-    """Return the endpoint and the model's name for a spec with `model` (empty: the default). Worker only: it decrypts the key.
+    """Return the endpoint and the model's name for a spec with this `model` (empty: the default).
 
-    A spec written for another provider's model falls back to the demo's own name there, because the demo has one model.
-    Raises `Invalid` (`model_unusable`) for a model that the operator does not offer.
+    Only workers call this, because it decrypts the key. The demo endpoint has one model, whatever the spec names. Raises
+    `Invalid` (`model_unusable`) for a model that the operator does not offer.
     """
     credential = _CREDENTIAL.first(workspace.id)
     if credential is not None and credential.provider != "demo":
@@ -34,16 +34,15 @@ def get_endpoint(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
 
 
 def check_model_offered(workspace_id: UUID, model: str) -> None:
-    """Check that a spec's model is available in this workspace, as far as that is known without a request: with the
-    operator's key it must be one that the operator lists. Raises `Invalid` (`model_unusable`).
-    """
+    """Check that a spec may use this model. A workspace without a key of its own may use the models that the operator lists.
+    Raises `Invalid` (`model_unusable`)."""
     if model and settings.SYSTEM_MODEL["provider"] and _CREDENTIAL.first(workspace_id) is None:
         _require_offered(model)
 
 
 def _require_offered(model: str) -> str:
-    """Return the model's name if the operator lists exactly that: a suffix such as `:online` makes another, more expensive model.
-    Empty: the first of the list. Raises `Invalid` (`model_unusable`)."""
+    """Return the name if the operator lists exactly this model; empty: the first of the list. Raises `Invalid`
+    (`model_unusable`). A suffix such as `:online` would make it another, more expensive model."""
     models: tuple[str, ...] = settings.SYSTEM_MODEL["models"]
     if not model and models:
         return models[0]
@@ -78,7 +77,7 @@ def _build_system_endpoint(system: dict[str, Any]) -> Endpoint:
     )
 
 
-def merge_service() -> Endpoint | None:
+def get_merge_service() -> Endpoint | None:
     """Return the operator's service that merges suggestions instead of a model, or null."""
     if not settings.MERGE_SERVICE["url"]:
         return None
@@ -88,7 +87,7 @@ def merge_service() -> Endpoint | None:
 def build_test_endpoint(
     workspace_id: UUID, provider: str, api_base: str, options: Mapping[str, str], encrypted_key: str | None
 ) -> Endpoint:
-    """Return the endpoint as a person described it. Without their key it has the one that is stored for the same address."""
+    """Return the endpoint of a model test. Without a key, it has the key that is stored for the same address."""
     owner = str(workspace_id)
     key = (
         decrypt_for(encrypted_key, owner=owner, purpose=MODEL_TEST_PURPOSE)

@@ -1,4 +1,4 @@
-"""Turns providers' HTTP statuses and error bodies into `LLMError`s."""
+"""Turn HTTP statuses, error bodies and exceptions of providers into `LLMError`."""
 
 import json
 import math
@@ -27,18 +27,18 @@ _CODES = {
 _RETRYABLE = ("server", "rate_limited")
 REDIRECTED = "The model's server sent us elsewhere; redirects are not followed."
 _TRANSPORT_LIBRARIES = frozenset({"aiohttp", "httpx", "httpcore"})
-# How providers say that a conversation does not fit into the model.
+# Messages of providers for a conversation that is too long for the model.
 _TOO_LONG = re.compile(
     r"context.?length|context.?window|context size|maximum context|prompt is too long|input is too long"
     r"|too many (input )?tokens|input token count|reduce the length|exceeds? the (maximum|available|model)",
     re.IGNORECASE,
 )
-# Kinds of a 429 that no waiting resolves: the account has no money left.
+# Kinds of a 429 that a retry cannot resolve: the account has no credit left.
 _FINAL_KINDS = ("insufficient_quota", "billing_hard_limit_reached")
 
 
 def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:
-    """Return the error for an answer that is not a stream."""
+    """Return the error for a response with another status than 200."""
     if 300 <= status < 400:
         return LLMError("host_refused", REDIRECTED)
     text, kind = _parse_error_body(body)
@@ -47,7 +47,7 @@ def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key
         code,
         redact(f"The model's server answered {status}: {text}", key),
         retryable=code in _RETRYABLE and kind not in _FINAL_KINDS,
-        retry_after=retry_after(headers),
+        retry_after=parse_retry_after(headers),
     )
 
 
@@ -63,14 +63,14 @@ def build_frame_error(error: Any, key: Secret) -> LLMError:
 
 
 def build_exception_error(error: Exception, key: Secret, *, began: bool) -> LLMError:
-    """Return the error for what a provider's client library raised. `began`: the stream was open already."""
+    """Return the error for an exception of a client library. `began`: the stream was open."""
     status = getattr(error, "status_code", None)
     headers = getattr(error, "litellm_response_headers", None) or {}
     text = redact(f"The model's server failed: {error}", key)
-    if not isinstance(status, int) or any(_is_transport_error(one) for one in iter_causes(error)):
+    if not isinstance(status, int) or any(_is_transport_error(cause) for cause in iter_causes(error)):
         return LLMError("cut" if began else "unreachable", text, retryable=True)
     code = _get_code(status, f"{type(error).__name__} {error}")
-    return LLMError(code, text, retryable=code in _RETRYABLE, retry_after=retry_after(headers))
+    return LLMError(code, text, retryable=code in _RETRYABLE, retry_after=parse_retry_after(headers))
 
 
 def _get_code(status: int, text: str) -> str:
@@ -80,21 +80,21 @@ def _get_code(status: int, text: str) -> str:
 
 
 def _is_transport_error(error: BaseException) -> bool:
-    """Return whether the connection failed. It looks at the module of the class, so that no client library is imported."""
+    """Return whether the connection failed. Classes are compared by name, so that no client library is imported."""
     kind = type(error)
     library = kind.__module__.partition(".")[0]
     return isinstance(error, OSError) or (library in _TRANSPORT_LIBRARIES and kind.__name__ != "HTTPStatusError")
 
 
 def iter_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield the error and its causes: libraries hide a broken connection under errors of their own."""
+    """Yield the error and its causes. Libraries wrap connection errors in errors of their own."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait from any of the three headers that providers use, or null."""
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait from the header `retry-after-ms` or `retry-after` (seconds or a date), or null."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:

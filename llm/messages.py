@@ -1,4 +1,4 @@
-"""The request to a model and its answer, the same for every adapter. No database, no network."""
+"""Requests to models and their answers, the same for every adapter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,7 @@ from typing import Any, Literal
 class ToolCall:
     """A call as the model wrote it.
 
-    The loop sets `id` (run, step, index); an adapter leaves it empty. `provider_id` is the model's, which may be empty or
-    repeated.
+    Adapters leave `id` empty; the loop sets it. `provider_id` is the id that the model sent, which may be empty or repeated.
     """
 
     id: str
@@ -32,9 +31,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Turn:
-    """One entry of the conversation as the model sees it (OpenAI's chat format).
+    """One message of a conversation in OpenAI's chat format.
 
-    `is_trigger`: it is the message that the run answers, so it is never left out. The model does not see this.
+    `is_trigger`: the run answers this message, so it is never left out. This is not sent to the model.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -46,7 +45,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class ToolSchema:
-    """A tool as offered to the model."""
+    """A tool that is offered to the model."""
 
     name: str
     description: str
@@ -65,7 +64,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk of the stream. For `arguments`, `index` is the number of the call, and its first chunk has the `name`."""
+    """A chunk of a streamed answer. For `arguments`, `index` is the number of the call, and its first chunk has the `name`."""
 
     part: Literal["text", "thinking", "arguments"]
     text: str

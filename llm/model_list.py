@@ -1,4 +1,4 @@
-"""Lists the models of a server: its own list where it has one, else the names in litellm's table."""
+"""List the models of an endpoint, by a request to its server or from litellm's table."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from pydantic_core import from_json
 
 from common.egress import HostRefused, get_session_for, read_capped
 from common.providers import get_provider
-from llm.adapters.openai import headers_of, target_of
+from llm.adapters.openai import build_headers, get_target
 from llm.errors import build_status_error
 from llm.prices import list_known_models
 from llm.protocol import Endpoint, LLMError
@@ -41,8 +41,10 @@ async def list_models(endpoint: Endpoint) -> list[str]:
 
 
 async def _fetch_names(endpoint: Endpoint) -> list[str]:
-    target, key = target_of(endpoint, "models"), endpoint.key
-    async with get_session_for(target).get(target.url, headers=headers_of(endpoint), allow_redirects=False) as response:
+    target, key = get_target(endpoint, "models"), endpoint.key
+    async with get_session_for(target).get(
+        target.url, headers=build_headers(endpoint), allow_redirects=False
+    ) as response:
         body = await read_capped(response, MAX_BODY_BYTES)
         if response.status != 200:
             raise build_status_error(response.status, response.headers, body[:65536], key)

@@ -24,7 +24,7 @@ from common.redis_client import redis_client
 from common.secrets import Secret, encrypt_for
 from common.tasks import send_task_now
 from common.tenants import on_behalf_of_tenant
-from llm.client import try_model
+from llm.client import test_model
 from llm.endpoints import MODEL_TEST_PURPOSE
 from llm.model_list import list_models
 from llm.protocol import Endpoint, LLMError, ModelTestResult
@@ -196,7 +196,7 @@ async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:
 async def _try_model(
     test: ModelTest, endpoint: Endpoint, model: str, record_usage: Callable[[ModelTestResult], None]
 ) -> ModelTest:
-    result = await try_model(endpoint, model)
+    result = await test_model(endpoint, model)
     await asyncio.to_thread(_record, record_usage, result)
     seconds = round(result.seconds, 3)
     return replace(test, state="done", ok=result.ok, code=result.code, message=result.message, seconds=seconds)

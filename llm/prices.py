@@ -1,6 +1,6 @@
-"""Prices and sizes of models, from the list that litellm contains.
+"""Look up prices and sizes of models in the list that litellm contains.
 
-The file is read directly: importing litellm takes seconds and 185 MB, and the web process must never do it.
+The file is read directly: importing litellm takes seconds and 185 MB, which the web process must not spend.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from llm.tokens import estimate_input, estimate_tokens
 _FILE = "model_prices_and_context_window_backup.json"
 _MICRO = 1_000_000
 
-# The prefix of the list for the models of a host that speaks the OpenAI protocol.
+# Hosts that speak the OpenAI protocol, and the prefix of their models in the list.
 _PREFIX_OF_HOST = {
     URL(provider.api_base).host: provider.price_prefixes[0] for provider in PROVIDERS.values() if provider.api_base
 } | {
@@ -36,7 +36,7 @@ _PREFIX_OF_HOST = {
 
 @dataclass(frozen=True)
 class Price:
-    """The price of one model: millionths of a dollar per token (as a float: prices go far below one), and its sizes in tokens."""
+    """The prices of a model, in millionths of a dollar per token, and its sizes in tokens."""
 
     input: float
     output: float
@@ -46,10 +46,10 @@ class Price:
 
 
 def get_price(endpoint: Endpoint, model: str) -> Price | None:
-    """Return the price of a model, or null if it is not known, for instance on a server of one's own."""
+    """Return the price of a model, or null if it is not known, for example on a self-hosted server."""
     names = _build_names(endpoint, model)
     if not names:
-        return None  # the list takes a while to read
+        return None  # before the list is read, which takes a while
     known = _load_prices()
     return next((known[name] for name in names if name in known), None)
 
@@ -67,7 +67,7 @@ def get_answer_size(endpoint: Endpoint, model: str) -> int | None:
 
 
 def list_known_models(provider: str) -> list[str]:
-    """Return the names of a provider's chat models, as written in a spec."""
+    """Return the names of a provider's chat models, as they are written in a spec."""
     entry = get_provider(provider)
     if not entry.price_owners:
         return []
@@ -78,7 +78,7 @@ def list_known_models(provider: str) -> list[str]:
 
 
 def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any] | None, assembly: Assembly) -> Usage:
-    """Return the usage of a request as the server reported it, else an estimate from the texts."""
+    """Return the usage of a request as the server reported it, else an estimate."""
     reported = reported if isinstance(reported, Mapping) else {}
     tokens_in, tokens_out = (
         _parse_tokens(reported.get("prompt_tokens")),
@@ -96,7 +96,7 @@ def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any
 
 
 def estimate_usage(endpoint: Endpoint, request: Request, answer: str) -> Usage:
-    """Return an estimate of the usage of a request whose answer has come this far."""
+    """Return an estimate of the usage of a request with this part of its answer."""
     usage = Usage(estimate_input(request), estimate_tokens(answer), estimated=True)
     return _add_cost(endpoint, request.model, usage)
 

@@ -1,4 +1,4 @@
-"""The interface of a model: one protocol for every adapter, and the errors that an adapter raises."""
+"""The protocol of a model, which every adapter implements, and the error that adapters raise."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,8 @@ from llm.messages import Answer, Chunk, Request, Usage
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of a model, and who pays for it. `provider` is a name of `common.providers`, or `merge_service`; `options`
-    are the values of the provider's fields.
-    """
+    """The server of a model, its key, and who pays. `provider` is a name of `common.providers`, or `merge_service`; `options` are
+    the values of the provider's fields."""
 
     provider: str
     api_base: str | None
@@ -32,8 +31,8 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class ModelTestResult:
-    """The result of a model test. `code` (as of `LLMError`, or `empty_answer`) and `message` are empty when it answered;
-    `seconds` until its first chunk, `total` until its end."""
+    """The result of a model test. `code` (of `LLMError`, or `empty_answer`) and `message` are empty when the model answered.
+    `seconds`: until the first chunk; `total`: until the end."""
 
     ok: bool
     message: str
@@ -45,13 +44,12 @@ class ModelTestResult:
 
 
 class LLMError(Exception):
-    """A request that did not end in an answer.
+    """A request that failed.
 
     `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/402/403),
-    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`. `message` is free
-    of secrets and can be shown. `partial_…` is what arrived before, and `usage` its tokens, when anything arrived;
-    `retryable`: another request can help; `retry_after`: seconds, when the provider named them; `tries`: how many requests
-    were made.
+    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`. `message` contains no secrets and
+    can be shown. `partial_text` and `partial_thinking`: the part of the answer that arrived; `usage`: its tokens. `retryable`:
+    a retry may help; `retry_after`: seconds, if the provider named them. `tries`: how many requests were made.
     """
 
     def __init__(
@@ -78,9 +76,9 @@ class LLMError(Exception):
 
 
 class LLM(Protocol):
-    """A model. Streaming is the only path: the chunks come first, the complete `Answer` last.
+    """A model. It yields the chunks of an answer first and the complete `Answer` last.
 
-    Cancelling the task, or closing the generator, closes the connection upstream at once (RUN16).
+    Cancelling the task, or closing the generator, closes the connection to the provider at once (RUN16).
     """
 
     def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:

@@ -1,4 +1,4 @@
-"""Limits how fast the answers of models are read: one event loop reads for all workspaces (FAIR1)."""
+"""Limit how fast the answers of models are read, because one event loop reads for all workspaces (FAIR1)."""
 
 from uuid import UUID
 
@@ -6,14 +6,14 @@ from common.bounded import BoundedMap
 from common.token_bucket import TokenBucket
 
 CHUNKS_PER_SECOND = 6_000.0
-"""Chunks that the runs of one workspace read in a second, in one process. Forty agents at 150 tokens a second need as many."""
+"""Chunks per second for all runs of a workspace in one process: forty agents at 150 tokens a second."""
 BURST_CHUNKS = 12_000.0
 CHARACTERS_PER_CHUNK = 256
-"""A chunk counts once more for each of so many characters."""
+"""A longer chunk counts as one more for each of these characters."""
 
 
 class ReadingRate:
-    """Limits how fast a workspace's runs read what their models write."""
+    """Limits how fast the runs of a workspace read the answers of their models."""
 
     __slots__ = ("_bucket",)
 
@@ -21,7 +21,7 @@ class ReadingRate:
         self._bucket = TokenBucket(CHUNKS_PER_SECOND, BURST_CHUNKS)
 
     def get_pause(self, text: str) -> float:
-        """Count a chunk. Return the seconds that its run waits before it reads the next one."""
+        """Count a chunk. Return the seconds that its run must wait before it reads the next chunk."""
         left = self._bucket.consume(1 + len(text) // CHARACTERS_PER_CHUNK)
         return max(0.0, -left / CHUNKS_PER_SECOND)
 
@@ -30,5 +30,5 @@ _rates: BoundedMap[UUID, ReadingRate] = BoundedMap(10_000)
 
 
 def get_reading_rate(workspace_id: UUID) -> ReadingRate:
-    """Return the one rate of all runs of a workspace in this process."""
+    """Return the rate that all runs of a workspace in this process share."""
     return _rates.get_or_set(workspace_id, ReadingRate)

@@ -1,4 +1,4 @@
-"""Removes secrets from providers' texts before they are stored and shown: some servers repeat the key (SEC17)."""
+"""Remove secrets from texts of providers before they are stored or shown: some servers repeat the key (SEC17)."""
 
 import re
 
@@ -10,7 +10,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def redact(text: str, key: Secret) -> str:
-    """Return the text as one line of at most 500 characters, without the key and without anything that looks like one."""
+    """Return the text without line breaks, keys and anything that looks like a key, with at most 500 characters."""
     if key:
         text = text.replace(key.reveal(), MASK)
     return _SPACE.sub(" ", scrub(text)).strip()[:MAX_CHARACTERS]

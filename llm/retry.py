@@ -1,4 +1,4 @@
-"""Retries requests to a model; nothing else does (RUN11, RUN20)."""
+"""Retry requests to a model. No other code retries them (RUN11, RUN20)."""
 
 import asyncio
 import random
@@ -11,18 +11,18 @@ from llm.protocol import LLM, LLMError
 
 MAX_TRIES = 3
 MAX_TRIES_BY_CODE = {"cut": 2, "timeout_first": 2}
-"""A broken or silent stream has already taken long: one more request is enough."""
+"""Fewer tries for errors that are found only after a long time."""
 BASE_DELAY_SECONDS = 0.5
 MAX_DELAY_SECONDS = 20.0
-"""Seconds. A provider that asks for a longer wait gets no other request: the person decides."""
+"""If a provider asks for a longer wait, the request is not retried."""
 MAX_FAILURES_IN_ROW = 10
-"""Failures in a row, of a tenant's runs on one endpoint and model, after which requests pause."""
+"""Failures in a row, on one endpoint and model of a tenant, after which requests pause."""
 REST_SECONDS = 5.0
 ANNOUNCED_DELAY_SECONDS = 2.0
-"""Seconds from which on a wait before the next try is announced."""
+"""A wait of so many seconds or more before a retry is announced."""
 
 Announce = Callable[[float], Awaitable[None]]
-"""Called with the seconds until the next request."""
+"""Called with the seconds until the retry."""
 
 
 @dataclass
@@ -38,20 +38,20 @@ class Breaker:
         if self.failures < MAX_FAILURES_IN_ROW:
             return
         if now < self.until:
-            raise self._build_resting_error(self.until - now)
-        self.until = now + REST_SECONDS  # this request tests the model; the others wait for its result
+            raise self._build_paused_error(self.until - now)
+        self.until = now + REST_SECONDS  # this request is let through; the next only after another pause
 
     def record_success(self) -> None:
         self.failures, self.last = 0, None
 
     def record_failure(self, error: LLMError, now: float) -> None:
         if not error.retryable:
-            return  # the request was wrong, not the endpoint
+            return  # the request was wrong; the endpoint works
         self.failures += 1
         self.last = error
         self.until = now + min(max(REST_SECONDS, error.retry_after or 0.0), 60.0)
 
-    def _build_resting_error(self, seconds: float) -> LLMError:
+    def _build_paused_error(self, seconds: float) -> LLMError:
         code = self.last.code if self.last else "server"
         text = (
             f"The model failed {self.failures} times in a row; it is left alone for {seconds:.0f} s. Last: {self.last}"
@@ -63,14 +63,14 @@ _breakers: dict[tuple[str, ...], Breaker] = {}
 
 
 def get_breaker(*key: str) -> Breaker:
-    """Return the breaker that a tenant's runs in this process share for one endpoint, key and model."""
+    """Return the breaker that all requests of a tenant in this process share for one endpoint, key and model."""
     if len(_breakers) > 10_000:
         _breakers.clear()
     return _breakers.setdefault(key, Breaker())
 
 
-class Retrying:
-    """Repeats the requests to another `LLM` up to three times, but never after a chunk was passed on."""
+class RetryingModel:
+    """Sends requests to another `LLM`, and retries them up to `MAX_TRIES` times, but never after the first chunk."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Retrying:
         self._announce = announce
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
-        """Send the request, and repeat it where that can help. Raises the last `LLMError`, with `tries`."""
+        """Send the request, and retry it where that can help. Raises the last `LLMError`, with `tries`."""
         breaker = self._breaker(request.model)
         tries = 0
         failed: LLMError | None = None
@@ -96,7 +96,7 @@ class Retrying:
             try:
                 breaker.check(_now())
             except LLMError as paused:
-                raise failed or paused from None  # its own failure says more than that of other requests
+                raise failed or paused from None  # the error of this request says more than that of the breaker
             tries += 1
             has_yielded = False
             try:
@@ -104,14 +104,14 @@ class Retrying:
                     async for part in parts:
                         has_yielded = True
                         if isinstance(part, Answer):
-                            breaker.record_success()  # before it is passed on: the caller may stop reading after it
+                            breaker.record_success()  # before the yield: the caller may not resume this generator
                         yield replace(part, tries=tries) if isinstance(part, Answer) else part
             except LLMError as error:
                 error.tries, failed = tries, error
                 breaker.record_failure(error, _now())
                 if has_yielded or not self._may_retry(error, tries):
                     raise
-                delay = self._delay(error, tries)
+                delay = self._get_delay(error, tries)
                 if self._announce is not None and delay >= ANNOUNCED_DELAY_SECONDS:
                     await self._announce(delay)
                 await self._sleep(delay)
@@ -122,7 +122,7 @@ class Retrying:
         max_tries = MAX_TRIES_BY_CODE.get(error.code, MAX_TRIES)
         return error.retryable and tries < max_tries and (error.retry_after or 0.0) <= MAX_DELAY_SECONDS
 
-    def _delay(self, error: LLMError, tries: int) -> float:
+    def _get_delay(self, error: LLMError, tries: int) -> float:
         """Return the seconds that the provider asked for, else an exponential backoff, both with jitter."""
         backoff: float = BASE_DELAY_SECONDS * 2 ** (tries - 1)
         if error.retry_after is not None:

@@ -1,4 +1,4 @@
-"""Time limits of one request to a model, at the price of one timer instead of one per token (RUN10)."""
+"""The time limits of one request to a model, with one timer per request instead of one per chunk (RUN10)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -14,10 +14,10 @@ _TEXTS = {
 
 
 class RequestTimer:
-    """Limit the time of one request. Only the time spent waiting for the model counts, not what its reader does between chunks.
+    """Limits the time of one request. Only the time of waiting for the model counts, not what the reader does between chunks.
 
-    `expire` is called once when a limit is passed; it must make the pending read fail. `get_error()` then returns the error to
-    raise: null when the answer was complete and only the end of the stream was waited for.
+    `expire` is called once when a limit is exceeded; it must make the pending read fail. `get_error()` then returns the error to
+    raise: null if the answer was complete and only the end of the stream was missing.
     """
 
     def __init__(self, timeouts: Timeouts, expire: Callable[[], None], *, started: float | None = None) -> None:
@@ -29,10 +29,10 @@ class RequestTimer:
         self._limit = timeouts.first
         self._tail: float | None = None
         self._waiting = True
-        self._passed: str | None = None
+        self._exceeded: str | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.first_token_s: float | None = None
-        self._arm()
+        self._start_timer()
 
     @property
     def seconds(self) -> float:
@@ -40,12 +40,12 @@ class RequestTimer:
         return self._loop.time() - self._started
 
     def pause(self) -> None:
-        """Stop the clock while a chunk is passed on, until `resume`."""
+        """Stop the clock while the reader processes a chunk, until `resume`."""
         self._waiting = False
         if self.first_token_s is None:
             self.first_token_s = self.seconds
             self._limit = self._timeouts.idle
-            self._rearm()
+            self._restart_timer()
 
     def resume(self) -> None:
         """Start the clock for the next chunk."""
@@ -54,12 +54,12 @@ class RequestTimer:
             self._since = self._loop.time()
 
     def resume_for_tail(self, seconds: float) -> None:
-        """Give the server so many seconds more, after a complete answer, to report its usage and to end the stream."""
+        """Start the clock after a complete answer: the server has so many seconds to report the usage and to end the stream."""
         self._waiting = True
         if self._tail != seconds:
             self._tail = seconds
             self._since = self._loop.time()
-            self._rearm()
+            self._restart_timer()
 
     def stop(self) -> None:
         """Cancel the timer."""
@@ -67,36 +67,36 @@ class RequestTimer:
             self._timer.cancel()
 
     def get_error(self) -> LLMError | None:
-        """Return the error for the limit that was passed, or null."""
-        return None if self._passed is None else build_timeout_error(self._passed, self._timeouts)
+        """Return the error of the limit that was exceeded, or null."""
+        return None if self._exceeded is None else build_timeout_error(self._exceeded, self._timeouts)
 
     def _next_deadline(self) -> tuple[float, str | None]:
-        """Return the time of the next limit and its error code, which is null after a complete answer."""
+        """Return the time of the next limit and its error code; the code is null after a complete answer."""
         if self._tail is not None:
             return self._since + self._tail, None
         code = "timeout_first" if self.first_token_s is None else "timeout_idle"
         return min((self._since + self._limit, code), (self._started + self._timeouts.total, "timeout_total"))
 
-    def _rearm(self) -> None:
+    def _restart_timer(self) -> None:
         self.stop()
-        self._arm()
+        self._start_timer()
 
-    def _arm(self) -> None:
+    def _start_timer(self) -> None:
         self._timer = self._loop.call_at(self._next_deadline()[0], self._check)
 
     def _check(self) -> None:
         when, code = self._next_deadline()
-        if not self._waiting:  # the reader is busy: check again soon
+        if not self._waiting:  # the clock is stopped: check again soon
             self._timer = self._loop.call_later(min(0.25, self._limit), self._check)
         elif self._loop.time() < when - 0.001:
-            self._arm()
+            self._start_timer()
         else:
-            self._passed = code
+            self._exceeded = code
             self._expire()
 
 
 class Deadlines:
-    """The same limits for a stream that can only be awaited, at the price of a timer per chunk."""
+    """The same limits for a stream whose reads cannot be made to fail: it needs a timer per chunk."""
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
@@ -111,14 +111,14 @@ class Deadlines:
         return self._loop.time() - self._started
 
     def pause(self) -> None:
-        """Stop the clock while a chunk is passed on. It starts again with the next `bounded`."""
+        """Stop the clock while the reader processes a chunk, until the next `bounded`."""
         if self.first_token_s is None:
             self.first_token_s = self.seconds
         self._idle_deadline = None
 
     @asynccontextmanager
     async def bounded(self) -> AsyncIterator[None]:
-        """Limit the time of what is awaited inside. Raises `LLMError`."""
+        """Limit the time of the block. Raises `LLMError`."""
         first = self.first_token_s is None
         if self._idle_deadline is None:
             begin = self._started if first else self._loop.time()
@@ -135,6 +135,6 @@ class Deadlines:
 
 
 def build_timeout_error(code: str, timeouts: Timeouts) -> LLMError:
-    """Return the error for a limit that was passed."""
+    """Return the error of a limit that was exceeded."""
     limit = getattr(timeouts, code.removeprefix("timeout_"))
     return LLMError(code, _TEXTS[code].format(limit), retryable=code != "timeout_total")

@@ -94,7 +94,7 @@ class Run(Identified, VersionedRow):
     state = models.CharField(_("state"), max_length=20, choices=RunState.choices, default=RunState.QUEUED)
     attempt = models.PositiveIntegerField(_("attempt"), default=0)
     crashes = models.PositiveSmallIntegerField(_("crashes"), default=0)
-    # The process that was presumed dead when a crash was counted last. It takes the crash back if it lives (`withdraw_crashes`).
+    # The process that was presumed dead when a crash was counted last. If it lives, it withdraws the crash.
     presumed_dead = models.CharField(_("presumed dead"), max_length=80, blank=True, default="")
     lease_owner = models.CharField(_("lease owner"), max_length=80, blank=True, default="")
     lease_until = models.DateTimeField(_("lease until"), null=True)

@@ -42,12 +42,12 @@ _without_usage: set[str] = set()
 """Servers that refused `stream_options`; they are not asked for usage again."""
 
 
-def base_of(endpoint: Endpoint) -> str:
+def get_base_url(endpoint: Endpoint) -> str:
     """Return the address below which the endpoint's server answers."""
     return (endpoint.api_base or get_provider(endpoint.provider).api_base).rstrip("/")
 
 
-def headers_of(endpoint: Endpoint) -> dict[str, str]:
+def build_headers(endpoint: Endpoint) -> dict[str, str]:
     """Return the header that carries the key; none without a key."""
     if not endpoint.key:
         return {}
@@ -55,9 +55,9 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
     return {name: f"Bearer {endpoint.key.reveal()}" if name == "Authorization" else endpoint.key.reveal()}
 
 
-def target_of(endpoint: Endpoint, path: str) -> Target:
+def get_target(endpoint: Endpoint, path: str) -> Target:
     """Return where to ask for `path`. Raises `LLMError` (`host_refused`)."""
-    base = base_of(endpoint)
+    base = get_base_url(endpoint)
     try:
         if endpoint.paid_by != "system":
             check_model_server(base)
@@ -73,7 +73,7 @@ class OpenAIAdapter:
         self._endpoint = endpoint
         self._timeouts = timeouts
         self._provider = get_provider(endpoint.provider)
-        self._base = base_of(endpoint)
+        self._base = get_base_url(endpoint)
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
@@ -107,7 +107,7 @@ class OpenAIAdapter:
     async def _open(self, request: Request) -> aiohttp.ClientResponse:
         """Return the response after its headers were read and accepted. Raises `LLMError`."""
         # Judged at every call: what was a public host when it was saved may be none by now (SEC13).
-        target = target_of(self._endpoint, self._path(request.model))
+        target = get_target(self._endpoint, self._path(request.model))
         response = await self._post(target, self._body(request))
         if response.status == 200:
             return response
@@ -127,7 +127,7 @@ class OpenAIAdapter:
 
     async def _post(self, target: Target, body: dict[str, Any]) -> aiohttp.ClientResponse:
         key = self._endpoint.key
-        headers = {"Accept": "text/event-stream"} | headers_of(self._endpoint)
+        headers = {"Accept": "text/event-stream"} | build_headers(self._endpoint)
         limit = min(self._timeouts.first, self._timeouts.total)
         try:
             async with asyncio.timeout(limit):

@@ -13,7 +13,7 @@ from common.errors import Forbidden, NotFound
 from common.writing import RowUpdate
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, build_service_request
-from llm.endpoints import get_endpoint, merge_service
+from llm.endpoints import get_endpoint, get_merge_service
 from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hooks import job_ended
@@ -85,7 +85,7 @@ class Job(RunKind):
 
     def prepare(self, run: Run) -> PreparedRun:
         content, job_input = get_content(run.get_spec()), JobInput.of(run)
-        if run.origin == "merge" and (service := merge_service()):
+        if run.origin == "merge" and (service := get_merge_service()):
             turns = [Turn("user", build_service_request(run.id, run.origin, job_input.input))]
             model = ResolvedModel(service, SERVICE_NAME)
         else:

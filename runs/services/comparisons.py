@@ -126,6 +126,6 @@ def build_retried_side(failed: Run, again: Run) -> RowUpdate[Message]:
 
 def close_comparisons(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Message]]:
     """Return the changes that end the votes on the comparisons of a draft. A listener of `draft_ended`."""
-    asked = Run.objects.filter(chat_id=draft.chat_id, created_at__gte=draft.created_at, origin="compare")
-    messages = Message.objects.filter(pk__in=asked.values("trigger_id"), payload__draft_id=str(draft.id))
+    runs = Run.objects.filter(chat_id=draft.chat_id, created_at__gte=draft.created_at, origin="compare")
+    messages = Message.objects.filter(pk__in=runs.values("trigger_id"), payload__draft_id=str(draft.id))
     return [RowUpdate(message).set(payload={**message.payload, "ended": True}) for message in messages.order_by("seq")]

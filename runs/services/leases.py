@@ -90,11 +90,11 @@ class LeaseOwnerState(Enum):
     """It runs on another host and has not extended its lease. If it lives, it withdraws the crashes (`withdraw_crashes`)."""
 
 
-def reclaim_run(stale: Run, owner: LeaseOwnerState) -> bool:
+def reclaim_run(stale: Run, owner_state: LeaseOwnerState) -> bool:
     """Queue a run of another process again, or fail it after its third crash. Return false when another worker was faster."""
     try:
         with transaction.atomic():
-            _requeue(stale, owner)
+            _requeue(stale, owner_state)
     except LeaseLost:
         return False
     return True
@@ -102,21 +102,20 @@ def reclaim_run(stale: Run, owner: LeaseOwnerState) -> bool:
 
 def withdraw_crashes(owner: str) -> int:
     """Withdraw the crashes that were counted because this process was presumed dead. Return how many."""
-    blamed = Run.objects.filter(presumed_dead=owner, state__in=ACTIVE, crashes__gt=0)
-    return blamed.update(crashes=F("crashes") - 1, presumed_dead="")
+    counted = Run.objects.filter(presumed_dead=owner, state__in=ACTIVE, crashes__gt=0)
+    return counted.update(crashes=F("crashes") - 1, presumed_dead="")
 
 
-def _requeue(stale: Run, owner: LeaseOwnerState = LeaseOwnerState.ALIVE) -> None:
+def _requeue(stale: Run, owner_state: LeaseOwnerState = LeaseOwnerState.ALIVE) -> None:
     run = Run.objects.select_related("agent").get(pk=stale.pk)
     kind = get_kind(run)
     kind.lock(run)
     run.refresh_from_db()
     update = build_run_update(run, state=RunState.RUNNING, attempt=stale.attempt, lease_owner=stale.lease_owner)
     update.set(dispatched_at=None)
-    if owner != LeaseOwnerState.ALIVE:
-        update.set(
-            crashes=run.crashes + 1, presumed_dead=run.lease_owner if owner == LeaseOwnerState.PRESUMED_DEAD else ""
-        )
+    if owner_state != LeaseOwnerState.ALIVE:
+        is_presumed = owner_state == LeaseOwnerState.PRESUMED_DEAD
+        update.set(crashes=run.crashes + 1, presumed_dead=run.lease_owner if is_presumed else "")
     if run.stop_requested_at is not None:
         kind.close(update, RunEnded("stopped"))
     elif run.crashes >= MAX_CRASHES:

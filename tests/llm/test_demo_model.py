@@ -9,7 +9,8 @@ from yarl import URL
 
 from agents.specs.templates import LANGUAGES, TEMPLATES
 from common.secrets import Secret
-from llm.client import get_model, try_model
+from llm import client
+from llm.client import get_model
 from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import language_of, read_conversation
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
@@ -319,5 +320,5 @@ async def test_it_costs_nothing_and_estimates_its_tokens() -> None:
 async def test_it_stands_behind_the_same_door_as_any_model() -> None:
     endpoint = Endpoint("demo", None, Secret(""), "demo")
     assert isinstance(get_model(endpoint), DemoModel)
-    trial = await try_model(endpoint, "demo")
-    assert (trial.ok, trial.message) == (True, "")
+    result = await client.test_model(endpoint, "demo")
+    assert (result.ok, result.message) == (True, "")

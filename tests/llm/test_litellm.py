@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from common.secrets import Secret
+from llm import client
 from llm.adapters.litellm import LiteLLMAdapter
-from llm.client import _ADAPTERS, try_model
+from llm.client import _ADAPTERS
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
@@ -183,5 +184,5 @@ async def test_a_trial_by_litellm_says_whether_the_model_answers(
 ) -> None:
     monkeypatch.setitem(_ADAPTERS, "litellm", AtTheScript)
     endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
-    trial = await try_model(endpoint, "claude-sonnet-4-5")
-    assert trial.ok, trial.message
+    result = await client.test_model(endpoint, "claude-sonnet-4-5")
+    assert result.ok, result.message

@@ -15,8 +15,7 @@ from llm.adapters import openai
 from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
-from llm.client import try_model
-from llm.errors import build_frame_error, build_status_error, retry_after
+from llm.errors import build_frame_error, build_status_error, parse_retry_after
 from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.model_list import list_models
 from llm.prices import build_usage
@@ -175,7 +174,7 @@ def test_call_ids_and_broken_arguments_are_sent_as_every_provider_takes_them() -
     ],
 )
 def test_RUN20_the_wait_is_read_in_each_way_it_is_written(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers) == seconds
+    assert parse_retry_after(headers) == seconds
 
 
 def test_SEC17_what_is_shown_of_an_error_holds_no_key_and_is_short() -> None:
@@ -319,10 +318,10 @@ async def test_parameters_cannot_replace_what_is_ours(scripted: ScriptedModel) -
 
 async def test_a_trial_says_whether_an_endpoint_works(scripted: ScriptedModel) -> None:
     endpoint = Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")
-    assert (await try_model(endpoint, "scripted")).ok
+    assert (await llm_client.test_model(endpoint, "scripted")).ok
     scripted.script(mode="status", status=401, error="Bad key", echo_key=True)
-    trial = await try_model(endpoint, "scripted")
-    assert (trial.ok, trial.message) == (False, "The model's server answered 401: Bad key Bearer ***")
+    result = await llm_client.test_model(endpoint, "scripted")
+    assert (result.ok, result.message) == (False, "The model's server answered 401: Bad key Bearer ***")
 
 
 @pytest.mark.parametrize(
@@ -341,15 +340,17 @@ async def test_a_model_that_says_nothing_or_stops_after_a_word_has_not_passed_it
 ) -> None:
     monkeypatch.setattr(llm_client, "MAX_TEST_IDLE_SECONDS", 0.3)
     scripted.script(**script)
-    trial = await try_model(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted", seconds=1.0)
-    assert (trial.ok, trial.code) == (False, code)
-    assert trial.message
+    result = await llm_client.test_model(
+        Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted", seconds=1.0
+    )
+    assert (result.ok, result.code) == (False, code)
+    assert result.message
 
 
 async def test_a_trial_of_a_talkative_model_is_left_before_its_end(scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=100_000, every=0.001)
-    trial = await try_model(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted")
-    assert trial.ok
+    result = await llm_client.test_model(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted")
+    assert result.ok
     assert len(scripted.requests) == 1
 
 

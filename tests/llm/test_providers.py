@@ -12,9 +12,9 @@ from botocore.credentials import Credentials
 
 from common.egress import close_sessions
 from common.secrets import Secret
+from llm import client
 from llm.adapters.litellm import LiteLLMAdapter, _litellm
-from llm.adapters.openai import OpenAIAdapter, target_of
-from llm.client import try_model
+from llm.adapters.openai import OpenAIAdapter, get_target
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.model_list import list_models
 from llm.protocol import Endpoint, LLMError, Timeouts
@@ -71,7 +71,7 @@ async def test_a_provider_is_asked_at_its_own_address(
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     endpoint = Endpoint(provider, None, Secret(KEY), "workspace")
-    assert str(target_of(endpoint, "chat/completions").url) == url
+    assert str(get_target(endpoint, "chat/completions").url) == url
     names, connects = FakeDns(monkeypatch), ConnectionRecorder(monkeypatch)
     names.answers = [["127.0.0.1"]]
     assert (await failure_of(OpenAIAdapter(endpoint, LIMITS), request_of("m"))).code == "host_refused"
@@ -132,7 +132,7 @@ async def test_azure_lists_no_models(scripted: ScriptedModel) -> None:
 
 
 async def test_azure_answers_a_test_of_the_model(scripted: ScriptedModel) -> None:
-    assert (await try_model(azure(scripted), "gpt")).ok
+    assert (await client.test_model(azure(scripted), "gpt")).ok
 
 
 # --- Amazon Bedrock -----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from llm import retry
 from llm.client import get_model
 from llm.messages import Answer, Chunk, Request, Turn, Usage
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
-from llm.retry import Breaker, Retrying
+from llm.retry import Breaker, RetryingModel
 from tests.scripted_model import ScriptedModel
 
 ASK = Request("m", [Turn("user", "Hello")])
@@ -43,14 +43,14 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     retry._breakers.clear()
 
 
-def patient(llm: LLM, breaker: Breaker | None = None, slept: list[float] | None = None) -> Retrying:
+def patient(llm: LLM, breaker: Breaker | None = None, slept: list[float] | None = None) -> RetryingModel:
     """Retries without really waiting; `slept` takes the waits that were asked for."""
     kept = breaker or Breaker()
 
     async def sleep(seconds: float) -> None:
         (slept if slept is not None else []).append(seconds)
 
-    return Retrying(llm, lambda _: kept, rng=lambda: 0.5, sleep=sleep)
+    return RetryingModel(llm, lambda _: kept, rng=lambda: 0.5, sleep=sleep)
 
 
 def error(code: str = "server", *, retryable: bool = True, retry_after: float | None = None) -> LLMError:
@@ -133,7 +133,7 @@ async def test_RUN20_who_has_asked_hears_of_the_own_failure_and_not_of_those_tha
         for _ in range(retry.MAX_FAILURES_IN_ROW):
             breaker.record_failure(error("timeout_idle"), asyncio.get_running_loop().time())
 
-    found = await failure_of(Retrying(model, lambda _: breaker, sleep=sleep))
+    found = await failure_of(RetryingModel(model, lambda _: breaker, sleep=sleep))
     assert (found.code, found.tries, model.asked) == ("timeout_first", 1, 1)
 
 
@@ -232,5 +232,5 @@ async def test_only_a_long_wait_before_the_next_try_is_announced() -> None:
         assert len(announced) == int(seconds >= 2), "announced before the wait"
 
     model = Failing(error(), error("rate_limited", retry_after=7.0))
-    await all_of(Retrying(model, lambda _: Breaker(), rng=lambda: 0.5, sleep=sleep, announce=announce))
+    await all_of(RetryingModel(model, lambda _: Breaker(), rng=lambda: 0.5, sleep=sleep, announce=announce))
     assert announced == [pytest.approx(7.001)]

@@ -18,7 +18,7 @@ from common.secrets import Secret
 from llm.adapters import service as service_adapter
 from llm.adapters.service import build_service_request, sign
 from llm.client import get_model
-from llm.endpoints import merge_service
+from llm.endpoints import get_merge_service
 from llm.messages import Answer, Request, Turn
 from llm.protocol import LLMError
 from llm.retry import _breakers
@@ -81,7 +81,7 @@ def service(settings: Any) -> Iterator[MergeService]:
 
 
 async def ask(body: str = build_service_request(uuid4(), "merge", {"production": "Be kind.\n"})) -> Answer:
-    endpoint = merge_service()
+    endpoint = get_merge_service()
     assert endpoint is not None
     try:
         parts = [part async for part in get_model(endpoint).ask(Request("merge service", [Turn("user", body)]))]

@@ -374,7 +374,7 @@ def test_run_whose_model_asks_for_a_wait_says_when_it_is_asked_again(environment
     environment.model.script(text="at last")
     environment.model.script(mode="status", status=429, retry_after="1", times=1)
     environment.post("hello")
-    waiting = environment.wait(lambda: Run.objects.filter(state="running", next_wake_at__isnull=False).first())
+    waiting = environment.wait(lambda: Run.objects.filter(state="running", retry_at__isnull=False).first())
     assert waiting.to_row().retry_at == waiting.retry_at > waiting.started_at
     assert waiting.version > 1, "everybody in the chat is told"
     assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
