@@ -32,7 +32,7 @@ def list_claimable_runs() -> QuerySet[Run]:
     """Return the queued runs that may start, and whose concurrency key has no active run."""
     active = [RunState.RUNNING, RunState.WAITING_CHILD]
     busy = Run.objects.filter(concurrency_key=OuterRef("concurrency_key"), state__in=active)
-    may_start = Q(retry_at=None) | Q(next_wake_at__lte=Now())
+    may_start = Q(retry_at=None) | Q(retry_at__lte=Now())
     return Run.objects.filter(~Exists(busy), may_start, state=RunState.QUEUED)
 
 
