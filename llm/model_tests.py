@@ -1,6 +1,6 @@
-"""Lists the models that can be chosen, and tests one. A worker's event loop runs the test; clients poll for its result (FAIR2).
+"""List the models that can be chosen, and test one. A worker runs the test on its event loop; clients poll the result (FAIR2).
 
-Redis has a test for `LIFETIME_SECONDS` seconds. The worker gets the key encrypted, and only the worker decrypts it.
+Tests are stored in Redis. The worker gets the key encrypted, and only the worker decrypts it.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ logger = logging.getLogger(__name__)
 
 TASK = "runs.tasks.test_model"
 LIFETIME_SECONDS = 120
-"""Seconds that a test and its result are known."""
+"""Seconds after which a test is deleted."""
 MAX_TEST_SECONDS = 40
-"""Seconds after which a running test without a result has lost its worker."""
+"""Seconds after which a running test counts as lost."""
 MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a test."""
 MAX_CONCURRENT = 20
-"""Tests that a process runs at the same time. A further test is refused; it does not wait."""
+"""Tests that a process runs at the same time. Further tests are refused."""
 _RELEASE = b"""
 for _, key in ipairs(KEYS) do
   if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
@@ -54,7 +54,7 @@ State = Literal["waiting", "running", "done"]
 
 @dataclass(frozen=True)
 class Offer:
-    """A model that needs no key."""
+    """A model that a workspace can use without a key."""
 
     provider: str
     label: str
@@ -64,9 +64,9 @@ class Offer:
 
 @dataclass(frozen=True)
 class ModelTest:
-    """A test and its result so far. `code` and `message` say why the model did not answer; `models` are the server's.
+    """A test and its result. `code` and `message`: why the model did not answer; `models`: the names that the server lists.
 
-    `locks` are the Redis keys that prevent a second test of the same kind at the same time.
+    `locks`: the Redis keys that prevent a second test of the same kind at the same time.
     """
 
     id: str
@@ -81,7 +81,7 @@ class ModelTest:
 
 
 def list_offers(actor: Actor) -> list[Offer]:
-    """Return the demo model, the operator's, and those of servers on this machine, if the actor may choose them."""
+    """Return the demo model, the operator's models, and those of servers on this machine if the actor may use them."""
     found = [Offer("demo", "Demo model", models=("demo",))]
     if settings.SYSTEM_MODEL["provider"]:
         found.append(Offer(settings.SYSTEM_MODEL["provider"], "System", models=settings.SYSTEM_MODEL["models"]))
@@ -101,9 +101,9 @@ def start_model_test(
     options: Mapping[str, str] | None = None,
     key: Secret | None = None,
 ) -> ModelTest:
-    """Have a worker ask the model one short question or, without a model's name, list the server's models.
+    """Have a worker send the model one short question or, if `default_model` is empty, list the models of the server.
 
-    `key` null: the one that is set for the same provider and address. A workspace, and a person, can have one test of each
+    `key` null: the key that is stored for the same provider and address. A workspace and a person can have one test of each
     kind at a time. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, `Unavailable`.
     """
     options = dict(options or {})
@@ -130,7 +130,7 @@ def start_model_test(
 
 
 def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> ModelTest:
-    """Return a test as it is now. Raises `NotFound`, `Forbidden`; `Unavailable` when no worker runs it."""
+    """Return the state of a test. Raises `NotFound`, `Forbidden`, and `Unavailable` if no worker runs it."""
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL)
     test = find_model_test(workspace.id, test_id)
     if test is None:
@@ -143,7 +143,7 @@ def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> Mod
 
 
 def find_model_test(workspace_id: UUID, test_id: UUID | str) -> ModelTest | None:
-    """Return the test as it is now, without asking for rights. Raises `Unavailable` without Redis."""
+    """Return the test without a check of rights, or null. Raises `Unavailable` without Redis."""
     stored = _call_redis(lambda client: client.get(_build_redis_key(workspace_id, test_id)))
     if not stored:
         return None
@@ -152,14 +152,12 @@ def find_model_test(workspace_id: UUID, test_id: UUID | str) -> ModelTest | None
 
 
 def save_model_test(workspace_id: UUID, test: ModelTest) -> None:
-    """Store the state of a test. Once it is done, the next may start. Raises `Unavailable` without Redis."""
+    """Store the state of a test. Release its locks when it is done. Raises `Unavailable` without Redis."""
     if test.state == "done":
-        # First, so that a client that reads that it is done can start the next one.
+        # Released first: a client that reads that the test is done can start the next one.
         _release_locks(test.locks, test.id)
     _store(workspace_id, test)
 
-
-# --- in the worker ----------------------------------------------------------------------------------------------
 
 _running = 0
 
@@ -167,7 +165,7 @@ _running = 0
 async def run_model_test(
     workspace_id: UUID, test: ModelTest, endpoint: Endpoint, model: str, record_usage: Callable[[ModelTestResult], None]
 ) -> None:
-    """Run the test on the loop of a worker and store its result. `record_usage` stores what the request took. Never raises."""
+    """Run a test on the event loop of a worker and store its result. `record_usage` writes the ledger entry."""
     global _running
     _running += 1
     try:
@@ -176,12 +174,12 @@ async def run_model_test(
                 text = "Too many models are being tried. Try again in a moment."
                 done = replace(test, state="done", code="unavailable", message=text)
             elif model:
-                done = await _try_model(test, endpoint, model, record_usage)
+                done = await _test_model(test, endpoint, model, record_usage)
             else:
                 done = await _list_models(test, endpoint)
         await asyncio.to_thread(save_model_test, workspace_id, done)
     except Unavailable:
-        logger.warning("The result of a model's test could not be stored: Redis does not answer.")
+        logger.warning("The result of a model test could not be stored: Redis does not answer.")
     finally:
         _running -= 1
 
@@ -193,26 +191,23 @@ async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:
         return replace(test, state="done", code=error.code, message=error.message)
 
 
-async def _try_model(
+async def _test_model(
     test: ModelTest, endpoint: Endpoint, model: str, record_usage: Callable[[ModelTestResult], None]
 ) -> ModelTest:
     result = await test_model(endpoint, model)
-    await asyncio.to_thread(_record, record_usage, result)
+    await asyncio.to_thread(_record_usage, record_usage, result)
     seconds = round(result.seconds, 3)
     return replace(test, state="done", ok=result.ok, code=result.code, message=result.message, seconds=seconds)
 
 
-def _record(record_usage: Callable[[ModelTestResult], None], result: ModelTestResult) -> None:
-    """Store the usage of the test. A failure is only logged: the person still learns whether the model answers."""
+def _record_usage(record_usage: Callable[[ModelTestResult], None], result: ModelTestResult) -> None:
+    """Write the ledger entry of the test. Errors of the database are only logged, so that the person gets the result."""
     try:
         record_usage(result)
     except DatabaseError:
         logger.exception("The usage of a model test could not be stored.")
     finally:
         connections.close_all()
-
-
-# --- in Redis ---------------------------------------------------------------------------------------------------
 
 
 def _build_redis_key(workspace_id: UUID, test_id: UUID | str) -> str:

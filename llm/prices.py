@@ -114,7 +114,9 @@ def _parse_tokens(reported: Any) -> int | None:
 
 
 def _join_answer(assembly: Assembly) -> str:
-    return "".join([assembly.text, assembly.thinking, *(f"{call.name}{call.arguments}" for call in assembly.calls())])
+    return "".join(
+        [assembly.text, assembly.thinking, *(f"{call.name}{call.arguments}" for call in assembly.build_calls())]
+    )
 
 
 def _build_names(endpoint: Endpoint, model: str) -> list[str]:

@@ -39,7 +39,7 @@ class Breaker:
             return
         if now < self.until:
             raise self._build_paused_error(self.until - now)
-        self.until = now + REST_SECONDS  # this request is let through; the next only after another pause
+        self.until = now + REST_SECONDS  # this request tests the model; others are refused meanwhile
 
     def record_success(self) -> None:
         self.failures, self.last = 0, None

@@ -1,4 +1,4 @@
-"""The app's entry in Django."""
+"""The app configuration."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""The tools that belong to no other app."""
+"""The tools of this app."""
 
 from tools.current_time.tool import CurrentTime
 from tools.web_fetch.tool import WebFetch

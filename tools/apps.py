@@ -1,4 +1,4 @@
-"""The app's entry in Django: it finds the tools of all apps."""
+"""The app configuration. It imports the `agent_tools` modules of all apps."""
 
 from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules

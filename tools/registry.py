@@ -1,4 +1,4 @@
-"""The registry of tools. Each app registers its own in `agent_tools.py`; a wrong definition fails at start."""
+"""The registry of tools. Each app registers its tools in `agent_tools.py`. A wrong definition raises an error at start."""
 
 import re
 from typing import TypeVar
@@ -6,7 +6,7 @@ from typing import TypeVar
 from events.rows import ToolRow
 from tools.interface import Tool, ToolArgs, ToolConfig
 
-# The names of functions that every provider accepts.
+# Names of functions that every provider accepts.
 NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 T = TypeVar("T", bound=type[Tool])
@@ -15,22 +15,20 @@ registry: dict[str, Tool] = {}
 """Every tool by its name. Only `register` adds to it."""
 
 
-class ToolMisdefined(TypeError):
-    """A tool's class breaks a rule of the interface."""
+class InvalidTool(TypeError):
+    """A class of a tool that breaks a rule of the interface."""
 
 
 def register(cls: T) -> T:
-    """Check a tool's class and add it to the registry. Raises `ToolMisdefined`, also for a name that is taken."""
-    _check(cls)
+    """Check the class of a tool and add it to the registry. Raises `InvalidTool`, also if there is a tool of this name."""
+    _check_definition(cls)
     if cls.name in registry:
-        raise ToolMisdefined(
-            f"There are two tools called {cls.name!r}: {type(registry[cls.name]).__qualname__} is one."
-        )
+        raise InvalidTool(f"There are two tools called {cls.name!r}: {type(registry[cls.name]).__qualname__} is one.")
     registry[cls.name] = cls()
     return cls
 
 
-def _check(cls: type[Tool]) -> None:
+def _check_definition(cls: type[Tool]) -> None:
     rules = {
         "a name of letters, digits, _ and -": isinstance(getattr(cls, "name", None), str) and NAME.match(cls.name),
         "a docstring for the model": bool((cls.__dict__.get("__doc__") or "").strip()),
@@ -40,7 +38,7 @@ def _check(cls: type[Tool]) -> None:
         "a method run(ctx, args)": callable(getattr(cls, "run", None)),
     }
     if missing := [rule for rule, is_met in rules.items() if not is_met]:
-        raise ToolMisdefined(f"The tool {cls.__qualname__} needs {'; '.join(missing)}.")
+        raise InvalidTool(f"The tool {cls.__qualname__} needs {'; '.join(missing)}.")
 
 
 def _is_subclass(candidate: object, base: type) -> bool:
@@ -48,14 +46,14 @@ def _is_subclass(candidate: object, base: type) -> bool:
 
 
 def build_tool_rows() -> list[ToolRow]:
-    """Return the row of every tool, sorted by name."""
+    """Return the rows of all tools, sorted by name."""
     return [
         ToolRow(
             name=tool.name,
             description=tool.description,
             effect=tool.effect,
-            schema=tool.schema(),
-            config_schema=tool.config_schema(),
+            schema=tool.build_schema(),
+            config_schema=tool.build_config_schema(),
         )  # fmt: skip
         for _, tool in sorted(registry.items())
     ]

@@ -55,7 +55,7 @@ class ConfiguredTool:
     @cached_property
     def schema(self) -> ToolSchema:
         """The tool as it is offered to the model."""
-        return ToolSchema(self.tool.name, self.tool.description, self.tool.schema())
+        return ToolSchema(self.tool.name, self.tool.description, self.tool.build_schema())
 
 
 def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> dict[str, ConfiguredTool]:

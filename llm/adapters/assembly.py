@@ -1,4 +1,4 @@
-"""Builds an answer from the stream of any adapter: text, thinking, and tool calls whose parts may arrive in any order."""
+"""Assemble an answer from the chunks of a stream: text, thinking, and tool calls, whose parts may arrive in any order."""
 
 import json
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from events.payloads import MAX_TEXT
 from llm.messages import Chunk, ToolCall
 
 MAX_CALLS = 16
-"""Calls of one answer that are made. One more is stored, so that the model reads that it was refused; the rest is dropped."""
+"""Calls of one answer that are made. One more is kept, so that the model reads that it was refused; others are dropped."""
 MAX_ARGUMENT_CHARACTERS = 1024 * 1024
 """Characters of the arguments of all calls of one answer."""
 MAX_PARSE_ATTEMPTS = 32
-"""How often one call's arguments are parsed to see whether they are complete."""
+"""How often the arguments of a call are parsed to find out whether they are complete."""
 
 
 class Budget:
@@ -62,8 +62,8 @@ class _CallBuilder:
 class Assembly:
     """Collects the chunks of one answer. Each method returns the `Chunk` to pass on, or null.
 
-    An answer that is longer than can be stored is cut: then the answer `is_full`, and its reader stops reading. `release` is
-    has_calls when it is not needed any more.
+    An answer that is too long to be stored is cut: then `is_full` is set, and the adapter stops reading. `release` must be
+    called when the assembly is not needed any more.
     """
 
     def __init__(self) -> None:
@@ -112,8 +112,8 @@ class Assembly:
             return None
         return Chunk("arguments", arguments, index=position, name=builder.name if is_new else None)
 
-    def calls(self) -> tuple[ToolCall, ...]:
-        """Return the calls in the order in which they began, without ids: the loop gives them."""
+    def build_calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls in the order in which they began. They have no ids, which the loop sets."""
         return tuple(
             ToolCall(
                 id="",
@@ -126,17 +126,17 @@ class Assembly:
         )
 
     def _find_position(self, key: int | None, provider_id: str, *, begins: bool) -> tuple[int, bool]:
-        """Return the position of the call that a delta belongs to, and whether it is new. `begins`: it has a name and arguments.
+        """Return the position of the call that a delta belongs to, and whether the call is new. `begins`: the delta has a name
+        and arguments.
 
-        Neither the index nor the id can be trusted alone: there are servers that give every call index 0, that leave
-        ids empty or repeat them, or that send no index at all.
+        Neither the index nor the id is reliable: some servers send index 0 for every call, empty or repeated ids, or no index.
         """
         for position in reversed(range(len(self._call_builders))):
             builder = self._call_builders[position]
             if not _is_same_call(builder, key, provider_id):
                 continue
             if begins and not provider_id and builder.has_complete_arguments():
-                break  # a name again after complete arguments: the next call, under the same index
+                break  # a name after complete arguments begins the next call, with the same index
             builder.provider_id = builder.provider_id or provider_id
             return position, False
         if len(self._call_builders) > MAX_CALLS:
@@ -145,7 +145,7 @@ class Assembly:
         return len(self._call_builders) - 1, True
 
     def _cut_to_limit(self, part: str, text: str, limit: int) -> str:
-        """Return as much of the text as the limits of this part and of the process allow."""
+        """Return the beginning of the text that the limits of this part and of the process allow."""
         available = limit - self._sizes[part]
         if len(text) > available:
             text, self.is_full = text[:available], True
@@ -159,7 +159,7 @@ class Assembly:
         return text
 
     def release(self) -> None:
-        """Return its characters to the budget of the process."""
+        """Return the consumed characters to the budget of the process."""
         budget.left += self._consumed
         self._consumed = 0
 
@@ -171,14 +171,14 @@ def _is_same_call(builder: _CallBuilder, key: int | None, provider_id: str) -> b
 
 
 def _to_json_text(arguments: Any) -> str:
-    """Return arguments as JSON text: some servers send the object itself."""
+    """Return arguments as JSON text. Some servers send an object instead of its text."""
     if arguments is None:
         return ""
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def normalize_finish(finish: str, *, has_calls: bool) -> str:
-    """Return our name for the provider's finish reason: `stop`, `tool_calls`, `length`, `content_filter`."""
+    """Return the finish reason of an `Answer` for that of the provider."""
     if finish in ("length", "content_filter"):
         return finish
     if finish == "max_tokens":

@@ -1,8 +1,8 @@
-"""The adapter of the providers that do not speak OpenAI's protocol. Only this module imports litellm, when it is first needed.
+"""The adapter of providers that do not speak OpenAI's protocol. Only this module imports litellm, when it is first needed.
 
-It corrects what litellm gets wrong: a stream that breaks off looks like success; its
-time limits do not hold; it retries by itself; an empty key makes it look for one in the environment; and leaving its
-stream leaves the connection open. litellm never gets an address that a tenant wrote, and sends by our client only.
+It makes up for errors of litellm: a stream that breaks off looks like success; time limits are not kept; requests are
+retried; with an empty key, litellm looks for one in the environment; and closing its stream early leaves the connection open.
+litellm never gets an address that a tenant wrote, and it sends requests only through our client.
 """
 
 import asyncio
@@ -25,23 +25,25 @@ from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.timeouts import Deadlines
 
 CLOSE_SECONDS = 2.0
-"""Seconds that closing a stream may take before we go on without it."""
+"""Seconds to wait until a stream is closed."""
 _PARAMETERS = frozenset({"temperature", "top_p", "max_tokens", "stop", "presence_penalty", "frequency_penalty", "seed"})
 _AMBIENT_IDENTITY = ("AWS_ROLE_NAME", "AWS_PROFILE_NAME", "AWS_WEB_IDENTITY_TOKEN", "AWS_BEDROCK_RUNTIME_ENDPOINT")
-"""Variables of litellm's own by which a tenant's request to Bedrock would be assembly as the platform, or sent elsewhere."""
+"""Environment variables by which litellm would send a tenant's request to Bedrock with our identity, or to another address."""
 _log = logging.getLogger(__name__)
 
 
 class LiteLLMAdapter:
-    """An endpoint that litellm speaks to."""
+    """A model of an endpoint, asked through litellm."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
         self._timeouts = timeouts
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
-        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
-        litellm = await asyncio.to_thread(_litellm)  # the first time takes seconds, which are not the model's
+        """Send one request. Raises `LLMError`. Closing the generator closes the connection to the provider at once (RUN16)."""
+        litellm = await asyncio.to_thread(
+            _import_litellm
+        )  # before the time limits of the request: the import takes seconds
         assembly, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
         stream: Any = None
         try:
@@ -56,19 +58,19 @@ class LiteLLMAdapter:
                 for chunk in _read_chunks(assembly, event):
                     deadlines.pause()
                     yield chunk
-                usage = _usage(event) or usage
+                usage = _get_usage(event) or usage
                 if assembly.is_full:
                     break
-            yield self._answer(request, assembly, stream, usage, deadlines)
+            yield self._build_answer(request, assembly, stream, usage, deadlines)
         except LLMError as error:
-            raise self._with_partial(error, request, assembly, usage, deadlines) from error.__cause__
-        except Exception as error:  # litellm passes on whatever its many providers' clients raise
+            raise self._add_partial(error, request, assembly, usage, deadlines) from error.__cause__
+        except Exception as error:  # litellm raises the exceptions of many client libraries
             known = self._to_llm_error(error, began=stream is not None)
-            raise self._with_partial(known, request, assembly, usage, deadlines) from error
+            raise self._add_partial(known, request, assembly, usage, deadlines) from error
         finally:
             assembly.release()
             if stream is not None:
-                await _close(stream)
+                await _close_stream(stream)
 
     def _build_parameters(self, request: Request) -> dict[str, Any]:
         key = self._endpoint.key.reveal()
@@ -77,21 +79,21 @@ class LiteLLMAdapter:
         parameters = {name: value for name, value in request.parameters.items() if name in _PARAMETERS}
         parameters |= self._get_model_parameters(request.model) | self._get_provider_parameters(key)
         if request.tools:
-            parameters["tools"] = deepcopy(build_tools(request))  # it writes into them
+            parameters["tools"] = deepcopy(build_tools(request))  # litellm changes them
         return parameters | {
             "messages": build_messages(request),
-            "client": _client(any_host=self._endpoint.paid_by == "system"),
+            "client": _build_client(any_host=self._endpoint.paid_by == "system"),
             "stream": True,
             "stream_options": {"include_usage": True},
             "num_retries": 0,
             "max_retries": 0,
             "timeout": self._timeouts.total,
-            # Else a request with tools wants a package of its proxy.
+            # Otherwise litellm imports a package of its proxy for requests with tools.
             "_skip_mcp_handler": True,
         }
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
-        """Return the model as litellm names it. litellm knows the addresses of its providers. Raises `LLMError`."""
+        """Return the model with litellm's name. The address must be that of the provider. Raises `LLMError`."""
         if self._endpoint.api_base:
             raise LLMError("host_refused", "This provider is reached at its own address only.")
         provider = get_provider(self._endpoint.provider)
@@ -106,18 +108,18 @@ class LiteLLMAdapter:
             provider.check_options(options)
         except Invalid as error:
             raise LLMError("bad_request", error.message) from error
-        return {one.parameter: key if one.name == "key" else options[one.name] for one in provider.fields} | {
+        return {field.parameter: key if field.name == "key" else options[field.name] for field in provider.fields} | {
             name: value.format_map(options) for name, value in provider.litellm_parameters.items()
         }
 
     def _to_llm_error(self, error: Exception, *, began: bool) -> LLMError:
         if isinstance(error, TimeoutError):
             return LLMError("unreachable", "The model's server cannot be reached in time.", retryable=True)
-        if refused := next((one for one in iter_causes(error) if isinstance(one, HostRefused)), None):
+        if refused := next((cause for cause in iter_causes(error) if isinstance(cause, HostRefused)), None):
             return LLMError("host_refused", refused.message)
         return build_exception_error(error, self._endpoint.key, began=began)
 
-    def _with_partial(
+    def _add_partial(
         self,
         error: LLMError,
         request: Request,
@@ -130,14 +132,14 @@ class LiteLLMAdapter:
             error.usage = build_usage(self._endpoint, request, usage, assembly)
         return error
 
-    def _answer(
+    def _build_answer(
         self, request: Request, assembly: Assembly, stream: Any, usage: Mapping[str, Any] | None, deadlines: Deadlines
     ) -> Answer:
-        # What the events say cannot be trusted: litellm makes up a "stop" for a stream that broke off.
+        # Not the reason in the events: litellm adds a "stop" to a stream that broke off.
         finish = "length" if assembly.is_full else stream.received_finish_reason
         if finish is None:
             raise LLMError("cut", "The model's answer broke off before its end.", retryable=True)
-        calls = assembly.calls()
+        calls = assembly.build_calls()
         return Answer(
             text=assembly.text,
             thinking=assembly.thinking,
@@ -151,8 +153,8 @@ class LiteLLMAdapter:
 
 
 @cache
-def _litellm() -> Any:
-    """Return the library, configured without a price list from the network, `.env`, telemetry and callbacks."""
+def _import_litellm() -> Any:
+    """Return litellm, configured without a price list from the network, `.env` files, telemetry and callbacks."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_MODE"] = "PRODUCTION"
     for name in _AMBIENT_IDENTITY:
@@ -168,8 +170,8 @@ def _litellm() -> Any:
 
 
 @cache
-def _client(*, any_host: bool) -> Any:
-    """Return litellm's HTTP client. It has no connections of its own: it uses those of the running loop (`get_session_for`)."""
+def _build_client(*, any_host: bool) -> Any:
+    """Return litellm's HTTP client. It sends requests through the sessions of the running event loop (`get_session_for`)."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
     from llm.adapters.litellm_transport import GuardedTransport
@@ -191,15 +193,15 @@ def _read_chunks(assembly: Assembly, event: Any) -> list[Chunk]:
     return [chunk for chunk in chunks if chunk is not None]
 
 
-def _usage(event: Any) -> Mapping[str, Any] | None:
+def _get_usage(event: Any) -> Mapping[str, Any] | None:
     usage = getattr(event, "usage", None)
     return usage.model_dump() if usage else None
 
 
-async def _close(stream: Any) -> None:
-    """Close the connection, even while this task is being cancelled, and never wait longer than `CLOSE_SECONDS`."""
+async def _close_stream(stream: Any) -> None:
+    """Close the connection, also while this task is being cancelled. Wait at most `CLOSE_SECONDS`."""
     closing = asyncio.ensure_future(stream.aclose())
     try:
         await asyncio.wait_for(asyncio.shield(closing), CLOSE_SECONDS)
-    except Exception:  # noqa: BLE001  # the answer, or the reason for leaving, matters more
+    except Exception:  # noqa: BLE001  # the answer is complete, or another error is being raised
         _log.debug("A litellm stream did not close.", exc_info=True)

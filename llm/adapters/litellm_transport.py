@@ -1,7 +1,7 @@
-"""The HTTP transport that litellm gets instead of its own: the client that checks every address (SEC12, SEC13).
+"""The HTTP transport that replaces litellm's: it sends requests through the client that checks addresses (SEC12, SEC13).
 
-litellm's own transport follows redirects, with the key, takes proxies and addresses from the environment, keeps a connection
-open for each loop it ever met, and sends a second time when it could not connect.
+litellm's transport follows redirects with the key, takes proxies and addresses from the environment, keeps a connection open
+for each event loop, and retries when it cannot connect.
 """
 
 from collections.abc import AsyncIterator
@@ -17,13 +17,13 @@ _OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """Send httpx's requests by our sessions, after a check of each address. `any_host` is for an endpoint of the operator."""
+    """Sends requests of httpx through our sessions, and checks their addresses. `any_host`: for endpoints of the operator."""
 
     def __init__(self, *, any_host: bool) -> None:
         self._any_host = any_host
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Raises `HostRefused`; time limits are the caller's."""
+        """Send the request without a time limit. Raises `HostRefused`, `httpx.ReadError`."""
         target = check_url(str(request.url), list_model_hosts(), any_host=self._any_host)
         request_headers = [
             (name, text) for name, text in request.headers.items() if name not in ("host", "accept-encoding")
@@ -31,13 +31,13 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         try:
             response = await get_session_for(target).request(
                 request.method,
-                _as_signed(target.url, request.url),
+                _restore_path(target.url, request.url),
                 headers=request_headers,
                 data=await request.aread(),
                 allow_redirects=False,
             )
         except aiohttp.ClientError as error:
-            # Not as `ConnectError`, at which litellm would send again by itself.
+            # Not `ConnectError`, which litellm would retry.
             raise httpx.ReadError(str(error), request=request) from error
         if 300 <= response.status < 400:
             response.close()
@@ -46,8 +46,8 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         return httpx.Response(response.status, headers=headers, stream=_Body(response), request=request)
 
 
-def _as_signed(checked: URL, requested: httpx.URL) -> URL:
-    """Return the checked address with its path and query as they were written: what is signed must not be encoded anew."""
+def _restore_path(checked: URL, requested: httpx.URL) -> URL:
+    """Return the checked URL with path and query as they were requested. They are signed, so their encoding must not change."""
     path, _, query = requested.raw_path.decode("ascii").partition("?")
     return URL.build(
         scheme=checked.scheme, authority=checked.raw_authority, path=path, query_string=query, encoded=True
@@ -55,7 +55,7 @@ def _as_signed(checked: URL, requested: httpx.URL) -> URL:
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body as it arrives. Closing it early closes the connection."""
+    """The body of a response as it arrives. Closing it early closes the connection."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
@@ -67,7 +67,7 @@ class _Body(httpx.AsyncByteStream):
         except aiohttp.ClientError as error:
             raise httpx.ReadError(str(error)) from error
         finally:
-            # litellm ends the reading of a stream it leaves, and does not always close it.
+            # litellm does not always close a stream that it stops reading.
             self._response.close()
 
     async def aclose(self) -> None:

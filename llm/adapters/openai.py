@@ -1,7 +1,7 @@
-"""The adapter of OpenAI's protocol, read directly: one POST, a stream of server-sent events, chunks as they come.
+"""The adapter of OpenAI's protocol: one POST, and a stream of server-sent events.
 
-CPU per token bounds how many agents a process carries; so there is no client library between the socket and the
-chunks, one timer timeres a whole request, and an event costs one JSON parse.
+The CPU time per token limits how many runs a process can execute. So no client library is used, one timer limits a whole
+request, and each event is parsed once.
 """
 
 import asyncio
@@ -32,23 +32,23 @@ from llm.redaction import redact
 from llm.timeouts import RequestTimer, build_timeout_error
 
 SECONDS_AFTER_FINISH = 2.0
-"""Seconds that a server gets, once the answer is complete, to report its usage."""
+"""Seconds that a server has after the complete answer to report its usage."""
 SECONDS_AFTER_DONE = 0.1
-"""Seconds that it gets after `[DONE]` to end the stream, so that the connection can be used again."""
+"""Seconds that a server has after `[DONE]` to end the stream, so that the connection can be reused."""
 MAX_ERROR_BODY = 64 * 1024
 _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
 
 _without_usage: set[str] = set()
-"""Servers that refused `stream_options`; they are not asked for usage again."""
+"""Base URLs of servers that refused `stream_options`."""
 
 
 def get_base_url(endpoint: Endpoint) -> str:
-    """Return the address below which the endpoint's server answers."""
+    """Return the base URL of the endpoint's server."""
     return (endpoint.api_base or get_provider(endpoint.provider).api_base).rstrip("/")
 
 
 def build_headers(endpoint: Endpoint) -> dict[str, str]:
-    """Return the header that carries the key; none without a key."""
+    """Return the header with the key; none without a key."""
     if not endpoint.key:
         return {}
     name = get_provider(endpoint.provider).key_header
@@ -56,7 +56,7 @@ def build_headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def get_target(endpoint: Endpoint, path: str) -> Target:
-    """Return where to ask for `path`. Raises `LLMError` (`host_refused`)."""
+    """Return the checked URL of `path` at the endpoint's server. Raises `LLMError` (`host_refused`)."""
     base = get_base_url(endpoint)
     try:
         if endpoint.paid_by != "system":
@@ -67,7 +67,7 @@ def get_target(endpoint: Endpoint, path: str) -> Target:
 
 
 class OpenAIAdapter:
-    """An endpoint that speaks `POST {base}/chat/completions`."""
+    """A model of an endpoint that has `POST {base}/chat/completions`."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
@@ -76,15 +76,15 @@ class OpenAIAdapter:
         self._base = get_base_url(endpoint)
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
-        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
+        """Send one request. Raises `LLMError`. Closing the generator closes the connection to the provider at once (RUN16)."""
         started = asyncio.get_running_loop().time()
-        response = await self._open(request)
+        response = await self._open_stream(request)
         stream = OpenAIStream(self._endpoint.key)
         timer = RequestTimer(self._timeouts, response.close, started=started)
         try:
             data = b" "
             while data and not stream.assembly.is_full:
-                data = await self._read_more(response, stream, timer)
+                data = await self._read_bytes(response, stream, timer)
                 for chunk in stream.read_bytes(data) if data else stream.finish():
                     timer.pause()
                     yield chunk
@@ -92,7 +92,7 @@ class OpenAIAdapter:
                     timer.resume()
                 else:
                     timer.resume_for_tail(SECONDS_AFTER_DONE if stream.done else SECONDS_AFTER_FINISH)
-            yield self._answer(request, stream, timer)
+            yield self._build_answer(request, stream, timer)
         except LLMError as error:
             error.partial_text, error.partial_thinking = stream.assembly.text, stream.assembly.thinking
             if timer.first_token_s is not None:
@@ -101,24 +101,24 @@ class OpenAIAdapter:
         finally:
             timer.stop()
             stream.assembly.release()
-            # Nothing to close when the stream was read to its end: then the connection is back in the pool already.
+            # No effect when the stream was read to its end: then the connection has returned to the pool.
             response.close()
 
-    async def _open(self, request: Request) -> aiohttp.ClientResponse:
-        """Return the response after its headers were read and accepted. Raises `LLMError`."""
-        # Judged at every call: what was a public host when it was saved may be none by now (SEC13).
-        target = get_target(self._endpoint, self._path(request.model))
-        response = await self._post(target, self._body(request))
+    async def _open_stream(self, request: Request) -> aiohttp.ClientResponse:
+        """Send the request and return a response with status 200. Raises `LLMError`."""
+        # Checked for every request: the host may have been public only when it was saved (SEC13).
+        target = get_target(self._endpoint, self._build_path(request.model))
+        response = await self._post(target, self._build_body(request))
         if response.status == 200:
             return response
-        refusal = await self._refusal(response)
-        if refusal.code == "bad_request" and self._base not in _without_usage and "stream_options" in refusal.message:
+        error = await self._read_error(response)
+        if error.code == "bad_request" and self._base not in _without_usage and "stream_options" in error.message:
             _without_usage.add(self._base)
-            return await self._open(request)
-        raise refusal
+            return await self._open_stream(request)
+        raise error
 
-    def _path(self, model: str) -> str:
-        """Return what is asked below the address, with the query. Raises `LLMError` (`bad_request`)."""
+    def _build_path(self, model: str) -> str:
+        """Return the path below the base URL, with the query. Raises `LLMError` (`bad_request`)."""
         provider, options = self._provider, self._endpoint.options
         if not provider.is_model_name(model):
             raise LLMError("bad_request", f"{provider.label} has no {provider.model_label} of that name.")
@@ -141,7 +141,7 @@ class OpenAIAdapter:
         except TimeoutError as error:
             raise build_timeout_error("timeout_first", self._timeouts) from error
 
-    async def _refusal(self, response: aiohttp.ClientResponse) -> LLMError:
+    async def _read_error(self, response: aiohttp.ClientResponse) -> LLMError:
         try:
             async with asyncio.timeout(self._timeouts.idle):
                 body = await read_capped(response, MAX_ERROR_BODY)
@@ -151,8 +151,8 @@ class OpenAIAdapter:
             response.close()
         return build_status_error(response.status, response.headers, body, self._endpoint.key)
 
-    async def _read_more(self, response: aiohttp.ClientResponse, stream: OpenAIStream, timer: RequestTimer) -> bytes:
-        """Return the next bytes, empty at the end. Raises `LLMError` for a limit that was passed and for a broken connection."""
+    async def _read_bytes(self, response: aiohttp.ClientResponse, stream: OpenAIStream, timer: RequestTimer) -> bytes:
+        """Return the next bytes, empty at the end. Raises `LLMError` for an exceeded limit and for a broken connection."""
         try:
             return await response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
@@ -160,14 +160,14 @@ class OpenAIAdapter:
                 raise timeout from None
             if stream.assembly.finish is None:
                 raise _build_cut_error() from error
-            return b""  # it broke after the answer was complete
+            return b""  # the connection broke after the complete answer
 
-    def _answer(self, request: Request, stream: OpenAIStream, timer: RequestTimer) -> Answer:
+    def _build_answer(self, request: Request, stream: OpenAIStream, timer: RequestTimer) -> Answer:
         assembly = stream.assembly
         finish = "length" if assembly.is_full else assembly.finish
         if finish is None:
             raise _build_cut_error()
-        calls = assembly.calls()
+        calls = assembly.build_calls()
         return Answer(
             text=assembly.text,
             thinking=assembly.thinking,
@@ -179,8 +179,10 @@ class OpenAIAdapter:
             seconds=timer.seconds,
         )
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        body = {k: v for k, v in request.parameters.items() if k not in _OWN_FIELDS and v is not None}
+    def _build_body(self, request: Request) -> dict[str, Any]:
+        body = {
+            name: value for name, value in request.parameters.items() if name not in _OWN_FIELDS and value is not None
+        }
         if "max_tokens" in body:
             body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
         body |= {"model": request.model, "messages": build_messages(request), "stream": True}

@@ -1,4 +1,4 @@
-"""A request in OpenAI's chat format, which every adapter sends."""
+"""Build messages and tools in OpenAI's chat format, which all adapters send."""
 
 import json
 import re
@@ -10,13 +10,13 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def build_messages(request: Request) -> list[dict[str, Any]]:
-    """Return the turns as messages. Calls get new ids of nine letters and digits, which every provider accepts."""
+    """Return the turns as messages. Calls get ids of nine letters and digits, which every provider accepts."""
     ids: dict[str, str] = {}
     return [_build_message(turn, ids) for turn in request.turns]
 
 
 def build_tools(request: Request) -> list[dict[str, Any]]:
-    """Return the tools as they are offered to the model."""
+    """Return the tools of a request."""
     return [
         {
             "type": "function",
@@ -46,7 +46,7 @@ def _get_provider_call_id(own_id: str, ids: dict[str, str]) -> str:
 
 
 def _ensure_json_object(arguments: str) -> str:
-    """Return the arguments if they are a JSON object, else an object that quotes them: providers refuse anything else."""
+    """Return the arguments if they are a JSON object, else an object that quotes them. Providers refuse anything else."""
     try:
         read = json.loads(arguments or "{}")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reads the bytes of an OpenAI answer into chunks, without a socket or a clock."""
+"""Parse the body of an OpenAI response into chunks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,9 +18,10 @@ MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 
 
 class OpenAIStream:
-    """Reads the body as it arrives, cut anywhere. `done` after `[DONE]`; `usage` and `model` as the server reported them.
+    """Parses a body that arrives in parts of any size. `done` is set after `[DONE]`; `usage` and `model` are those of the server.
 
-    A server that does not stream sends one JSON document. Its first character shows that; the headers are sometimes wrong.
+    A server that does not stream sends one JSON document. It is recognised by its first character, because the headers are
+    sometimes wrong.
     """
 
     def __init__(self, key: Secret) -> None:
@@ -37,7 +38,7 @@ class OpenAIStream:
         """Yield the chunks that these bytes complete. Raises `LLMError`."""
         if self._is_document is None and (begin := data.lstrip()[:1]):
             self._is_document = begin == b"{"
-        # Parts are joined only when a line ends: what a byte costs does not depend on how many came before it.
+        # Parts are joined only at the end of a line, so that the time is linear in the number of bytes.
         if self._is_document or b"\n" not in data:
             self._buffer(data)
             return
@@ -56,19 +57,19 @@ class OpenAIStream:
             raise LLMError("garbled", "The model's server sent an endless line.")
 
     def _drain_buffer(self, data: bytes) -> bytes:
-        """Return what was buffered, followed by `data`, and empty the buffer."""
+        """Return the buffered bytes followed by `data`, and empty the buffer."""
         parts, self._buffer_parts, self._buffered_bytes = [*self._buffer_parts, data], [], 0
         return b"".join(parts)
 
     def finish(self) -> Iterator[Chunk]:
-        """Yield the chunks of what is left at the end of the stream: the document, or a last line without its end."""
+        """Yield the chunks of the bytes that are buffered at the end of the body: the document, or an unfinished line."""
         if self._is_document:
             yield from _check_shape(self._read_document(self._drain_buffer(b"")))
             return
         try:
             yield from self.read_bytes(b"\n")
         except LLMError as error:
-            # Half a line: the answer broke off, which the missing `finish_reason` reports.
+            # The line is incomplete because the answer broke off. The missing `finish_reason` reports that.
             if error.code != "garbled":
                 raise
 
@@ -77,7 +78,7 @@ class OpenAIStream:
         for choice in read.get("choices") or ():
             yield from self._read_delta(choice.get("message") or {})
             self.assembly.finish = choice.get("finish_reason") or "stop"
-        self._note_usage(read)
+        self._save_usage(read)
 
     def _read_event(self, payload: bytes) -> Iterator[Chunk]:
         if payload == b"[DONE]":
@@ -94,7 +95,7 @@ class OpenAIStream:
                 yield from self._read_delta(delta)
             if finish := choice.get("finish_reason"):
                 self.assembly.finish = finish
-        self._note_usage(event)
+        self._save_usage(event)
 
     def _read_delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
         content = delta.get("content")
@@ -107,7 +108,7 @@ class OpenAIStream:
             if chunk := self.assembly.add_call(call):
                 yield chunk
 
-    def _note_usage(self, event: Mapping[str, Any]) -> None:
+    def _save_usage(self, event: Mapping[str, Any]) -> None:
         if usage := event.get("usage"):
             self.usage = usage
         if not self.model:

@@ -1,7 +1,7 @@
 """The adapter of the operator's service that merges suggestions: one signed POST, one JSON answer.
 
-The signature is that of Standard Webhooks (https://www.standardwebhooks.com), so that a service can check it with any of
-their libraries. The request and the answer are described in docs/suggestions.md.
+The signature follows Standard Webhooks (https://www.standardwebhooks.com), so that a service can verify it with their
+libraries. The request and the answer are described in docs/suggestions.md.
 """
 
 import asyncio
@@ -25,26 +25,26 @@ from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.redaction import redact
 
 SERVICE_NAME = "merge service"
-"""Its name in the usage log."""
+"""Its name in the ledger."""
 MAX_REQUEST_SECONDS = 60.0
 MAX_BODY_BYTES = 2 * 1024 * 1024
 SECRET_PREFIX = "whsec_"
 
 
 def build_service_request(id: UUID, kind: str, input: Mapping[str, Any]) -> str:
-    """Return the body to post, as JSON. `id` stays the same in a repeated request."""
+    """Return the JSON body of a request. `id` is the same when the request is repeated."""
     return json.dumps({"id": str(id), "type": kind, "input": input}, ensure_ascii=False)
 
 
 class MergeServiceAdapter:
-    """The service behind an endpoint. The text of the answer is the service's JSON."""
+    """The merge service as a model. The text of the answer is the JSON of the service."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
         self._limit = min(MAX_REQUEST_SECONDS, timeouts.total)
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
-        """Post the last turn, which is from `build_service_request`. Raises `LLMError`."""
+        """Post the text of the last turn, which `build_service_request` has built. Raises `LLMError`."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
@@ -63,7 +63,9 @@ class MergeServiceAdapter:
     async def _post(self, body: str) -> str:
         target = check_url(self._endpoint.api_base or "", any_host=True)
         id = f"msg_{json.loads(body)['id']}"
-        headers = {"Content-Type": "application/json"} | sign(body, self._endpoint.key, id=id, at=int(time.time()))
+        headers = {"Content-Type": "application/json"} | build_signature_headers(
+            body, self._endpoint.key, id=id, at=int(time.time())
+        )
         async with get_session_for(target).post(
             target.url, data=body.encode(), headers=headers, allow_redirects=False
         ) as response:
@@ -73,7 +75,7 @@ class MergeServiceAdapter:
         return _check_json(response_body)
 
 
-def sign(body: str, secret: Secret, *, id: str, at: int) -> dict[str, str]:
+def build_signature_headers(body: str, secret: Secret, *, id: str, at: int) -> dict[str, str]:
     """Return the headers of Standard Webhooks for a message signed at the Unix time `at`."""
     mac = hmac.new(_decode_secret(secret), f"{id}.{at}.{body}".encode(), hashlib.sha256)
     signature = base64.b64encode(mac.digest()).decode()

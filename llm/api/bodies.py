@@ -11,7 +11,7 @@ from events.rows import Row
 
 
 class OfferRow(Row):
-    """A model that can be used here without a key of one's own."""
+    """A model that a workspace can use without a key."""
 
     provider: ProviderName
     api_base: str | None = None
@@ -20,7 +20,7 @@ class OfferRow(Row):
 
 
 class ProviderFieldRow(Row):
-    """What a provider needs besides a model's name. `key` and `api_base` are fields of the request, all others its options."""
+    """A setting of a provider. `key` and `api_base` are fields of the request; all others are in its `options`."""
 
     name: str
     label: FieldLabel
@@ -30,8 +30,8 @@ class ProviderFieldRow(Row):
 
 
 class ProviderRow(Row):
-    """A provider that a workspace can choose. `usual_model` is a model that it is known for; `lists_models`: a test without a
-    model's name lists its models."""
+    """A provider that a workspace can choose. `usual_model`: a well-known model of it. `lists_models`: a test without a model's
+    name lists its models."""
 
     name: ProviderName
     label: str
@@ -42,7 +42,7 @@ class ProviderRow(Row):
 
 
 class ModelTestBody(Body):
-    """`default_model` empty: only the server's models are listed. `key` left out or null: the one that is set for the same
+    """`default_model` empty: only list the models of the server. `key` left out or null: the key that is stored for the same
     provider and address."""
 
     model_config = ConfigDict(json_schema_extra={"not": WRONG_ADDRESS})
@@ -55,8 +55,8 @@ class ModelTestBody(Body):
 
 
 class ModelTestRow(Row):
-    """How far a test of a model has come. Once it is done, `code` and `message` say why the model did not answer (`code` as
-    of a run that failed); `models` are the names that the server lists."""
+    """A test of a model. Once it is done, `code` (the same codes as those of failed runs) and `message` say why the model did
+    not answer; `models` are the names that the server lists."""
 
     id: UUID
     state: Literal["waiting", "running", "done"]

@@ -1,4 +1,4 @@
-"""Addresses of the models that can be chosen, and of tests of a model."""
+"""URLs of the models that can be chosen, and of model tests."""
 
 from django.urls import path
 

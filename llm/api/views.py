@@ -62,14 +62,14 @@ class ModelTests(APIView):
             default_model=body.default_model,
             key=None if body.key is None else Secret(body.key),
         )
-        return answer(_row(test), 202)
+        return answer(_build_row(test), 202)
 
 
 class OneModelTest(APIView):
     @extend_schema(operation_id="read_model_test", responses=ModelTestRow)
     def get(self, request: Request, workspace_id: UUID, test_id: UUID) -> HttpResponse:
-        return answer(_row(model_tests.get_model_test(request.user, workspace_id, test_id)))
+        return answer(_build_row(model_tests.get_model_test(request.user, workspace_id, test_id)))
 
 
-def _row(test: model_tests.ModelTest) -> ModelTestRow:
+def _build_row(test: model_tests.ModelTest) -> ModelTestRow:
     return ModelTestRow.model_validate(test, from_attributes=True)

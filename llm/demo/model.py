@@ -1,4 +1,4 @@
-"""The demo model, for workspaces without a key: a few rules, offline, labelled as the demo model wherever it answers."""
+"""The demo model for workspaces without a key: it answers by rules, offline, and its answers are labelled."""
 
 import asyncio
 import json
@@ -12,21 +12,21 @@ from llm.tokens import estimate_input, estimate_tokens
 
 NAME = "demo"
 MAX_STREAM_SECONDS = 8.0
-"""How long an answer may take to stream, whatever its length."""
+"""Time in which an answer of any length is streamed."""
 _WORDS = re.compile(r"[\u3000-\u9fff\uff00-\uffef]{1,2}|\s*[^\s\u3000-\u9fff\uff00-\uffef]+|\s+")
 
 
 class DemoModel:
-    """Answers by rules, for nothing. `pace` is the pause between two words in seconds."""
+    """Answers by rules. `pace`: seconds between two words."""
 
     def __init__(self, pace: float = 0.03) -> None:
         self._pace = pace
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
-        """Stream the answer, or the one call that the request asks for. Never raises."""
+        """Stream an answer, or the tool call that the request asks for. Never raises."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        text, calls = _answer(request)
+        text, calls = _build_reply(request)
         chunks = [Chunk("text", word) for word in _WORDS.findall(text)]
         for call in calls:
             parts = [call.arguments[start : start + 6] for start in range(0, len(call.arguments), 6)]
@@ -50,7 +50,7 @@ class DemoModel:
         )
 
 
-def _answer(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+def _build_reply(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     if text := build_job_answer(request):
         return text, ()
     conversation = read_conversation(request)

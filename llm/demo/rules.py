@@ -1,4 +1,4 @@
-"""Reads a request for the demo model: the question, how the prompt wants it answered, and which tool it needs."""
+"""Parse a request to the demo model: the question, the form of the answer that the prompt asks for, and a tool call."""
 
 import json
 import re
@@ -8,10 +8,10 @@ from typing import Any
 
 from llm.messages import Request, ToolCall, ToolSchema
 
-# How the conversation is framed for every model (`runs.runtime.context.build_system_text`).
+# The text that follows the prompt in the system text (`runs.runtime.context.build_system_text`).
 _FRAME = re.compile(r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent in ")
 HAN = re.compile(r"[\u3400-\u9fff]")
-# Common characters that only one of the two scripts writes so.
+# Common characters that occur in simplified Chinese only.
 _HANS = frozenset("这个们说话时间现东后国对发开关点会为来吗么过还进与请问写读学习语简单总结号当应该让给几湾谁条声纽约")
 _LANGUAGES = (
     ("zh-hant", "traditional chinese|繁體中文|繁体中文"),
@@ -35,7 +35,7 @@ _ALWAYS = re.compile(r"^\W*(?:please\s+)?(?P<instruction>(?:always|never)\s+\w.*
 
 @dataclass(frozen=True)
 class Conversation:
-    """One question to the demo model. `results` are those of the calls that it made since the question."""
+    """A question to the demo model. `results`: of the calls that it has made since the question."""
 
     prompt: str
     name: str
@@ -48,7 +48,7 @@ class Conversation:
 
 
 def read_conversation(request: Request) -> Conversation:
-    """Read a request. What the question says goes before what the prompt says."""
+    """Parse a request. Instructions in the question take precedence over those in the prompt."""
     system = "\n\n".join(turn.text for turn in request.turns if turn.role == "system")
     frames = list(_FRAME.finditer(system))
     prompt = (system[: frames[-1].start()] if frames else system).strip()
@@ -65,7 +65,7 @@ def read_conversation(request: Request) -> Conversation:
         prompt=prompt,
         name=frames[-1]["name"] if frames else "the demo model",
         question=question,
-        language=_find_requested_language(question) or _find_requested_language(prompt) or language_of(question),
+        language=_find_requested_language(question) or _find_requested_language(prompt) or detect_language(question),
         tools=request.tools,
         results=[(call, results[call.id]) for turn in recent for call in turn.calls if call.id in results],
         sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
@@ -74,16 +74,16 @@ def read_conversation(request: Request) -> Conversation:
 
 
 def _find_requested_language(text: str) -> str | None:
-    """Return the language that the text orders to answer in. "Chinese" alone is the script that the text is written in."""
+    """Return the language in which the text asks to be answered. "Chinese" means the script of the text."""
     for language, names in _LANGUAGES:
         instruction = rf"\b(?:answer|reply|respond|write)\b[^.\n]{{0,30}}?\bin (?:{names})|用\s*(?:{names})"
         if re.search(rf"{_NOT}(?:{instruction})", text, re.I):
-            return (language_of(text) if HAN.search(text) else "zh-hant") if language == "zh" else language
+            return (detect_language(text) if HAN.search(text) else "zh-hant") if language == "zh" else language
     return None
 
 
-def language_of(text: str) -> str:
-    """Return `zh-hant`, `zh-hans` or `en`: the language that a text is written in."""
+def detect_language(text: str) -> str:
+    """Return the language of a text: `zh-hant`, `zh-hans` or `en`."""
     if not HAN.search(text):
         return "en"
     return "zh-hans" if any(char in _HANS for char in text) else "zh-hant"
@@ -91,7 +91,7 @@ def language_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class Call:
-    """A tool to call. `missing` names the required arguments without a value: then it is not called."""
+    """A tool to call. `missing`: the required arguments without a value; if there are any, it is not called."""
 
     tool: ToolSchema
     arguments: dict[str, Any]
@@ -99,7 +99,7 @@ class Call:
 
 
 def find_calls(conversation: Conversation) -> Iterator[Call]:
-    """Find what the question asks for, best first; nothing after a result: the demo model calls once, then answers."""
+    """Yield the calls that the question asks for, the best first; none after a result: the demo model calls only once."""
     question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if conversation.results:
         return
@@ -109,16 +109,16 @@ def find_calls(conversation: Conversation) -> Iterator[Call]:
         yield Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
     for name, tool in tools.items():
         if found := re.search(rf"(?:{_ORDER})\s*(?:the )?(?<!\w){name}(?!\w)(?P<rest>.*)", question, re.I | re.S):
-            yield _fill(tool, found["rest"], question)
+            yield _build_call(tool, found["rest"], question)
     if "current_time" in tools and _TIME.search(question):
-        yield _fill(tools["current_time"], "", question)
+        yield _build_call(tools["current_time"], "", question)
     for tool in conversation.tools:
         if "url" in tool.parameters.get("properties", {}) and _URL.search(question):
-            yield _fill(tool, "", question)
+            yield _build_call(tool, "", question)
 
 
 def _find_permanent_instruction(question: str) -> str:
-    """Return what the model is to do from now on, as a sentence; empty when the text has no such instruction."""
+    """Return the instruction for all future answers in the question, as a sentence; empty if there is none."""
     always = _ALWAYS.search(question)
     if re.search(r"[?？]\s*$", question) or not (always or _FROM_NOW_ON.search(question)):
         return ""
@@ -128,8 +128,8 @@ def _find_permanent_instruction(question: str) -> str:
     )
 
 
-def _fill(tool: ToolSchema, rest: str, question: str) -> Call:
-    """Return the call with the arguments that are spelled out as JSON, else those that the question gives."""
+def _build_call(tool: ToolSchema, rest: str, question: str) -> Call:
+    """Return the call with the arguments that the question has as JSON, or as a city, a URL or a text."""
     properties = tool.parameters.get("properties", {})
     try:
         json_arguments = dict(json.loads(rest[rest.index("{") : rest.rindex("}") + 1]))

@@ -1,11 +1,11 @@
-"""The answers of the demo model, in three languages."""
+"""Build the answers of the demo model, in three languages."""
 
 import re
 
 from llm.demo.rules import Call, Conversation
 from llm.messages import Request
 
-# A bar parts the sentences.
+# Sentences are separated by "|".
 _TEXTS = {
     "en": {
         "hello": "Hello! I am {name}.| I am the demo model: change my prompt beside this chat and see what I make of it.",
@@ -40,28 +40,29 @@ _TEXTS = {
 }
 
 
-def _sentences(key: str, language: str, **facts: object) -> list[str]:
-    # The facts are filled in once: what they bring along is never read as a place to fill.
+def _build_sentences(key: str, language: str, **facts: object) -> list[str]:
     return [sentence.format_map(facts) for sentence in _TEXTS[language][key].split("|")]
 
 
 def build_answer(conversation: Conversation, call: Call | None) -> str:
-    """Return the answer, in the form that the instructions ask for. `call` is one that lacks arguments."""
+    """Return the answer in the form that the instructions ask for. `call`: a call with missing arguments."""
     question, language = conversation.question, conversation.language
     sentences: list[str] = []
     for made, result in conversation.results:
-        sentences += _sentences("result", language, tool=made.name, result=_shorten(result, 2000))
+        sentences += _build_sentences("result", language, tool=made.name, result=_shorten(result, 2000))
     if not sentences and call:
-        sentences = _sentences("missing", language, tool=call.tool.name, missing=", ".join(call.missing))
+        sentences = _build_sentences("missing", language, tool=call.tool.name, missing=", ".join(call.missing))
     elif not sentences and re.match(r"\W*(?:(?:hi|hello|hey)\b.{0,30}|[你您]好\W*|)$", question, re.I):
-        sentences = _sentences("hello", language, name=conversation.name)
-    text = "".join((sentences or _sentences("echo", language, text=_shorten(question, 160)))[: conversation.sentences])
+        sentences = _build_sentences("hello", language, name=conversation.name)
+    text = "".join(
+        (sentences or _build_sentences("echo", language, text=_shorten(question, 160)))[: conversation.sentences]
+    )
     return f"{text.strip()} {conversation.closing}".strip()
 
 
 def build_job_answer(request: Request) -> str | None:
-    """Return the answer to the input of a shipped agent's job, none when the request is not one. It counts and quotes, where
-    a model would understand, and says so."""
+    """Return the answer to a job of a shipped agent, or null if the request is not one. The summary counts and quotes the
+    changed lines, and says that it comes from the demo model."""
     system = request.turns[0].text if len(request.turns) == 2 else ""
     if system.startswith("You are the Merge agent."):
         return "I am the demo model and cannot merge texts."
@@ -75,16 +76,16 @@ def build_job_answer(request: Request) -> str | None:
     added, removed = ([text for sign, text in lines if sign == which] for which in "+-")
     texts: list[str] = []
     if lines:
-        texts += _sentences("diff", language, added=len(added), removed=len(removed))
+        texts += _build_sentences("diff", language, added=len(added), removed=len(removed))
     if quoted := next((text.strip() for text in added if text.strip()), ""):
-        texts += _sentences("diff_line", language, text=_shorten(quoted, 90))
+        texts += _build_sentences("diff_line", language, text=_shorten(quoted, 90))
     if fields:
-        texts += _sentences("diff_fields", language, fields=(", " if language == "en" else "、").join(fields))
-    return "".join(texts or _sentences("diff_none", language)).strip()
+        texts += _build_sentences("diff_fields", language, fields=(", " if language == "en" else "、").join(fields))
+    return "".join(texts or _build_sentences("diff_none", language)).strip()
 
 
 def _find_fenced_text(job_input: str, name: str) -> str:
-    """Return what lies between the marks of that name (`suggestions/job_inputs.py`)."""
+    """Return the text between the marks with this name (`suggestions/job_inputs.py`)."""
     found = re.search(rf"<<<{name} (?P<key>\S+)>>>\n(?P<text>.*?)\n?<<<end of {name} (?P=key)>>>", job_input, re.S)
     return found["text"] if found else ""
 

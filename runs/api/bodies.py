@@ -15,8 +15,8 @@ from runs.services.wake import Effect
 
 
 class ComparisonBody(Body):
-    """`id` is made by the client; the same request again changes nothing. `revision` is of the draft, and what is applied;
-    null: compare what is applied, whatever has been written since."""
+    """`id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
+    applied; null: compare the applied revision, even if the draft was edited since."""
 
     id: UUID
     text: str = Field(json_schema_extra=MESSAGE_TEXT)
@@ -47,7 +47,7 @@ class WakesBody(Body):
 
 
 class WakesRow(Row):
-    """What a message would do to one agent of the chat."""
+    """The effect of a message on one agent of the chat."""
 
     agent_id: UUID
     effect: Effect

@@ -1,4 +1,4 @@
-"""Addresses of runs and comparisons."""
+"""URLs of runs, the wake preview and comparisons."""
 
 from django.urls import path
 

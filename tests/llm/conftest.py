@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from common.egress import close_sessions
-from llm.adapters.litellm import _litellm
+from llm.adapters.litellm import _import_litellm
 from tests.runs.fixtures import _scripted_model, engine, environment, model, order_server, start_worker
 from tests.scripted_model import ScriptedModel
 
@@ -22,6 +22,6 @@ def server() -> Iterator[ScriptedModel]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def litellm_connections() -> AsyncIterator[None]:
     """litellm keeps its connections by loop: the tests of a module share one, and close them."""
-    _litellm()
+    _import_litellm()
     yield
     await close_sessions()

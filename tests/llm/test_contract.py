@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from common.egress import close_sessions
 from common.secrets import Secret
-from llm.adapters.litellm import LiteLLMAdapter, _litellm
+from llm.adapters.litellm import LiteLLMAdapter, _import_litellm
 from llm.adapters.openai import OpenAIAdapter
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
@@ -63,7 +63,7 @@ async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIt
         await all_of(LiteLLMAtTheScript(endpoint, Timeouts()), request_of())
     yield request.param
     if request.param is LiteLLMAtTheScript:
-        await _litellm().close_litellm_async_clients()
+        await _import_litellm().close_litellm_async_clients()
     await close_sessions()
 
 

@@ -12,7 +12,7 @@ from common.secrets import Secret
 from llm import client
 from llm.client import get_model
 from llm.demo.model import _WORDS, DemoModel
-from llm.demo.rules import language_of, read_conversation
+from llm.demo.rules import detect_language, read_conversation
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
 from tools.registry import registry
@@ -115,7 +115,7 @@ async def test_the_prompt_decides_how_it_answers() -> None:
     assert await said("Hello", "用简体中文回答，用一句话回答。") == "你好！我是 Scribe。"
 
 
-async def test_it_answers_in_the_language_of_the_question() -> None:
+async def test_it_answers_in_the_detect_language_the_question() -> None:
     assert (await said("你好")).startswith("你好！我是 Scribe")
     assert "我是示范模型" in await said("这个计划怎么样？")
     assert "我是示範模型" in await said("這個計畫怎麼樣？")
@@ -236,7 +236,7 @@ async def test_an_address_is_read_without_the_mark_that_ends_the_sentence(questi
 
 
 def registered(name: str) -> ToolSchema:
-    return ToolSchema(name, registry[name].description, registry[name].schema())
+    return ToolSchema(name, registry[name].description, registry[name].build_schema())
 
 
 async def test_what_it_read_it_cites() -> None:
@@ -297,7 +297,7 @@ def test_text_streams_by_words_and_by_characters() -> None:
     [("Hello", "en"), ("你好", "zh-hant"), ("這個計畫", "zh-hant"), ("这个计划", "zh-hans")],
 )
 def test_the_script_tells_the_language(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
 async def test_RUN16_it_can_be_stopped_at_any_word() -> None:

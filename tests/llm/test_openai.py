@@ -65,7 +65,7 @@ def test_the_answer_is_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> N
     places = [0, *sorted(cuts), len(SAMPLE)]
     chunks, stream = read(*(SAMPLE[a:b] for a, b in zip(places, places[1:], strict=False)))
     assert [chunk.text for chunk in chunks] == ["想一想", "你好 ", "world\n", "", '{"a": "東', '京"}']
-    assert stream.assembly.calls() == (ToolCall("", "x", '{"a": "東京"}', 0, "a"),)
+    assert stream.assembly.build_calls() == (ToolCall("", "x", '{"a": "東京"}', 0, "a"),)
     assert (stream.assembly.finish, stream.done) == ("tool_calls", True)
     assert stream.usage == {"prompt_tokens": 3, "completion_tokens": 5}
 
@@ -93,7 +93,7 @@ def test_SEC20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> Non
             except LLMError:
                 continue
             build_usage(Endpoint("openai", None, KEY, "workspace"), ASK, stream.usage, stream.assembly)
-            stream.assembly.calls()
+            stream.assembly.build_calls()
 
 
 def test_a_last_line_without_its_end_counts() -> None:
@@ -112,7 +112,7 @@ def test_RUN12_calls_under_one_index_are_told_apart_by_their_ids() -> None:
             finish="tool_calls",
         )
     )
-    assert [call.arguments for call in stream.assembly.calls()] == ['{"n": 1}', '{"n": 2}', '{"n": 3}']
+    assert [call.arguments for call in stream.assembly.build_calls()] == ['{"n": 1}', '{"n": 2}', '{"n": 3}']
 
 
 def test_RUN12_calls_without_an_index_or_with_the_arguments_as_an_object() -> None:
@@ -123,7 +123,7 @@ def test_RUN12_calls_without_an_index_or_with_the_arguments_as_an_object() -> No
             finish="tool_calls",
         )
     )
-    assert [(call.name, call.arguments) for call in stream.assembly.calls()] == [("x", '{"n": 1}'), ("y", "{}")]
+    assert [(call.name, call.arguments) for call in stream.assembly.build_calls()] == [("x", '{"n": 1}'), ("y", "{}")]
 
 
 def test_RUN12_one_name_in_every_chunk_is_one_call() -> None:
@@ -131,7 +131,7 @@ def test_RUN12_one_name_in_every_chunk_is_one_call() -> None:
         {"tool_calls": [{"index": 0, "function": {"name": "x", "arguments": part}}]} for part in ('{"n"', ": 1", "}")
     ]
     _, stream = read(frames(*deltas, finish="tool_calls"))
-    assert [call.arguments for call in stream.assembly.calls()] == ['{"n": 1}']
+    assert [call.arguments for call in stream.assembly.build_calls()] == ['{"n": 1}']
 
 
 @pytest.mark.parametrize("body", [[b"x" * 100_000] * 3, [b"data: " + b"x" * 270_000], [b"{" + b"x" * 1_000_000] * 5])

@@ -13,7 +13,7 @@ from botocore.credentials import Credentials
 from common.egress import close_sessions
 from common.secrets import Secret
 from llm import client
-from llm.adapters.litellm import LiteLLMAdapter, _litellm
+from llm.adapters.litellm import LiteLLMAdapter, _import_litellm
 from llm.adapters.openai import OpenAIAdapter, get_target
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.model_list import list_models
@@ -187,7 +187,7 @@ async def test_SEC17_no_identity_of_the_process_signs_for_a_tenant(
         monkeypatch.setenv(name, "the-platforms-own")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "PLATFORMSOWNKEYID")
     monkeypatch.setenv("AWS_BEDROCK_RUNTIME_ENDPOINT", "http://127.0.0.1:9")
-    _litellm.cache_clear()  # as when the process first needs it
+    _import_litellm.cache_clear()  # as when the process first needs it
     await all_of(bedrock(scripted), request_of(MODEL))
     [sent] = scripted.requests
     assert sent.headers["Authorization"].startswith(f"AWS4-HMAC-SHA256 Credential={BEDROCK['access_key_id']}/")

@@ -157,8 +157,8 @@ def test_FAIR5_each_part_of_an_answer_has_its_limit():
     for index in range(400):
         calling.add_call({"index": index, "id": f"c{index}", "function": {"name": "t", "arguments": "x" * 100_000}})
     assert calling.is_full
-    assert len(calling.calls()) == MAX_CALLS + 1
-    assert sum(len(call.arguments) for call in calling.calls()) == assembly.MAX_ARGUMENT_CHARACTERS
+    assert len(calling.build_calls()) == MAX_CALLS + 1
+    assert sum(len(call.arguments) for call in calling.build_calls()) == assembly.MAX_ARGUMENT_CHARACTERS
     for one in (made, thinking, calling):
         one.release()
     assert budget.left == Budget.TOTAL_CHARACTERS

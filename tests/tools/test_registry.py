@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from tools.interface import Tool, ToolArgs
-from tools.registry import ToolMisdefined, build_tool_rows, register, registry
+from tools.registry import InvalidTool, build_tool_rows, register, registry
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +47,14 @@ def test_a_sound_tool_is_registered_and_found():
 )
 def test_a_misdefined_tool_is_refused_with_what_it_lacks(members, complaint):
     before = len(registry)
-    with pytest.raises(ToolMisdefined, match=complaint):
+    with pytest.raises(InvalidTool, match=complaint):
         register(make(**members))
     assert len(registry) == before
 
 
 def test_two_tools_of_one_name_are_refused():
     first = register(make())
-    with pytest.raises(ToolMisdefined, match="two tools called 'do_it'"):
+    with pytest.raises(InvalidTool, match="two tools called 'do_it'"):
         register(make())
     assert isinstance(registry["do_it"], first)
 

@@ -1,11 +1,11 @@
-"""Finds the time zone of a place: by IANA names, the cities in them, and other cities."""
+"""Find the time zone of a place by its IANA name, the city in that name, or another name."""
 
 import difflib
 import re
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
-# Zone → other names of places there. Traditional and simplified Chinese.
+# Zone → names of places there, with those in traditional and simplified Chinese.
 ALIASES: dict[str, str] = {
     "UTC": "utc gmt z zulu",
     "Asia/Tokyo": "東京 东京 日本 japan osaka 大阪 kyoto 京都 名古屋 sapporo 札幌 yokohama 橫濱 横滨",
@@ -80,14 +80,14 @@ ALIASES: dict[str, str] = {
 
 
 def _normalize(text: str) -> str:
-    """Return the name in lower case, with one kind of separator, for comparison."""
+    """Return a name in lower case and with "_" as the only separator."""
     return re.sub(r"[\s_.,'-]+", "_", text.strip().casefold()).strip("_")
 
 
 @lru_cache(maxsize=1)
 def _load_zones() -> dict[str, str]:
-    """Return name → zone. An alias has priority over the city in a zone's name, and the full name over both."""
-    zones = sorted(z for z in available_timezones() if not z.startswith(("posix/", "right/")))
+    """Return name → zone. Aliases take precedence over the cities in the names of zones, and full names over both."""
+    zones = sorted(zone for zone in available_timezones() if not zone.startswith(("posix/", "right/")))
     cities = {
         _normalize(zone.rsplit("/", 1)[-1]): zone for zone in zones if "/" in zone and not zone.startswith("Etc/")
     }
@@ -96,7 +96,7 @@ def _load_zones() -> dict[str, str]:
 
 
 def find_zone(place: str) -> ZoneInfo | None:
-    """Return the zone of an IANA name or a city, or null if it is not known."""
+    """Return the zone of an IANA name or a city, or null."""
     name = _normalize(place)
     # "Tokyo, Japan": the city is the part before the comma.
     zones = _load_zones()

@@ -31,10 +31,10 @@ class CurrentTime(Tool):
             similar = find_similar_zones(args.timezone)
             advice = f" Did you mean {' or '.join(similar)}?" if similar else " Use an IANA name such as Europe/Paris."
             raise ToolError(f"There is no time zone or city {args.timezone!r} that I know.{advice}")
-        return describe(now().astimezone(zone), zone.key)
+        return format_time(now().astimezone(zone), zone.key)
 
 
-def describe(moment: datetime, zone: str) -> str:
-    """Return a moment in the form that models read best: ISO, weekday, zone and offset."""
+def format_time(moment: datetime, zone: str) -> str:
+    """Return a time as ISO date and time, weekday, zone and offset."""
     offset = moment.isoformat(timespec="seconds")[-6:]
     return f"{moment:%Y-%m-%d %H:%M:%S} ({moment:%A}), {zone}, UTC{offset}"

@@ -1,4 +1,4 @@
-"""Reads pages in processes of their own, with limited time and memory; two at a time."""
+"""Extract the text of pages in separate processes, with limited time and memory; two at a time."""
 
 import asyncio
 import atexit
@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from weakref import WeakValueDictionary
 from tools.interface import ToolError
 
 PAGE_SECONDS = 15.0
-"""Time for one page; then the process that reads it is killed."""
+"""Seconds for one page, after which its process is killed."""
 PROCESSES = 2
 
 _SCRIPT = Path(__file__).with_name("page_process.py")
@@ -24,7 +25,7 @@ _SCRIPT = Path(__file__).with_name("page_process.py")
 
 @dataclass(frozen=True)
 class Page:
-    """A part of a page's text, of `total` characters in all. What is not known is empty."""
+    """A part of the text of a page. `total`: characters of the whole text. Unknown fields are empty."""
 
     title: str
     site: str
@@ -34,30 +35,31 @@ class Page:
 
 
 class PageProcess:
-    """A process that reads one page after another. Only one thread uses it at a time."""
+    """A process that extracts one page after another. Only one thread uses it at a time."""
 
     def __init__(self) -> None:
         self.is_timed_out = False
-        # No environment: ours may have keys. When this process ends, its stdin ends, and so does the child.
+        # Without environment variables, which may contain keys. When this process ends, the child's stdin is closed, and it ends.
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-X", "utf8", str(_SCRIPT)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, cwd="/",
         )  # fmt: skip
+        if self._process.stdin is None or self._process.stdout is None:
+            raise TypeError("The process was started without pipes.")
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
 
     def ask(self, job: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any] | None:
-        """Return its answer, or null if the process has ended."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        end = Timer(seconds, self._kill)
-        end.start()
+        """Send a job and return the answer, or null if the process has ended."""
+        timer = Timer(seconds, self._kill)
+        timer.start()
         try:
-            self._process.stdin.write(json.dumps(job | {"size": len(body)}).encode() + b"\n" + body)
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            self._stdin.write(json.dumps(job | {"size": len(body)}).encode() + b"\n" + body)
+            self._stdin.flush()
+            line = self._stdout.readline()
         except BrokenPipeError:
             return None
         finally:
-            end.cancel()
+            timer.cancel()
         answer: dict[str, Any] | None = json.loads(line) if line.endswith(b"\n") else None
         return answer
 
@@ -69,12 +71,9 @@ class PageProcess:
         """Kill the process."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except BrokenPipeError:
-                    pass  # it had not read everything
+        for pipe in (self._stdin, self._stdout):
+            with suppress(BrokenPipeError):  # the process had not read everything
+                pipe.close()
 
 
 _locks: "WeakValueDictionary[tuple[int, str], asyncio.Lock]" = WeakValueDictionary()
@@ -85,10 +84,10 @@ _idle: list[PageProcess] = []
 async def read_page(
     body: bytes, *, url: str, is_html: bool | None, charset: str, start: int, length: int, tenant: str = ""
 ) -> Page:
-    """Return the readable text of a page, from `start` for `length` characters; see `page_process.extract_page`.
+    """Extract the text of a page and return `length` characters of it from `start`; see `page_process.extract_page`.
 
-    One page of a tenant is read at a time, so that the others have a process, too. Raises `ToolError` for a body that is not
-    text, and for one that takes too much time or memory.
+    A tenant uses one process at a time, so that there is another for the other tenants. Raises `ToolError` for a body that is
+    not text, and for one that takes too much time or memory.
     """
     job = {"url": url, "is_html": is_html, "charset": charset, "start": start, "length": length}
     loop = asyncio.get_running_loop()
@@ -112,7 +111,7 @@ def _run_job(job: dict[str, Any], body: bytes) -> dict[str, Any] | None:
         process.end()
         if is_new or process.is_timed_out:
             return None
-        # The process had ended by itself, idle or with too much memory: another one gets the job.
+        # The idle process had ended by itself: try the next one.
 
 
 def _get_process() -> tuple[PageProcess, bool]:

@@ -1,10 +1,10 @@
-"""Extracts the readable text of a page. Runs as a script in a process of its own (see `page_pool`).
+"""Extract the readable text of a page. This is the script of a separate process (see `page_pool`).
 
-2 MiB of hostile HTML keep trafilatura busy for 23 s and take 740 MB, and its parser is written in C. So it runs in a process
-that can be killed, with limited memory and without keys. It imports no other module of ours.
+For 2 MiB of hostile HTML, trafilatura takes 23 s and 740 MB, and its parser, which is written in C, cannot be interrupted. So
+it runs in a process that can be killed, with limited memory and without keys. The script imports none of our modules.
 
 stdin: a line of JSON (`url`, `is_html`, `charset`, `start`, `length`, `size`), then `size` bytes. stdout: a line of
-JSON. The process ends with stdin, after a minute without work, and when it has more memory than `MAX_RESIDENT_KIB`.
+JSON. The process ends when stdin is closed, after `IDLE_SECONDS` without a job, and when it uses more than `MAX_RESIDENT_KIB`.
 """
 
 import codecs
@@ -22,10 +22,10 @@ from typing import Any
 
 MAX_MEMORY_BYTES = 1024**3
 MAX_RESIDENT_KIB = 256 * 1024
-"""Resident memory after which this process ends, and a new one takes its work."""
+"""Resident memory above which this process ends after a job."""
 IDLE_SECONDS = 60.0
 EXTRACTION_SECONDS = 6.0
-"""Seconds for trafilatura; after that the text is extracted in a simpler way."""
+"""Seconds for trafilatura, after which the text is extracted in a simpler way."""
 
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -34,7 +34,7 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# As browsers read them: the name in a page → the codec to use.
+# Charset in a page → codec, as in browsers.
 _CODECS = {
     "gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "big5": "big5hkscs", "big5-hkscs": "big5hkscs",
     "shift_jis": "cp932", "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "iso-8859-1": "cp1252", "us-ascii": "cp1252",
@@ -47,13 +47,13 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,2000})", re.I)
 
 
 class TooSlow(BaseException):
-    """trafilatura takes too long. Not an `Exception`, because the library catches those."""
+    """trafilatura takes too long. Not an `Exception`, which trafilatura would catch."""
 
 
 def extract_page(body: bytes, *, url: str, is_html: bool | None, charset: str) -> dict[str, str]:
-    """Return `text` (Markdown with links), and `title`, `site`, `published`, empty if they are unknown.
+    """Return `text` (Markdown with links), `title`, `site` and `published`, which are empty if they are unknown.
 
-    `is_html` null: not known. Raises `ValueError` for a body that is not text.
+    `is_html` null: unknown. Raises `ValueError` for a body that is not text.
     """
     text = decode_body(body, charset)
     if "\x00" in text[:4096]:
@@ -64,12 +64,13 @@ def extract_page(body: bytes, *, url: str, is_html: bool | None, charset: str) -
 
 
 def decode_body(body: bytes, charset: str) -> str:
-    """Return the body as text: as UTF-8 if it is valid, else in the charset of the server, then of the page."""
+    """Decode a body: as UTF-8 if it is valid, else in the charset of the server, of the page, or in a guessed one, whichever
+    fails for the fewest characters."""
     for bom, name in _BOMS.items():
         if body.startswith(bom):
             return body.decode(name, "replace")
     try:
-        return codecs.getincrementaldecoder("utf-8")().decode(body)  # the last character may be cut
+        return codecs.getincrementaldecoder("utf-8")().decode(body)  # the last character may be incomplete
     except UnicodeDecodeError:
         declared = _DECLARED.search(body[:4096])
     names = (charset, declared[1].decode("ascii", "replace") if declared else "", _guess_charset(body))
@@ -79,7 +80,7 @@ def decode_body(body: bytes, charset: str) -> str:
 
 def _decode_as(body: bytes, name: str) -> str | None:
     name = name.strip().lower()
-    if not _CHARSET.fullmatch(name):  # Python has codecs that are no charsets
+    if not _CHARSET.fullmatch(name):  # Python has codecs that are not charsets
         return None
     try:
         return body.decode(_CODECS.get(name, name), "replace")
@@ -99,7 +100,7 @@ def _read_html(html: str, url: str) -> dict[str, str]:
 
     found: Any = None
     try:
-        with _time_limit(EXTRACTION_SECONDS):
+        with _limit_time(EXTRACTION_SECONDS):
             found = bare_extraction(
                 html, url=url, with_metadata=True, include_links=True, include_formatting=True, include_comments=False,
                 favor_recall=True, date_extraction_params={"original_date": True, "extensive_search": False},
@@ -127,7 +128,7 @@ def _find_title(html: str) -> str:
 
 
 @contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
+def _limit_time(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TooSlow
 
@@ -140,10 +141,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-# --- the process --------------------------------------------------------------------------------------------------
-
-
-def _answer(job: dict[str, Any], body: bytes) -> dict[str, Any]:
+def _process_job(job: dict[str, Any], body: bytes) -> dict[str, Any]:
     try:
         page = extract_page(body, url=job["url"], is_html=job["is_html"], charset=job["charset"])
     except ValueError as error:
@@ -154,12 +152,12 @@ def _answer(job: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 def serve() -> None:
     """Answer jobs until stdin ends."""
-    os.nice(5)  # conversations have priority over reading pages
+    os.nice(5)  # runs have priority over the extraction of pages
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     stdin, stdout = sys.stdin.buffer, sys.stdout
     while select.select([stdin], [], [], IDLE_SECONDS)[0] and (line := stdin.readline()):
         job = json.loads(line)
-        print(json.dumps(_answer(job, stdin.read(job["size"]))), file=stdout, flush=True)
+        print(json.dumps(_process_job(job, stdin.read(job["size"]))), file=stdout, flush=True)
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MAX_RESIDENT_KIB:
             return
 

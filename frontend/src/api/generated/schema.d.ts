@@ -1453,8 +1453,8 @@ export interface components {
          */
         Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_unlocked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
         /**
-         * @description `id` is made by the client; the same request again changes nothing. `revision` is of the draft, and what is applied;
-         *     null: compare what is applied, whatever has been written since.
+         * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
+         *     applied; null: compare the applied revision, even if the draft was edited since.
          */
         ComparisonBodyRequest: {
             /** Format: uuid */
@@ -2073,7 +2073,7 @@ export interface components {
             revision: number;
         };
         /**
-         * @description `default_model` empty: only the server's models are listed. `key` left out or null: the one that is set for the same
+         * @description `default_model` empty: only list the models of the server. `key` left out or null: the key that is stored for the same
          *     provider and address.
          */
         ModelTestBodyRequest: {
@@ -2090,8 +2090,8 @@ export interface components {
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
         /**
-         * @description How far a test of a model has come. Once it is done, `code` and `message` say why the model did not answer (`code` as
-         *     of a run that failed); `models` are the names that the server lists.
+         * @description A test of a model. Once it is done, `code` (the same codes as those of failed runs) and `message` say why the model did
+         *     not answer; `models` are the names that the server lists.
          */
         ModelTestRow: {
             code: string;
@@ -2198,7 +2198,7 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description A model that can be used here without a key of one's own. */
+        /** @description A model that a workspace can use without a key. */
         OfferRow: {
             /** @default null */
             api_base: string | null;
@@ -2442,7 +2442,7 @@ export interface components {
             origin: "merge" | "revise" | "rebase";
             segments: components["schemas"]["Segment"][];
         };
-        /** @description What a provider needs besides a model's name. `key` and `api_base` are fields of the request, all others its options. */
+        /** @description A setting of a provider. `key` and `api_base` are fields of the request; all others are in its `options`. */
         ProviderFieldRow: {
             default: string;
             example: string;
@@ -2452,8 +2452,8 @@ export interface components {
             name: string;
         };
         /**
-         * @description A provider that a workspace can choose. `usual_model` is a model that it is known for; `lists_models`: a test without a
-         *     model's name lists its models.
+         * @description A provider that a workspace can choose. `usual_model`: a well-known model of it. `lists_models`: a test without a model's
+         *     name lists its models.
          */
         ProviderRow: {
             fields: components["schemas"]["ProviderFieldRow"][];
@@ -3156,7 +3156,7 @@ export interface components {
             reply_to?: string | null;
             text: string;
         };
-        /** @description What a message would do to one agent of the chat. */
+        /** @description The effect of a message on one agent of the chat. */
         WakesRow: {
             /** Format: uuid */
             agent_id: string;
