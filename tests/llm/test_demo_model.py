@@ -115,7 +115,7 @@ async def test_the_prompt_decides_how_it_answers() -> None:
     assert await said("Hello", "用简体中文回答，用一句话回答。") == "你好！我是 Scribe。"
 
 
-async def test_it_answers_in_the_detect_language_the_question() -> None:
+async def test_it_answers_in_the_language_of_the_question() -> None:
     assert (await said("你好")).startswith("你好！我是 Scribe")
     assert "我是示范模型" in await said("这个计划怎么样？")
     assert "我是示範模型" in await said("這個計畫怎麼樣？")
