@@ -16,7 +16,7 @@ import pytest
 from common.egress import close_sessions
 from common.secrets import Secret
 from llm.adapters import service as service_adapter
-from llm.adapters.service import build_service_request, sign
+from llm.adapters.service import build_service_request, build_signature_headers
 from llm.client import get_model
 from llm.endpoints import get_merge_service
 from llm.messages import Answer, Request, Turn
@@ -94,7 +94,7 @@ async def ask(body: str = build_service_request(uuid4(), "merge", {"production":
 def test_the_signature_is_that_of_standard_webhooks() -> None:
     # The specification's own example.
     body, secret = '{"event_type":"ping","data":{"success":true}}', Secret("whsec_plJ3nmyCDGBKInavdOK15jsl")
-    assert sign(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
+    assert build_signature_headers(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
         "webhook-id": "msg_loFOjxBNrRLzqYUf", "webhook-timestamp": "1731705121",
         "webhook-signature": "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=",
     }  # fmt: skip

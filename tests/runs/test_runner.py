@@ -32,13 +32,13 @@ def test_a_message_is_answered_and_the_answer_is_stamped(environment):
 
 
 def test_FAIR2_what_a_run_looks_up_is_counted_for_its_workspace(environment, monkeypatch):
-    tenants, open_ = [], OpenAIAdapter._open
+    tenants, open_ = [], OpenAIAdapter._open_stream
 
     async def noted(self, request):
         tenants.append(get_current_tenant())
         return await open_(self, request)
 
-    monkeypatch.setattr(OpenAIAdapter, "_open", noted)
+    monkeypatch.setattr(OpenAIAdapter, "_open_stream", noted)
     environment.post("hello")
     assert environment.wait_until_idle()[0].state == "completed"
     assert tenants == [str(environment.team.workspace.id)]

@@ -2538,9 +2538,9 @@ export interface components {
              */
             kind: "run";
             /** @default null */
-            retry_at: string | null;
-            /** @default null */
             on_behalf_of: string | null;
+            /** @default null */
+            retry_at: string | null;
             /** @default null */
             stamp: components["schemas"]["Stamp"] | null;
             /** @default null */
