@@ -12,22 +12,20 @@ from agents.specs.content import SpecContent
 from chats.models import Chat, VersionedRow
 from common.clock import now
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import DraftRow, DraftSnapshotRow, LockWaiterRow, SpecRow, ToolConfigRow
-
-
-class Origin(models.TextChoices):
-    """How a spec came to be. `applied` rows have no number: they answer in one chat only."""
-
-    CREATED = "created", _("Created")
-    DRAFT = "draft", _("Draft")
-    APPLIED = "applied", _("Applied")
-    RESTORED = "restored", _("Restored")
-    IMPORTED = "imported", _("Imported")
-    PUBLISHED = "published", _("Published")
+from events.rows import (
+    DraftOutcome,
+    DraftRow,
+    DraftSnapshotRow,
+    LockWaiterRow,
+    SnapshotReason,
+    SpecOrigin,
+    SpecRow,
+    ToolConfigRow,
+)
 
 
 class AgentSpec(Identified):
-    """The whole spec of an agent, immutable: a version (`number`), or a text applied in a chat (`number` null)."""
+    """The whole spec of an agent: a version, which has a `number`, or a text applied in a chat, which has none. Never changed."""
 
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="specs")
     number = models.PositiveIntegerField(_("number"), null=True)
@@ -37,7 +35,7 @@ class AgentSpec(Identified):
     limits = models.JSONField(_("limits"), default=dict)
     memory = models.CharField(_("memory"), max_length=8, default="chat")
     message = models.CharField(_("message"), max_length=400, blank=True, default="")
-    origin = models.CharField(_("origin"), max_length=12, choices=Origin.choices)
+    origin = models.CharField(_("origin"), max_length=12, choices=SpecOrigin.choices)
     base_number = models.PositiveIntegerField(_("base number"), null=True)
     author = models.ForeignKey("actors.Actor", verbose_name=_("author"), on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
@@ -62,7 +60,7 @@ class AgentSpec(Identified):
     def version(self) -> int:
         """The number of a saved version. Raises `ValueError` for an applied text, which has none."""
         if self.number is None:
-            raise ValueError("This spec is no version.")
+            raise ValueError("This spec is not a version.")
         return self.number
 
     @cached_property
@@ -71,7 +69,7 @@ class AgentSpec(Identified):
         return list(self.tool_configs.all())
 
     def content(self) -> SpecContent:
-        """Return the spec as a value. One query, unless its tools are prefetched."""
+        """Return the spec as a `SpecContent`. Makes one query, unless its tools are prefetched."""
         return SpecContent.model_validate(
             {
                 "prompt": self.prompt,
@@ -96,7 +94,7 @@ class AgentSpec(Identified):
 def tools_prefetch(of: str = "") -> "Prefetch[Any, Any, Any]":
     """Return the prefetch of the tools of many specs; `of` is the path to the spec, as in `current_spec__`.
 
-    They are prefetched into a list, as a query set for each spec costs more than the rows.
+    The tools are prefetched into a list, because creating a query set for each spec costs more than the rows.
     """
     return Prefetch(f"{of}tool_configs", to_attr="tools")
 
@@ -130,19 +128,11 @@ class AgentToolConfig(Identified):
         }
 
 
-class DraftOutcome(models.TextChoices):
-    """How a draft ended."""
-
-    SAVED = "saved", _("saved")
-    DISCARDED = "discarded", _("discarded")
-    SUGGESTED = "suggested", _("suggested")
-
-
 class Draft(Identified, VersionedRow):
-    """The draft of an agent in a chat. Saving, suggesting and discarding end it; a chat has one live draft per agent.
+    """The draft of an agent in a chat. A chat has one live draft per agent. Saving, suggesting or discarding a draft ends it.
 
-    `written` is the text that is edited and has no effect; `applied` is the text that answers in the chat. The edit lock is
-    `lock_holder` and `lock_expires_at`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2, EDIT3).
+    `written` is the text in the editor, which has no effect. `applied` is the text that answers in the chat. The edit lock consists
+    of `lock_holder` and `lock_expires_at`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2, EDIT3).
     `provenance` is a `Provenance` and `votes` are `VoteCount` rows, both as JSON.
     """
 
@@ -176,7 +166,7 @@ class Draft(Identified, VersionedRow):
     outcome = models.CharField(_("outcome"), max_length=12, choices=DraftOutcome.choices, blank=True, default="")
     provenance = models.JSONField(_("provenance"), null=True)
     votes = models.JSONField(_("votes"), default=list)
-    # The people who requested the draft, in order.
+    # The ids of the people who requested the draft, in order.
     requested_by = ArrayField(models.UUIDField(), verbose_name=_("requested by"), default=list)
 
     class Meta:
@@ -199,7 +189,7 @@ class Draft(Identified, VersionedRow):
 
     @property
     def is_locked(self) -> bool:
-        """Whether somebody holds the edit lock, and it has not expired."""
+        """Whether a person holds the edit lock, and it has not expired."""
         return self.lock_expires_at is not None and self.lock_expires_at > now()
 
     @property
@@ -221,17 +211,8 @@ class Draft(Identified, VersionedRow):
         )  # fmt: skip
 
 
-class SnapshotReason(models.TextChoices):
-    """What replaced the text."""
-
-    TAKEOVER = "takeover", _("takeover")
-    MERGE = "merge", _("merge")
-    REVISE = "revise", _("revised by the agent")
-    REBASE = "rebase", _("rebase")
-
-
 class DraftSnapshot(Identified):
-    """The text of a draft before the text of another person, or of a merge, replaced it."""
+    """The text of a draft before it was replaced by the text of another person, of a merge, of the agent or of a rebase."""
 
     draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="snapshots")
     revision = models.PositiveIntegerField(_("revision"))
@@ -258,7 +239,7 @@ class DraftSnapshot(Identified):
 class LockWaiter(Identified):
     """A person on the waitlist of a draft that another person is editing. The row is deleted when that lock ends.
 
-    `is_waiting`: they are notified when the lock is free. `requested_at`: when they asked its holder for the draft.
+    `is_waiting`: the person is notified when the lock is free. `requested_at`: when they asked the holder for the draft.
     """
 
     draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="waiters")
@@ -280,7 +261,7 @@ class LockWaiter(Identified):
 
 
 class AgentGrant(ObjectGrant):
-    """A verb that one person has on one agent beyond their role, e.g. one suggester may save it; given in the admin."""
+    """A right on one agent that a person has in addition to those of their role, e.g. to save it. It is granted in the admin."""
 
     content_object = models.ForeignKey(
         "actors.Actor", verbose_name=_("content object"), on_delete=models.CASCADE, related_name="grants"

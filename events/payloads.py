@@ -157,9 +157,12 @@ class ComparisonSide(Payload):
     earlier: list[UUID] = []
 
 
+VoteChoice = Literal["production", "equal", "draft"]
+
+
 class Vote(Payload):
     actor_id: UUID
-    choice: Literal["production", "equal", "draft"]
+    choice: VoteChoice
 
 
 class ComparisonPayload(Payload):

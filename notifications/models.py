@@ -4,32 +4,14 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common.models import Identified, build_display_name
-from events.rows import NotificationRow
+from events.rows import NotificationKind, NotificationRow
 from workspaces.models import Workspace
 
 
-class NotificationKind(models.TextChoices):
-    """What a person is notified of."""
-
-    MENTION = "mention", _("mention")
-    SUGGESTION_CREATED = "suggestion_created", _("suggestion made")
-    SUGGESTION_ACCEPTED = "suggestion_accepted", _("suggestion accepted")
-    SUGGESTION_REJECTED = "suggestion_rejected", _("suggestion rejected")
-    SUGGESTION_REOPENED = "suggestion_reopened", _("suggestion reopened")
-    SUGGESTION_UNUSED = "suggestion_unused", _("suggestion merged, but not used")
-    LOCK_LOST = "lock_lost", _("lock lost")
-    DRAFT_REQUESTED = "draft_requested", _("draft requested")
-    DRAFT_HANDED_OVER = "draft_handed_over", _("draft handed over")
-    DRAFT_UNLOCKED = "draft_unlocked", _("draft unlocked")
-    MERGE_DONE = "merge_done", _("merge done")
-    MERGE_FAILED = "merge_failed", _("merge failed")
-    MODEL_CHANGED = "model_changed", _("model changed")
-
-
 class Notification(Identified):
-    """One event for one person. A person has one notification per `event`.
+    """A notification of one person about one event. A person has one notification per `event`, a key that the listener builds.
 
-    The ids are no foreign keys: their rows may be deleted, or closed to the person, by the time they are read.
+    The ids are not foreign keys: by the time the person reads it, their rows may be deleted, or the person may have lost access.
     """
 
     person = models.ForeignKey(

@@ -9,56 +9,20 @@ from agents.models import AgentSpec, Draft
 from agents.specs.content import SpecContent
 from chats.models import Chat
 from common.models import Identified, build_display_name
+from events.rows import MergeMethod, MergeState, SuggestionState, SummaryState
 from runs.models import Run
 from workspaces.models import Workspace
 
-
-class State(models.TextChoices):
-    """The state of a suggestion. The last three are final. An accepted one is pending again if its draft is discarded.
-
-    Unused: it was accepted, but the version that its draft was saved as contains nothing of it.
-    """
-
-    PENDING = "pending", _("Pending")
-    ACCEPTED = "accepted", _("Accepted")
-    REJECTED = "rejected", _("Rejected")
-    WITHDRAWN = "withdrawn", _("Withdrawn")
-    UNUSED = "unused", _("Unused")
-
-
-class SummaryState(models.TextChoices):
-    PENDING = "pending", _("Pending")
-    READY = "ready", _("Ready")
-    FAILED = "failed", _("Failed")
-
-
-class MergeState(models.TextChoices):
-    """The state of a merge. The last three are final."""
-
-    WAITING = "waiting", _("Waiting")
-    WORKING = "working", _("Working")
-    DONE = "done", _("Done")
-    FAILED = "failed", _("Failed")
-    STOPPED = "stopped", _("Stopped")
-
-
-class MergeMethod(models.TextChoices):
-    """How the draft of a merge was made."""
-
-    COPIED = "copied", _("copied")
-    AGENT = "agent", _("by the merge agent")
-    EXTERNAL = "external", _("by a service")
-    TEXT = "text", _("line by line")
-
-
 UNDER_WAY = (MergeState.WAITING, MergeState.WORKING)
+"""The states of a merge that has not ended."""
 
 
 class Merge(Identified):
     """A merge of suggestions into one draft.
 
-    `by` requested it, and gets the lock of the draft. `chosen` are the ids of the suggestions, in the order chosen. `content` and
-    `result` (a `Provenance`) are its outcome. They are kept if the draft could not be created, for a retry without a model.
+    `by` is the person who requested it and who gets the lock of the draft. `chosen` holds the ids of the suggestions in the order
+    in which that person chose them. `content` (a spec) and `result` (a `Provenance`) are the outcome. They are kept if the draft
+    could not be created, so that a retry needs no model.
     """
 
     workspace = models.ForeignKey(
@@ -75,7 +39,7 @@ class Merge(Identified):
     content = models.JSONField(_("content"), null=True)
     result = models.JSONField(_("result"), null=True)
     draft = models.ForeignKey(Draft, verbose_name=_("draft"), null=True, on_delete=models.SET_NULL, related_name="+")
-    # Why the stored outcome was merged line by line.
+    # Why the answer of the model or service was not used, so that the stored outcome was merged line by line.
     fallback_code = models.CharField(_("fallback code"), max_length=40, blank=True, default="")
     fallback = models.CharField(_("fallback"), max_length=600, blank=True, default="")
     error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
@@ -102,7 +66,7 @@ class Merge(Identified):
 class Suggestion(Identified):
     """A proposed spec of an agent, immutable, with the version (`base`) that it was made on.
 
-    `merge`: while it is pending, the merge under way; later the merge that accepted it. `message_id`: its message in the chat.
+    `merge` is the merge under way while it is pending, later the merge that accepted it. `message_id` is its message in the chat.
     """
 
     workspace = models.ForeignKey(
@@ -126,7 +90,9 @@ class Suggestion(Identified):
     summary_run = models.ForeignKey(
         Run, verbose_name=_("summary run"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.PENDING)
+    state = models.CharField(
+        _("state"), max_length=10, choices=SuggestionState.choices, default=SuggestionState.PENDING
+    )
     merge = models.ForeignKey(
         Merge, verbose_name=_("merge"), null=True, on_delete=models.PROTECT, related_name="suggestions"
     )
@@ -144,14 +110,14 @@ class Suggestion(Identified):
         verbose_name = _("suggestion")
         verbose_name_plural = _("suggestions")
         constraints = [
-            models.CheckConstraint(condition=Q(state__in=State.values), name="suggestion_state_known"),
+            models.CheckConstraint(condition=Q(state__in=SuggestionState.values), name="suggestion_state_known"),
             models.CheckConstraint(
-                condition=~Q(state__in=[State.ACCEPTED, State.UNUSED]) | Q(merge__isnull=False),
+                condition=~Q(state__in=[SuggestionState.ACCEPTED, SuggestionState.UNUSED]) | Q(merge__isnull=False),
                 name="accepted_by_a_merge",
             ),
             models.CheckConstraint(
-                condition=Q(state=State.PENDING, decided_at=None)
-                | (~Q(state=State.PENDING) & Q(decided_at__isnull=False)),
+                condition=Q(state=SuggestionState.PENDING, decided_at=None)
+                | (~Q(state=SuggestionState.PENDING) & Q(decided_at__isnull=False)),
                 name="a_decision_has_its_time",
             ),
         ]
@@ -163,6 +129,6 @@ class Suggestion(Identified):
     def __str__(self) -> str:
         return build_display_name(self, "agent", "author")
 
-    def proposed(self) -> SpecContent:
-        """Return the proposed spec as a value."""
+    def parse_content(self) -> SpecContent:
+        """Return `content`, the proposed spec, as a `SpecContent`."""
         return SpecContent.model_validate(self.content)

@@ -16,6 +16,8 @@ from events.rows.agents import (
     LockedDraftRow,
     LockWaiterRow,
     ReplyRow,
+    SnapshotReason,
+    SpecOrigin,
     SpecRow,
     ToolConfigRow,
     ToolRow,
@@ -29,6 +31,7 @@ from events.rows.chats import (
     Choice,
     Conflict,
     Contributor,
+    DraftOutcome,
     DraftRow,
     LinkRow,
     ParticipantRow,
@@ -39,7 +42,7 @@ from events.rows.chats import (
     WakeSetting,
 )
 from events.rows.messages import MESSAGE_ROWS, MessageRow
-from events.rows.notifications import NotificationRow
+from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
     ActorRow,
     ApiTokenRow,
@@ -49,7 +52,16 @@ from events.rows.people import (
     TokenScopeName,
     WorkspaceRow,
 )
-from events.rows.suggestions import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
+from events.rows.suggestions import (
+    ListedSuggestionRow,
+    MergeMethod,
+    MergeRow,
+    MergeState,
+    SuggestionDetailRow,
+    SuggestionRow,
+    SuggestionState,
+    SummaryState,
+)
 
 __all__ = [
     "ActorRow",
@@ -66,6 +78,7 @@ __all__ = [
     "Conflict",
     "Contributor",
     "DiffRow",
+    "DraftOutcome",
     "DraftRow",
     "DraftSnapshotRow",
     "DraftTrialRow",
@@ -78,10 +91,13 @@ __all__ = [
     "LockedDraftRow",
     "MESSAGE_ROWS",
     "MembershipRow",
+    "MergeMethod",
     "MergeRow",
+    "MergeState",
     "MessageRow",
     "ModelRow",
     "NewAvatar",
+    "NotificationKind",
     "NotificationRow",
     "ParticipantRow",
     "Provenance",
@@ -89,11 +105,15 @@ __all__ = [
     "RoleName",
     "Row",
     "RunRow",
+    "SnapshotReason",
+    "SpecOrigin",
     "Segment",
     "SpecRow",
     "Stamp",
     "SuggestionDetailRow",
     "SuggestionRow",
+    "SuggestionState",
+    "SummaryState",
     "ToolConfigRow",
     "TokenScopeName",
     "ToolRow",

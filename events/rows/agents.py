@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.db import models
+from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from events.row import DescribedAs, Row
@@ -19,6 +21,17 @@ class ToolConfigRow(Row):
     usage_instructions: str = ""
 
 
+class SpecOrigin(models.TextChoices):
+    """How a spec was created. Specs of origin `applied` have no number: they answer in one chat only."""
+
+    CREATED = "created", _("Created")
+    DRAFT = "draft", _("Draft")
+    APPLIED = "applied", _("Applied")
+    RESTORED = "restored", _("Restored")
+    IMPORTED = "imported", _("Imported")
+    PUBLISHED = "published", _("Published")
+
+
 class SpecRow(Row):
     """An immutable spec of an agent: a saved version, or the text of a draft that was applied."""
 
@@ -32,7 +45,7 @@ class SpecRow(Row):
     memory: Literal["chat", "agent"]
     tools: list[ToolConfigRow]
     message: str
-    origin: Literal["created", "draft", "applied", "restored", "imported", "published"]
+    origin: SpecOrigin
     base_number: int | None = None
     author_id: UUID
     created_at: datetime
@@ -82,6 +95,15 @@ class DiffRow(Row):
     fields: list[FieldChange]
 
 
+class SnapshotReason(models.TextChoices):
+    """Why a snapshot was saved: what replaced the text."""
+
+    TAKEOVER = "takeover", _("takeover")
+    MERGE = "merge", _("merge")
+    REVISE = "revise", _("revised by the agent")
+    REBASE = "rebase", _("rebase")
+
+
 class DraftSnapshotRow(Row):
     """The text of a draft before another person's text, or a merge, replaced it."""
 
@@ -90,7 +112,7 @@ class DraftSnapshotRow(Row):
     revision: int
     written: Annotated[dict[str, Any], DescribedAs("SpecContent")]
     author: ActorRow
-    why: Literal["takeover", "merge", "revise", "rebase"]
+    why: SnapshotReason
     created_at: datetime
 
 

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.db import models
+from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from events.payloads import Stamp
@@ -83,6 +85,14 @@ class VoteCount(Row):
     draft: int = 0
 
 
+class DraftOutcome(models.TextChoices):
+    """How a draft ended."""
+
+    SAVED = "saved", _("saved")
+    DISCARDED = "discarded", _("discarded")
+    SUGGESTED = "suggested", _("suggested")
+
+
 class DraftRow(Row):
     """The draft of an agent in a chat: the text that is being written, the text that is applied in the chat, and the lock.
 
@@ -108,7 +118,7 @@ class DraftRow(Row):
     created_by: UUID
     updated_by: UUID
     updated_at: datetime
-    outcome: Literal["saved", "discarded", "suggested"] | None = None
+    outcome: DraftOutcome | None = None
     provenance: Provenance | None = None
     votes: list[VoteCount] = []
     requested_by: list[UUID] = []

@@ -1,21 +1,37 @@
 """The rows of notifications."""
 
 from datetime import datetime
-from typing import Literal
 from uuid import UUID
 
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
 from events.row import Row
+
+
+class NotificationKind(models.TextChoices):
+    """What a person is notified of."""
+
+    MENTION = "mention", _("mention")
+    SUGGESTION_CREATED = "suggestion_created", _("suggestion made")
+    SUGGESTION_ACCEPTED = "suggestion_accepted", _("suggestion accepted")
+    SUGGESTION_REJECTED = "suggestion_rejected", _("suggestion rejected")
+    SUGGESTION_REOPENED = "suggestion_reopened", _("suggestion reopened")
+    SUGGESTION_UNUSED = "suggestion_unused", _("suggestion merged, but not used")
+    LOCK_LOST = "lock_lost", _("lock lost")
+    DRAFT_REQUESTED = "draft_requested", _("draft requested")
+    DRAFT_HANDED_OVER = "draft_handed_over", _("draft handed over")
+    DRAFT_UNLOCKED = "draft_unlocked", _("draft unlocked")
+    MERGE_DONE = "merge_done", _("merge done")
+    MERGE_FAILED = "merge_failed", _("merge failed")
+    MODEL_CHANGED = "model_changed", _("model changed")
 
 
 class NotificationRow(Row):
     """A notification of the reader. It stores the names at the time of the event; clients read the linked object."""
 
     id: UUID
-    type: Literal[
-        "mention", "suggestion_created", "suggestion_accepted", "suggestion_rejected", "suggestion_reopened",
-        "suggestion_unused", "lock_lost",
-        "draft_requested", "draft_unlocked", "draft_handed_over", "merge_done", "merge_failed", "model_changed",
-    ]  # fmt: skip
+    type: NotificationKind
     workspace_id: UUID
     actor_name: str
     agent_name: str

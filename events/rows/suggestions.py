@@ -4,10 +4,53 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
 from events.row import DescribedAs, Row
 from events.rows.agents import DiffRow, SpecRow
 from events.rows.chats import Provenance
 from events.rows.people import ActorRow
+
+
+class SuggestionState(models.TextChoices):
+    """The state of a suggestion. The last three are final. An accepted one becomes pending again if its draft is discarded.
+
+    `UNUSED`: it was accepted, but the version that its draft was saved as contains nothing of it.
+    """
+
+    PENDING = "pending", _("Pending")
+    ACCEPTED = "accepted", _("Accepted")
+    REJECTED = "rejected", _("Rejected")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
+    UNUSED = "unused", _("Unused")
+
+
+class SummaryState(models.TextChoices):
+    """The state of the summary of a suggestion, which a job writes."""
+
+    PENDING = "pending", _("Pending")
+    READY = "ready", _("Ready")
+    FAILED = "failed", _("Failed")
+
+
+class MergeState(models.TextChoices):
+    """The state of a merge. The last three are final."""
+
+    WAITING = "waiting", _("Waiting")
+    WORKING = "working", _("Working")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    STOPPED = "stopped", _("Stopped")
+
+
+class MergeMethod(models.TextChoices):
+    """How the draft of a merge was made."""
+
+    COPIED = "copied", _("copied")
+    AGENT = "agent", _("by the merge agent")
+    EXTERNAL = "external", _("by a service")
+    TEXT = "text", _("line by line")
 
 
 class ListedSuggestionRow(Row):
@@ -30,9 +73,9 @@ class ListedSuggestionRow(Row):
     touches: list[str]
     note: str
     summary: str
-    summary_state: Literal["pending", "ready", "failed"]
+    summary_state: SummaryState
     summary_error: str | None
-    state: Literal["pending", "accepted", "rejected", "withdrawn", "unused"]
+    state: SuggestionState
     merge_id: UUID | None
     saved_as: int | None
     decided_by: ActorRow | None
@@ -72,8 +115,8 @@ class MergeRow(Row):
     by: ActorRow
     suggestion_ids: list[UUID]
     unused_ids: list[UUID]
-    state: Literal["waiting", "working", "done", "failed", "stopped"]
-    method: Literal["copied", "agent", "external", "text"] | None
+    state: MergeState
+    method: MergeMethod | None
     base_version: int
     provenance: Provenance | None
     draft_id: UUID | None

@@ -3,7 +3,8 @@
 from factory.declarations import LazyAttribute, SelfAttribute
 from factory.django import DjangoModelFactory
 
-from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, Origin, SnapshotReason
+from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter
+from events.rows import SnapshotReason, SpecOrigin
 
 
 class AgentSpecFactory(DjangoModelFactory[AgentSpec]):
@@ -12,7 +13,7 @@ class AgentSpecFactory(DjangoModelFactory[AgentSpec]):
     class Meta:
         model = AgentSpec
 
-    origin = Origin.DRAFT
+    origin = SpecOrigin.DRAFT
 
 
 class DraftFactory(DjangoModelFactory[Draft]):

@@ -3,7 +3,8 @@
 from factory.declarations import Sequence
 from factory.django import DjangoModelFactory
 
-from notifications.models import Notification, NotificationKind
+from events.rows import NotificationKind
+from notifications.models import Notification
 
 
 class NotificationFactory(DjangoModelFactory[Notification]):
