@@ -1,4 +1,4 @@
-"""The prepared query of notifications, made whenever people read on in a chat."""
+"""The prepared query of notifications. It runs whenever people read messages of a chat."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What goes in and out here besides the rows of `events.rows`."""
+"""The bodies and queries of requests about notifications, and the rows that only their answers have."""
 
 from uuid import UUID
 
@@ -11,33 +11,33 @@ from events.rows import Row
 
 
 class NotificationsQuery(PageQuery):
-    """`unread`: only those that were not read yet."""
+    """`unread`: list only those that are unread."""
 
     unread: bool = False
 
 
-BOTH: JsonDict = {
+IDS_AND_UP_TO: JsonDict = {
     "properties": {"ids": {"type": "array"}, "up_to": {"type": "string"}}, "required": ["ids", "up_to"],
 }  # fmt: skip
-"""What the schema refuses."""
+"""The schema of a body with both `ids` and `up_to`, which is refused."""
 
 
-class SeenBody(Body):
-    """Which ones were read: `ids`, or all up to and with `up_to`; neither: all."""
+class MarkReadBody(Body):
+    """Which notifications the reader has read: those with these `ids`, or all up to and including `up_to`; without both, all."""
 
-    model_config = ConfigDict(json_schema_extra={"not": BOTH})
+    model_config = ConfigDict(json_schema_extra={"not": IDS_AND_UP_TO})
 
     ids: list[UUID] | None = Field(default=None, max_length=200)
     up_to: UUID | None = None
 
     @model_validator(mode="after")
-    def one_way(self) -> "SeenBody":
+    def _check_one_selection(self) -> "MarkReadBody":
         if self.ids is not None and self.up_to is not None:
-            raise ValueError("either `ids` or `up_to`")
+            raise ValueError("Give either `ids` or `up_to`.")
         return self
 
 
 class UnreadRow(Row):
-    """How many were not read yet; it is counted up to 100."""
+    """The number of unread notifications, counted up to 100."""
 
     unread: int

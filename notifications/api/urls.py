@@ -6,6 +6,6 @@ from notifications.api import views
 
 urlpatterns = [
     path("notifications", views.Notifications.as_view()),
-    path("notifications/count", views.Unread.as_view()),
-    path("notifications/read", views.Seen.as_view()),
+    path("notifications/count", views.UnreadCount.as_view()),
+    path("notifications/read", views.MarkRead.as_view()),
 ]

@@ -8,7 +8,7 @@ from common.paging import get_page
 from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
 from events.rows import NotificationRow
 from notifications import services as notifications
-from notifications.api.bodies import NotificationsQuery, SeenBody, UnreadRow
+from notifications.api.bodies import MarkReadBody, NotificationsQuery, UnreadRow
 from notifications.selectors import build_notification_rows, count_unread, list_notifications
 
 
@@ -25,15 +25,15 @@ class Notifications(APIView):
         return answer_list(build_notification_rows(page), cursor)
 
 
-class Unread(APIView):
+class UnreadCount(APIView):
     @extend_schema(operation_id="count_notifications", responses=UnreadRow)
     def get(self, request: Request) -> HttpResponse:
         return answer(UnreadRow(unread=count_unread(request.user)))
 
 
-class Seen(APIView):
-    @extend_schema(operation_id="mark_notifications_read", request=SeenBody, responses=UnreadRow)
+class MarkRead(APIView):
+    @extend_schema(operation_id="mark_notifications_read", request=MarkReadBody, responses=UnreadRow)
     def post(self, request: Request) -> HttpResponse:
-        body = read(request, SeenBody)
+        body = read(request, MarkReadBody)
         notifications.mark_read(request.user, ids=body.ids, up_to=body.up_to)
         return answer(UnreadRow(unread=count_unread(request.user)))

@@ -1,123 +1,122 @@
 """Listeners that notify people of events in other apps, one for each hook in `config/hooks.py`."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from actors.models import Actor, Kind
 from agents.models import Draft, LockWaiter
-from agents.permissions import AgentVerb, people_who_may
-from chats.hooks import ReadCursor
+from agents.permissions import AgentVerb, list_people_who_may
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
+from events.rows import MergeMethod, MergeState
 from notifications.models import Notification
 from notifications.services.notifying import notify
-from notifications.services.reading import mark_mentions_read
 from suggestions.hooks import SuggestionChange
-from suggestions.models import Merge, MergeState, Suggestion
+from suggestions.models import Merge, Suggestion
 from workspaces.models import Credential, Membership
 
 MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 
 
-def mentions(chat: Chat, message: Message) -> None:
+def notify_mentioned_people(chat: Chat, message: Message) -> None:
     """Notify the people whom a message mentions. A message without mentions makes no query."""
     mentioned = message.payload.get("mentions", [])
     if message.author is None or not mentioned:
         return
     people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
     notify(
-        people.values_list("actor_id", flat=True), event=_event("mention", message.id), type="mention",
+        people.values_list("actor_id", flat=True), event=_build_event_key("mention", message.id), type="mention",
         workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
-        excerpt=_excerpt(_with_names(message.text[: MAX_EXCERPT_CHARACTERS * 4], mentioned)),
+        excerpt=_build_excerpt(_replace_handles(message.text[: MAX_EXCERPT_CHARACTERS * 4], mentioned)),
     )  # fmt: skip
 
 
-def chats_read(marks: Sequence[ReadCursor]) -> None:
-    """Mark the mentions that people have seen by reading."""
-    mark_mentions_read(marks)
-
-
-def suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> None:
-    """Notify reviewers of a new suggestion, and its author of what becomes of it."""
-    is_new = what == "created"
-    reviewers = people_who_may(suggestion.agent, AgentVerb.REVIEW).values_list("pk", flat=True)
+def notify_suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> None:
+    """Notify the reviewers of the agent of a new suggestion. Notify its author of any other change."""
+    people: Iterable[UUID] = [suggestion.author_id]
+    if what == "created":
+        people = list_people_who_may(suggestion.agent, AgentVerb.REVIEW).values_list("pk", flat=True)
     notify(
-        reviewers if is_new else [suggestion.author_id], event=_event(what, suggestion.id, suggestion.merge_id),
+        people, event=_build_event_key(what, suggestion.id, suggestion.merge_id),
         type=f"suggestion_{what}", workspace_id=suggestion.workspace_id, actor=actor, agent_name=suggestion.agent.name,
         chat_id=suggestion.chat_id, agent_id=suggestion.agent_id, suggestion_id=suggestion.id,
         merge_id=suggestion.merge_id,
-        excerpt=_excerpt(suggestion.reason if what == "rejected" else suggestion.note),
+        excerpt=_build_excerpt(suggestion.reason if what == "rejected" else suggestion.note),
     )  # fmt: skip
 
 
-def merge_ended(merge: Merge) -> None:
-    """Notify the person who asked for a merge. A copied one ends within the request, and is not notified."""
-    if merge.method == "copied" or merge.state not in (MergeState.DONE, MergeState.FAILED):
+def notify_merge_ended(merge: Merge) -> None:
+    """Notify the person who requested a merge that it is done or has failed.
+
+    A copied merge is not notified: it ends within the request.
+    """
+    if merge.method == MergeMethod.COPIED or merge.state not in (MergeState.DONE, MergeState.FAILED):
         return
     notify(
-        [merge.by_id], event=_event(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
+        [merge.by_id], event=_build_event_key(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
         type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
         chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=merge.error_code,
     )  # fmt: skip
 
 
-def model_changed(credential: Credential, actor: Actor) -> None:
-    """Notify all members that chats with agents are sent to another provider or host from now on."""
+def notify_model_changed(credential: Credential, actor: Actor) -> None:
+    """Notify all members that what their agents read is sent to another provider or host from now on."""
     members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
-    where = urlsplit(credential.api_base).netloc or credential.get_provider_display()
+    host = urlsplit(credential.api_base).netloc or credential.get_provider_display()
     notify(
-        members, event=_event("model", credential.id, credential.revision), type="model_changed",
-        workspace_id=credential.workspace_id, actor=actor, excerpt=_excerpt(where),
+        members, event=_build_event_key("model", credential.id, credential.revision), type="model_changed",
+        workspace_id=credential.workspace_id, actor=actor, excerpt=_build_excerpt(host),
     )  # fmt: skip
 
 
-def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> None:
-    """Notify the former holder of a draft of the person who took it."""
-    notify([holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", actor=taker, **_where(draft))
+def notify_lock_lost(draft: Draft, holder: Actor, actor: Actor) -> None:
+    """Notify the former holder of a draft's lock that the actor took the lock from them."""
+    event = _build_event_key("lock", draft.id, draft.revision)
+    _notify_about_draft([holder.id], draft, event=event, type="lock_lost", actor=actor)
 
 
-def draft_requested(waiter: LockWaiter) -> None:
-    """Notify the holder of a draft of the person who asks for it."""
+def notify_draft_requested(waiter: LockWaiter) -> None:
+    """Notify the holder of a draft's lock that a person requests the draft."""
     draft = waiter.draft
     if draft.lock_holder_id and waiter.requested_at:
-        notify(
-            [draft.lock_holder_id], event=_event("asked", waiter.id, waiter.requested_at.timestamp()), type="draft_requested",
-            actor=waiter.person, **_where(draft),
-        )  # fmt: skip
+        event = _build_event_key("asked", waiter.id, waiter.requested_at.timestamp())
+        _notify_about_draft([draft.lock_holder_id], draft, event=event, type="draft_requested", actor=waiter.person)
 
 
-def draft_handed_over(draft: Draft, by: Actor) -> None:
-    """Notify the person who asked for a draft that they have it now."""
+def notify_draft_handed_over(draft: Draft, former_holder: Actor) -> None:
+    """Notify the new holder of a draft's lock that the former holder handed the draft over."""
     if draft.lock_holder_id:
-        event = _event("handed", draft.id, draft.revision)
-        notify([draft.lock_holder_id], event=event, type="draft_handed_over", actor=by, **_where(draft))
+        event = _build_event_key("handed", draft.id, draft.revision)
+        _notify_about_draft([draft.lock_holder_id], draft, event=event, type="draft_handed_over", actor=former_holder)
 
 
-def draft_unlocked(draft: Draft, by: Actor | None, waiting: list[UUID]) -> None:
-    """Notify the people who waited for a draft that its lock is free."""
-    notify(waiting, event=_event("free", draft.id, draft.revision), type="draft_unlocked", actor=by, **_where(draft))
+def notify_draft_unlocked(draft: Draft, actor: Actor | None, waiter_ids: list[UUID]) -> None:
+    """Notify the people who waited for a draft that its lock is free. `actor` is null if the lock expired."""
+    event = _build_event_key("free", draft.id, draft.revision)
+    _notify_about_draft(waiter_ids, draft, event=event, type="draft_unlocked", actor=actor)
 
 
-def _where(draft: Draft) -> dict[str, Any]:
-    """Return the fields of a notification about a draft, which leads to the workshop of its agent in its chat."""
-    return {"workspace_id": draft.chat.workspace_id, "agent_name": draft.agent.name, "chat_id": draft.chat_id,
-            "agent_id": draft.agent_id}  # fmt: skip
+def _notify_about_draft(people: list[UUID], draft: Draft, *, event: str, type: str, actor: Actor | None) -> None:
+    """Notify people with a link to the workshop of the draft's agent in the draft's chat."""
+    notify(
+        people, event=event, type=type, workspace_id=draft.chat.workspace_id, actor=actor, agent_name=draft.agent.name,
+        chat_id=draft.chat_id, agent_id=draft.agent_id,
+    )  # fmt: skip
 
 
-def _event(what: str, *which: object) -> str:
-    """Return the name of an event; the same event has the same name."""
+def _build_event_key(what: str, *which: object) -> str:
+    """Build the `event` of a notification. The same event must get the same key, so that a person is notified of it once."""
     return ":".join([what, *(one.hex if isinstance(one, UUID) else str(one) for one in which)])
 
 
-def _with_names(text: str, mentioned: list[UUID]) -> str:
-    """Return the text with the names of those who are mentioned in place of their handles."""
+def _replace_handles(text: str, mentioned: list[UUID]) -> str:
+    """Return the text with the handles of the mentioned people and agents replaced by their names."""
     names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
-    return MENTION.sub(lambda called: f"@{names.get(called[1].lower(), called[1])}", text)
+    return MENTION.sub(lambda match: f"@{names.get(match[1].lower(), match[1])}", text)
 
 
-def _excerpt(text: str) -> str:
-    """Return the beginning of a text, on one line."""
+def _build_excerpt(text: str) -> str:
+    """Return the beginning of a text as one line of at most `MAX_EXCERPT_CHARACTERS`."""
     line = " ".join(text[: MAX_EXCERPT_CHARACTERS * 4].split())
     return line if len(line) <= MAX_EXCERPT_CHARACTERS else f"{line[: MAX_EXCERPT_CHARACTERS - 1]}…"

@@ -1,4 +1,4 @@
-"""Creating notifications."""
+"""Create notifications."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -13,16 +13,17 @@ from notifications.models import Notification
 
 MAX_NOTIFICATION_AGE = timedelta(days=90)
 MAX_DELETED = 500
-"""Old rows that one call deletes, so that it does not have to wait for years of them."""
+"""The number of old rows that one call deletes at most, so that it stays short."""
 
 
 def notify(
     people: Iterable[UUID], *, event: str, type: str, workspace_id: UUID, actor: Actor | None, **fields: Any
 ) -> list[UUID]:
-    """Create a notification for each of these people, and announce the changed lists on commit. Return who was notified.
+    """Create a notification for each of these people, and return the ids of those who were notified.
 
-    The actor and people who are not members of the workspace are left out. The same `event` notifies a person once. It is
-    written in the transaction of the event. `people` may be a query set of ids; `fields` are fields of `Notification`.
+    The actor and people who are not members of the workspace are left out. A person is notified once of the same `event`.
+    `people` may be a query set of ids; `fields` are fields of `Notification`. Call it in the transaction of the event: on commit
+    a `list_changed` frame is published to the people.
     """
     members = Actor.objects.filter(kind=Kind.HUMAN, is_active=True, memberships__workspace=workspace_id)
     if actor is not None:
@@ -38,9 +39,10 @@ def notify(
 
 
 def _delete_old(people: list[UUID]) -> None:
-    """Delete rows of these people that are older than `MAX_NOTIFICATION_AGE`. No clock has to run for it.
+    """Delete notifications of these people that are older than `MAX_NOTIFICATION_AGE`.
 
-    Rows that another transaction deletes are skipped, so that two calls for the same people never wait for each other.
+    Doing it here saves a periodic task. Rows that another transaction deletes are skipped, so that two calls for the same people
+    never wait for each other.
     """
     old = Notification.objects.filter(person__in=people, created_at__lt=now() - MAX_NOTIFICATION_AGE)
     # Read first: PostgreSQL may evaluate a subquery with LIMIT and SKIP LOCKED more than once.

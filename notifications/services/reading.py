@@ -1,4 +1,4 @@
-"""Marking notifications as read."""
+"""Mark notifications as read."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -16,7 +16,10 @@ from notifications.models import Notification
 
 @transaction.atomic
 def mark_read(actor: Actor, *, ids: Collection[UUID] | None = None, up_to: UUID | None = None) -> None:
-    """Mark the actor's own notifications as read: those of `ids`, all up to and with `up_to`, or all."""
+    """Mark the actor's own notifications as read: those with these `ids`, or all up to and including `up_to`.
+
+    Without `ids` and `up_to`, all are marked.
+    """
     rows = Notification.objects.filter(person=actor, read_at=None)
     if ids is not None:
         rows = rows.filter(pk__in=ids)
@@ -31,10 +34,18 @@ def mark_read(actor: Actor, *, ids: Collection[UUID] | None = None, up_to: UUID 
 
 
 def mark_mentions_read(marks: Sequence[ReadCursor]) -> None:
-    """Mark the mentions that people have seen by reading chats. It makes two queries, however many people there are."""
-    seqs: dict[tuple[UUID, UUID | None], int] = {(mark.actor_id, mark.chat_id): mark.seq for mark in marks}
-    found = UNREAD_MENTIONS.rows([mark.actor_id for mark in marks], list({mark.chat_id for mark in marks}))
-    seen = {pk: person for pk, person, chat, seq in found if seq is not None and seq <= seqs.get((person, chat), -1)}
+    """Mark the mentions that people have seen by reading chats, with two queries for any number of people.
+
+    Each mark names a person, a chat, and the number of the last message that they have read in its log. It is a listener of
+    `chats.hooks.chats_read`.
+    """
+    last_read = {(mark.actor_id, mark.chat_id): mark.seq for mark in marks}
+    unread = UNREAD_MENTIONS.rows([mark.actor_id for mark in marks], list({mark.chat_id for mark in marks}))
+    seen = {
+        pk: person_id
+        for pk, person_id, chat_id, seq in unread
+        if seq is not None and seq <= last_read.get((person_id, chat_id), -1)
+    }
     if seen:
         Notification.objects.filter(pk__in=seen).update(read_at=now())
         notify_list_changed(set(seen.values()), "notifications")

@@ -1,4 +1,4 @@
-"""A room with more people than speak, and strangers; and who was told what."""
+"""Fixtures of a chat, of people inside and outside it, and of the notifications that they get."""
 
 from dataclasses import dataclass
 
@@ -14,18 +14,18 @@ from workspaces.models import Role
 
 @dataclass
 class NotificationEnvironment:
-    """The team; dora, an editor who is not in the room; eve, a suggester in it; charlie is in no workspace of theirs."""
+    """The team; dora, an editor who is not in the chat; eve, a suggester in the chat. Charlie is not in the workspace."""
 
     team: Team
     dora: Actor
     eve: Actor
 
     def list_notified(self) -> dict[str, list[str]]:
-        """What each person was told, oldest first."""
-        found: dict[str, list[str]] = {}
-        for one in Notification.objects.select_related("person").order_by("created_at", "pk"):
-            found.setdefault(one.person.name, []).append(one.type)
-        return found
+        """Return the types of the notifications of each person by name, oldest first."""
+        types_by_name: dict[str, list[str]] = {}
+        for notification in Notification.objects.select_related("person").order_by("created_at", "pk"):
+            types_by_name.setdefault(notification.person.name, []).append(notification.type)
+        return types_by_name
 
 
 @pytest.fixture

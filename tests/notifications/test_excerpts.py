@@ -1,11 +1,11 @@
-"""What a notification quotes is readable: names, not handles."""
+"""Excerpts of messages in notifications."""
 
 from chats import services as chats
 from common.ids import new_id
 from notifications.models import Notification
 
 
-def test_a_mention_is_quoted_with_the_names_of_all_who_are_called(team):
+def test_the_excerpt_of_a_mention_has_names_in_place_of_handles(team):
     team.bob.name = "王佳玲"
     team.bob.save()
     text = "@bob and @robin, ask someone@bob.example"

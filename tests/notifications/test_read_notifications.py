@@ -1,4 +1,4 @@
-"""Reading what one was told: only one's own, only what is open today, and it is read when its place was read."""
+"""Reading notifications: people see only their own, and only of chats and workspaces that they may see now."""
 
 import pytest
 from django.db import connection
@@ -14,88 +14,90 @@ from tests.factories.notifications import NotificationFactory
 from workspaces import services as workspaces
 
 
-def mention(team, name="bob", chat=None):
-    said = chats.post_message(team.alice, (chat or team.chat).id, text=f"a secret, @{name}", wake="nobody")[0]
-    return said, Notification.objects.get(message_id=said.id)
+def create_mention(team, name="bob", chat=None):
+    message = chats.post_message(team.alice, (chat or team.chat).id, text=f"a secret, @{name}", wake="nobody")[0]
+    return message, Notification.objects.get(message_id=message.id)
 
 
-def listed(api, **query):
+def list_notifications(api, **query):
     return api("GET", "notifications?" + "&".join(f"{key}={value}" for key, value in query.items())).json()["results"]
 
 
-def unread(api):
+def count_unread(api):
     return api("GET", "notifications/count").json()["unread"]
 
 
-def test_one_reads_ones_own_the_newest_first(environment):
+def test_a_person_reads_only_their_own_notifications_newest_first(environment):
     team = environment.team
-    ids = [str(mention(team)[1].id) for _ in range(3)]
-    mention(team, "eve")
+    ids = [str(create_mention(team)[1].id) for _ in range(3)]
+    create_mention(team, "eve")
     bob = client_for(team, "bob")
-    assert [row["id"] for row in listed(bob)] == ids[::-1]
-    assert unread(bob) == 3
-    assert [unread(client_for(team, name)) for name in ("alice", "charlie")] == [0, 0]
+    assert [row["id"] for row in list_notifications(bob)] == ids[::-1]
+    assert count_unread(bob) == 3
+    assert [count_unread(client_for(team, name)) for name in ("alice", "charlie")] == [0, 0]
 
 
-def test_ones_own_can_be_marked_by_id_up_to_one_and_all(environment):
+def test_a_person_can_mark_their_notifications_as_read_by_id_up_to_one_or_all(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
-    rows = [mention(team)[1] for _ in range(4)]
-    eves = mention(team, "eve")[1]
-    assert bob("POST", "notifications/read", {"ids": [str(rows[3].id), str(eves.id)]}).json() == {"unread": 3}
-    assert bob("POST", "notifications/read", {"up_to": str(eves.id)}).json() == {"unread": 3}
-    assert bob("POST", "notifications/read", {"up_to": str(rows[1].id)}).json() == {"unread": 1}
-    assert [row["id"] for row in listed(bob, unread="true")] == [str(rows[2].id)]
+    notifications = [create_mention(team)[1] for _ in range(4)]
+    notification_of_eve = create_mention(team, "eve")[1]
+    assert bob(
+        "POST", "notifications/read", {"ids": [str(notifications[3].id), str(notification_of_eve.id)]}
+    ).json() == {"unread": 3}
+    assert bob("POST", "notifications/read", {"up_to": str(notification_of_eve.id)}).json() == {"unread": 3}
+    assert bob("POST", "notifications/read", {"up_to": str(notifications[1].id)}).json() == {"unread": 1}
+    assert [row["id"] for row in list_notifications(bob, unread="true")] == [str(notifications[2].id)]
     assert bob("POST", "notifications/read", {}).json() == {"unread": 0}
-    assert bob("POST", "notifications/read", {"ids": [], "up_to": str(eves.id)}).status_code == 400
-    eves.refresh_from_db()
-    assert eves.read_at is None
+    assert bob("POST", "notifications/read", {"ids": [], "up_to": str(notification_of_eve.id)}).status_code == 400
+    notification_of_eve.refresh_from_db()
+    assert notification_of_eve.read_at is None
 
 
-def test_reading_a_chat_up_to_a_mention_reads_the_mention(environment):
+def test_reading_a_chat_up_to_a_mention_marks_the_mention_as_read(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
-    (first, _), (second, _) = mention(team), mention(team)
-    elsewhere = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id])
-    mention(team, chat=elsewhere)
+    (first, _), (second, _) = create_mention(team), create_mention(team)
+    other_chat = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id])
+    create_mention(team, chat=other_chat)
     bob("PUT", f"chats/{team.chat.id}/read", {"seq": first.seq})
-    assert unread(bob) == 2
+    assert count_unread(bob) == 2
     bob("PUT", f"chats/{team.chat.id}/read", {"seq": second.seq})
-    assert [row["chat_id"] for row in listed(bob, unread="true")] == [str(elsewhere.id)]
+    assert [row["chat_id"] for row in list_notifications(bob, unread="true")] == [str(other_chat.id)]
 
 
-def test_SEC1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(environment):
+def test_SEC1_a_chat_that_the_person_has_left_is_neither_quoted_nor_linked(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
-    mention(team)
+    create_mention(team)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     answer = bob("GET", "notifications")
     (row,) = answer.json()["results"]
     assert (row["chat_id"], row["message_id"], row["excerpt"]) == (None, None, "")
     assert b"secret" not in answer.content
     chats.add_participant(team.alice, team.chat.id, team.bob.id)
-    assert listed(bob)[0]["excerpt"] == "a secret, @Bob"
+    assert list_notifications(bob)[0]["excerpt"] == "a secret, @Bob"
 
 
-def test_SEC1_who_left_the_workspace_sees_nothing_of_it(environment):
+def test_SEC1_a_former_member_sees_no_notifications_of_the_workspace(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
-    mention(team)
+    create_mention(team)
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
-    assert (listed(bob), unread(bob)) == ([], 0)
+    assert (list_notifications(bob), count_unread(bob)) == ([], 0)
 
 
-def test_the_count_stops_where_nobody_reads_on(environment):
+def test_unread_notifications_are_counted_up_to_a_maximum(environment):
     team = environment.team
     Notification.objects.bulk_create(
         NotificationFactory.build_batch(MAX_UNREAD_NOTIFICATIONS + 5, person=team.bob, workspace=team.workspace)
     )
-    assert unread(client_for(team, "bob")) == MAX_UNREAD_NOTIFICATIONS
+    assert count_unread(client_for(team, "bob")) == MAX_UNREAD_NOTIFICATIONS
 
 
 @pytest.mark.parametrize("path", ["notifications", "notifications?unread=true", "notifications/count"])
-def test_P7_reading_takes_the_same_queries_at_any_length(environment, path):
+def test_P7_the_number_of_queries_does_not_grow_with_the_list(environment, path):
     team, bob = environment.team, client_for(environment.team, "bob")
     bob("GET", path)
     counts = []
-    for more in (2, 20):
-        for _ in range(more):
+    for added in (2, 20):
+        for _ in range(added):
             NotificationFactory.create(
                 person=team.bob, workspace=team.workspace, chat_id=team.chat.id, message_id=new_id()
             )
@@ -105,11 +107,11 @@ def test_P7_reading_takes_the_same_queries_at_any_length(environment, path):
     assert counts[0] == counts[1] <= 5
 
 
-def test_pages_follow_each_other_and_lose_nothing(environment):
+def test_pages_contain_every_notification_once(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
-    moment = now()
+    created_at = now()
     NotificationFactory.create_batch(7, person=team.bob, workspace=team.workspace)
-    Notification.objects.update(created_at=moment)  # all at once: the id decides
+    Notification.objects.update(created_at=created_at)  # equal times, so that the id decides the order
     found, path = [], "notifications?limit=3"
     while path:
         page = bob("GET", path).json()

@@ -1,4 +1,4 @@
-"""Each event tells exactly whom it concerns: everybody else is looked at, too."""
+"""The recipients of the notifications about each event."""
 
 from datetime import timedelta
 
@@ -22,94 +22,94 @@ from tests.factories.workspaces import grant_right
 from workspaces import services as workspaces
 
 
-def say(environment, text, author=None):
+def post(environment, text, author=None):
     return chats.post_message(author or environment.team.alice, environment.team.chat.id, text=text, wake="nobody")[0]
 
 
-def suggestion_by(person, team, **fields):
+def create_suggestion(person, team, **fields):
     return SuggestionFactory.create(chat=team.chat, agent=team.robin, author=person, note="Shorter answers", **fields)
 
 
-def merge_of(person, team, **fields):
+def create_merge(person, team, **fields):
     return MergeFactory.create(chat=team.chat, agent=team.robin, by=person, **fields)
 
 
-def test_a_mention_notifies_the_one_who_is_mentioned_and_nobody_else(environment):
-    said = say(environment, "look at this,\n@bob   please, @robin too")
+def test_a_mention_notifies_only_the_mentioned_person(environment):
+    message = post(environment, "look at this,\n@bob   please, @robin too")
     assert environment.list_notified() == {"Bob": ["mention"]}
     (row,) = [one.to_row() for one in Notification.objects.all()]
     assert (row.actor_name, row.chat_id, row.message_id, row.is_read) == (
         "Alice",
         environment.team.chat.id,
-        said.id,
+        message.id,
         False,
     )
     assert row.excerpt == "look at this, @Bob please, @Robin too"
 
 
-def test_an_agent_mentions_people_as_people_do(environment):
-    say(environment, "done, @bob", author=environment.team.robin)
+def test_a_mention_by_an_agent_notifies_the_person(environment):
+    post(environment, "done, @bob", author=environment.team.robin)
     assert environment.list_notified() == {"Bob": ["mention"]}
     assert Notification.objects.get().actor_name == "Robin"
 
 
-def test_at_all_means_all_people_of_the_chat_but_the_speaker(environment):
-    say(environment, "@All: lunch")
+def test_at_all_notifies_all_people_of_the_chat_except_the_author(environment):
+    post(environment, "@All: lunch")
     assert environment.list_notified() == {"Bob": ["mention"], "Eve": ["mention"]}
 
 
 @pytest.mark.parametrize(
     "text", ["@alice myself", "mail me: x@all.org", "@allison", "@dora is not here", "@charlie", "hm"]
 )
-def test_who_speaks_of_themselves_of_nobody_or_of_who_is_not_in_the_chat_notifies_nobody(environment, text):
-    say(environment, text)
+def test_a_text_without_a_mention_of_another_participant_notifies_no_one(environment, text):
+    post(environment, text)
     assert environment.list_notified() == {}
 
 
-def test_who_is_mentioned_and_not_in_the_chat_is_notified_nothing_whoever_looked_them_up(environment):
+def test_the_listener_does_not_notify_mentioned_people_outside_the_chat(environment):
     team, dora = environment.team, Actor.objects.get(handle="dora")
     chats.create_chat(team.alice, team.workspace.id, title="Elsewhere", actor_ids=[dora.id])
     Notification.objects.all().delete()
-    said = say(environment, "hm")
-    said.payload["mentions"] = [str(person.id) for person in (team.bob, dora, team.charlie)]
-    message_posted(environment.team.chat, said)
+    message = post(environment, "hm")
+    message.payload["mentions"] = [str(person.id) for person in (team.bob, dora, team.charlie)]
+    message_posted(environment.team.chat, message)
     assert environment.list_notified() == {"Bob": ["mention"]}
 
 
-def test_a_long_mention_is_quoted_by_its_beginning(environment):
-    say(environment, "@bob " + "字" * 5000)
+def test_the_excerpt_of_a_long_mention_is_its_beginning(environment):
+    post(environment, "@bob " + "字" * 5000)
     assert Notification.objects.get().excerpt == "@Bob " + "字" * 194 + "…"
 
 
-def test_P1_a_message_that_mentions_nobody_asks_nothing_of_notifications(environment):
+def test_P1_a_message_without_mentions_makes_no_query_on_notifications(environment):
     with CaptureQueriesContext(connection) as queries:
-        say(environment, "good morning")
+        post(environment, "good morning")
     assert not [query["sql"] for query in queries if "notification" in query["sql"]]
 
 
-def test_a_message_that_is_refused_has_notified_nobody(environment):
+def test_a_refused_or_rolled_back_message_notifies_no_one(environment):
     first = new_id()
     chats.post_message(environment.team.alice, environment.team.chat.id, id=first, text="hello", wake="nobody")
-    with pytest.raises(Exception, match="another message"):
+    with pytest.raises(Exception, match="Another message"):
         chats.post_message(environment.team.alice, environment.team.chat.id, id=first, text="@bob", wake="nobody")
     with transaction.atomic():
-        say(environment, "@bob")
+        post(environment, "@bob")
         transaction.set_rollback(True)
     assert environment.list_notified() == {}
 
 
-def test_who_was_removed_or_closed_their_account_is_notified_nothing(environment):
+def test_removed_participants_and_inactive_people_are_not_notified(environment):
     team = environment.team
     chats.remove_participant(team.alice, team.chat.id, environment.eve.id)
     team.bob.is_active = False
     team.bob.save()
-    say(environment, "@eve @bob @all")
+    post(environment, "@eve @bob @all")
     assert environment.list_notified() == {}
 
 
-def test_a_new_suggestion_notifies_those_who_may_review_it(environment):
+def test_a_new_suggestion_notifies_its_reviewers(environment):
     team = environment.team
-    suggestion = suggestion_by(team.bob, team)
+    suggestion = create_suggestion(team.bob, team)
     suggestion_changed(suggestion, "created", team.bob)
     suggestion_changed(suggestion, "created", team.bob)
     assert environment.list_notified() == {"Alice": ["suggestion_created"], "Dora": ["suggestion_created"]}
@@ -118,30 +118,30 @@ def test_a_new_suggestion_notifies_those_who_may_review_it(environment):
     assert row.excerpt == "Shorter answers"
 
 
-def test_who_was_granted_the_review_of_this_agent_is_notified_and_an_editor_is_not_notified_of_their_own(environment):
+def test_a_new_suggestion_notifies_people_with_a_grant_and_not_its_author(environment):
     team = environment.team
-    for person in (environment.eve, team.charlie):  # a grant opens no workspace to a stranger
+    for person in (environment.eve, team.charlie):  # charlie is not a member, so the grant has no effect
         grant_right(person, "review_agent_actor", team.robin)
-    suggestion_changed(suggestion_by(team.alice, team), "created", team.alice)
+    suggestion_changed(create_suggestion(team.alice, team), "created", team.alice)
     assert environment.list_notified() == {"Dora": ["suggestion_created"], "Eve": ["suggestion_created"]}
 
 
 @pytest.mark.parametrize("what", ["accepted", "rejected", "reopened"])
-def test_what_becomes_of_a_suggestion_concerns_its_author(environment, what):
+def test_a_decision_on_a_suggestion_notifies_its_author(environment, what):
     team = environment.team
-    suggestion = suggestion_by(team.bob, team, reason="Not now")
+    suggestion = create_suggestion(team.bob, team, reason="Not now")
     suggestion_changed(suggestion, what, team.alice)
     assert environment.list_notified() == {"Bob": [f"suggestion_{what}"]}
     assert Notification.objects.get().excerpt == ("Not now" if what == "rejected" else "Shorter answers")
 
 
-def test_who_decides_on_their_own_suggestion_is_not_notified(environment):
-    suggestion_changed(suggestion_by(environment.team.alice, environment.team), "rejected", environment.team.alice)
+def test_an_author_who_decides_on_their_own_suggestion_is_not_notified(environment):
+    suggestion_changed(create_suggestion(environment.team.alice, environment.team), "rejected", environment.team.alice)
     assert environment.list_notified() == {}
 
 
 @pytest.mark.parametrize(
-    ("state", "method", "told"),
+    ("state", "method", "notified"),
     [
         ("done", "agent", {"Alice": ["merge_done"]}),
         ("done", "copied", {}),
@@ -149,25 +149,25 @@ def test_who_decides_on_their_own_suggestion_is_not_notified(environment):
         ("stopped", "", {}),
     ],
 )
-def test_a_merge_that_took_its_time_notifies_who_asked_for_it(environment, state, method, told):
-    merge = merge_of(
+def test_a_merge_that_ends_after_the_request_notifies_its_requester(environment, state, method, notified):
+    merge = create_merge(
         environment.team.alice, environment.team, state=state, method=method, ended_at=now(), error_code="draft_locked"
     )
     merge_ended(merge)
     merge_ended(merge)
-    assert environment.list_notified() == told
-    assert {one.excerpt for one in Notification.objects.all()} == ({"draft_locked"} if told else set())
+    assert environment.list_notified() == notified
+    assert {one.excerpt for one in Notification.objects.all()} == ({"draft_locked"} if notified else set())
 
 
-def test_a_merge_that_fails_again_is_news_again(environment):
-    merge = merge_of(environment.team.alice, environment.team, state="failed", ended_at=now())
+def test_a_merge_that_fails_twice_notifies_twice(environment):
+    merge = create_merge(environment.team.alice, environment.team, state="failed", ended_at=now())
     merge_ended(merge)
     merge.ended_at = now()
     merge_ended(merge)
     assert environment.list_notified() == {"Alice": ["merge_failed"] * 2}
 
 
-def test_whose_hold_was_taken_is_notified_by_whom(environment):
+def test_a_person_who_loses_a_lock_is_notified_of_the_new_holder(environment):
     team = environment.team
     draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
     lock_lost(draft, team.bob, team.alice)
@@ -176,28 +176,28 @@ def test_whose_hold_was_taken_is_notified_by_whom(environment):
     assert (row.actor_name, row.agent_name, row.chat_id) == ("Alice", "Robin", team.chat.id)
 
 
-def test_who_left_the_workspace_is_not_notified_what_became_of_their_suggestion(environment):
+def test_a_former_member_is_not_notified_of_decisions_on_their_suggestion(environment):
     team = environment.team
-    suggestion = suggestion_by(team.bob, team)
+    suggestion = create_suggestion(team.bob, team)
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     suggestion_changed(suggestion, "accepted", team.alice)
     assert environment.list_notified() == {}
 
 
-def test_what_is_older_than_90_days_goes_when_there_is_news(environment, monkeypatch):
+def test_notifications_older_than_90_days_are_deleted_when_a_new_one_is_created(environment, monkeypatch):
     for _ in range(3):
-        say(environment, "@bob @eve")
+        post(environment, "@bob @eve")
     Notification.objects.update(created_at=now() - notifying.MAX_NOTIFICATION_AGE - timedelta(hours=1))
-    kept = Notification.objects.filter(person=environment.eve).count()
+    count_of_eve = Notification.objects.filter(person=environment.eve).count()
     monkeypatch.setattr(notifying, "MAX_DELETED", 2)
-    say(environment, "@bob")
-    assert environment.list_notified() == {"Bob": ["mention"] * 2, "Eve": ["mention"] * kept}
-    say(environment, "@bob")
+    post(environment, "@bob")
+    assert environment.list_notified() == {"Bob": ["mention"] * 2, "Eve": ["mention"] * count_of_eve}
+    post(environment, "@bob")
     assert environment.list_notified()["Bob"] == ["mention"] * 2
 
 
-def test_many_people_are_notified_with_as_many_queries_as_one(environment):
-    def tell(event, people):
+def test_the_number_of_queries_does_not_grow_with_the_number_of_people(environment):
+    def count_queries_of_notify(event, people):
         with CaptureQueriesContext(connection) as queries:
             notifications.notify(
                 people,
@@ -209,22 +209,22 @@ def test_many_people_are_notified_with_as_many_queries_as_one(environment):
         return len(queries)
 
     three = [environment.eve.id, environment.dora.id, environment.team.bob.id]
-    assert tell("one", [environment.eve.id]) == tell("many", three) == 3
+    assert count_queries_of_notify("one", [environment.eve.id]) == count_queries_of_notify("many", three) == 3
 
 
-def test_all_members_are_notified_when_their_chats_go_to_another_provider_or_host(environment, settings):
+def test_all_members_are_notified_when_the_provider_or_host_of_the_model_changes(environment, settings):
     team = environment.team
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999", "127.0.0.1:8888"})
 
-    def choose(revision, **fields):
+    def set_model(revision, **fields):
         workspaces.set_model(team.alice, team.workspace.id, revision=revision,
             **{"provider": "openai_compatible", "default_model": "m", "api_base": "http://127.0.0.1:9999/v1"} | fields,
         )  # fmt: skip
 
-    choose(0)
-    choose(1, default_model="other")
-    everybody = {"Bob": ["model_changed"], "Dora": ["model_changed"], "Eve": ["model_changed"]}
-    assert environment.list_notified() == everybody
+    set_model(0)
+    set_model(1, default_model="other")
+    members = {"Bob": ["model_changed"], "Dora": ["model_changed"], "Eve": ["model_changed"]}
+    assert environment.list_notified() == members
     assert {one.excerpt for one in Notification.objects.all()} == {"127.0.0.1:9999"}
-    choose(2, api_base="http://127.0.0.1:8888/v1")
-    assert environment.list_notified() == {name: types * 2 for name, types in everybody.items()}
+    set_model(2, api_base="http://127.0.0.1:8888/v1")
+    assert environment.list_notified() == {name: types * 2 for name, types in members.items()}

@@ -120,7 +120,7 @@ def test_what_is_refused_stands_in_the_schema(document):
     )
     assert field("NewLinkBodyRequest", "expires_in_hours")["minimum"] == 1
     assert field("NewChatBodyRequest", "actor_ids")["uniqueItems"] is True
-    assert schemas["SeenBodyRequest"]["not"]["required"] == ["ids", "up_to"]
+    assert schemas["MarkReadBodyRequest"]["not"]["required"] == ["ids", "up_to"]
     for name in ("NewWorkspaceBodyRequest", "PatchedWorkspaceBodyRequest", "NewAgentBodyRequest"):
         assert field(name, "name")["minLength"] == 1
     diff = document["paths"]["/api/v1/agents/{agent_id}/diff"]["get"]["parameters"]
