@@ -1,4 +1,4 @@
-"""What suggestions tell the apps above them; who listens, and in which order, is in `config/hooks.py`."""
+"""Hooks that suggestions call; the listeners and their order are in `config/hooks.py`."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from suggestions.models import Merge, Suggestion
 
 SuggestionChange = Literal["created", "accepted", "rejected", "reopened", "unused"]
 
-# Something became of a suggestion, and who did it.
+# A suggestion was created, or its state changed. Arguments: the suggestion, the change, the actor who made it.
 suggestion_changed: Hook[[Suggestion, SuggestionChange, Actor]] = Hook("suggestion_changed")
 # A merge is done or has failed.
 merge_ended: Hook[[Merge]] = Hook("merge_ended")

@@ -1,7 +1,7 @@
 """The inputs of the jobs that summarize and merge suggestions: as text for a model, and as data for a service.
 
-Each text of a person stands between two delimiters. They contain a random key, new for each job, which the author cannot have
-known, so no text can end its part and begin another. `merge_answer` decides what the answer may change.
+Each text of a person is placed between two delimiters. They contain a random key, new for each job, which the author cannot have
+known, so no text can end its own part and begin another. `merge_answer` checks the answer.
 """
 
 import json
@@ -17,11 +17,12 @@ from agents.specs.merging import Proposal
 from events.rows import DiffRow
 from runs.kinds.job import JobInput
 
-LANGUAGES = {"en": "English", "zh-hant": "Traditional Chinese", "zh-hans": "Simplified Chinese"}
+LANGUAGE_NAMES = {"en": "English", "zh-hant": "Traditional Chinese", "zh-hans": "Simplified Chinese"}
 MAX_DIFF = 40_000
-"""The number of characters of a diff that a model reads to summarize it."""
+"""The number of characters of a diff that the summarizer reads at most."""
 SUMMARY_LENGTH = 300
-ANSWER = """{"segments": [{"text": "whole lines of the merged prompt", "from": ["s1"]}],
+"""The number of characters that a summary is expected to have."""
+MERGE_ANSWER_EXAMPLE = """{"segments": [{"text": "whole lines of the merged prompt", "from": ["s1"]}],
  "conflicts": [{"question": "what has to be decided", "between": ["s1", "s2"],
                 "choices": [{"from": "s1", "text": "..."}, {"from": "s2", "text": "..."}], "chosen": 0}]}"""
 
@@ -32,10 +33,11 @@ def delimit(name: str, text: str, key: str) -> str:
 
 
 def build_summary_input(change: DiffRow, *, agent: Actor, note: str, language: str) -> JobInput:
-    """Return the input of a summary: the changes, the author's note, and the language of the answer."""
-    key, spoken = secrets.token_hex(8), LANGUAGES.get(language, "English")
+    """Build the input of a summary: the changes, the author's note, and the language of the answer."""
+    key = secrets.token_hex(8)
+    language_name = LANGUAGE_NAMES.get(language, "English")
     data = {
-        "agent": agent.name, "language": spoken, "note": note, "prompt_diff": change.prompt[:MAX_DIFF],
+        "agent": agent.name, "language": language_name, "note": note, "prompt_diff": change.prompt[:MAX_DIFF],
         "fields": [field.model_dump(mode="json") for field in change.fields],
     }  # fmt: skip
     fields = "\n".join(
@@ -43,7 +45,7 @@ def build_summary_input(change: DiffRow, *, agent: Actor, note: str, language: s
     )
     text = "\n\n".join(
         [
-            f"Answer in {spoken}.",
+            f"Answer in {language_name}.",
             f"Agent: {agent.name}",
             delimit("note", note or "(none)", key),
             delimit("fields", fields or "(none)", key),
@@ -60,7 +62,7 @@ def _format_value(value: object) -> str:
 
 @dataclass(frozen=True)
 class NamedProposal:
-    """A proposal with its author's note, under the short name that the agent reads (`s1`)."""
+    """A proposal, its author's note, and the short name by which the merge agent refers to it (`s1`)."""
 
     name: str
     proposal: Proposal
@@ -78,40 +80,41 @@ def name_proposals(proposals: Sequence[Proposal], notes: Sequence[str]) -> list[
 def build_merge_input(
     id: UUID, *, agent: Actor, production: SpecContent, suggestions: Sequence[NamedProposal]
 ) -> JobInput:
-    """Return the input of a merge: the production prompt, and the prompt of each suggestion.
+    """Build the input of a merge: the production prompt, and the prompt of each suggestion.
 
-    All other fields of a spec are merged by rule. `id`: of the merge, for an external service.
+    All other fields of a spec are merged by rule. `id` is the id of the merge, which an external service receives.
     """
     key = secrets.token_hex(8)
     parts = [f"Agent: {agent.name}", delimit("production", production.prompt, key)]
-    for one in suggestions:
-        parts += _format_suggestion(one, production, key)
-    parts.append(
-        f"Merge the prompts of {', '.join(one.name for one in suggestions)} into one. Answer in JSON:\n{ANSWER}"
-    )
-    prompts = [production.prompt, *(one.proposal.content.prompt for one in suggestions)]
+    for suggestion in suggestions:
+        parts += _format_suggestion(suggestion, production, key)
+    names = ", ".join(suggestion.name for suggestion in suggestions)
+    parts.append(f"Merge the prompts of {names} into one. Answer in JSON:\n{MERGE_ANSWER_EXAMPLE}")
+    prompts = [production.prompt, *(suggestion.proposal.content.prompt for suggestion in suggestions)]
     expected = max(map(len, prompts)) + 80 * max(prompt.count("\n") + 1 for prompt in prompts)
     data = {
         "id": str(id), "agent": agent.name, "production": production.prompt,
-        "suggestions": [_build_data(one, production) for one in suggestions],
+        "suggestions": [_build_suggestion_data(suggestion, production) for suggestion in suggestions],
     }  # fmt: skip
     return JobInput(text="\n\n".join(parts), input=data, expected=expected)
 
 
-def _format_suggestion(one: NamedProposal, production: SpecContent, key: str) -> list[str]:
-    proposal, name = one.proposal, one.name
+def _format_suggestion(suggestion: NamedProposal, production: SpecContent, key: str) -> list[str]:
+    proposal, name = suggestion.proposal, suggestion.name
     parts = [f"Suggestion {name}, by {proposal.contributor.name}:"]
-    if one.note:
-        parts.append(delimit(f"{name} note", one.note, key))
+    if suggestion.note:
+        parts.append(delimit(f"{name} note", suggestion.note, key))
     if proposal.base.prompt != production.prompt:
         parts.append(delimit(f"{name} was made on", proposal.base.prompt, key))
     return [*parts, delimit(f"{name} prompt", proposal.content.prompt, key)]
 
 
-def _build_data(one: NamedProposal, production: SpecContent) -> dict[str, Any]:
-    proposal = one.proposal
-    older = proposal.base.prompt if proposal.base.prompt != production.prompt else None
+def _build_suggestion_data(suggestion: NamedProposal, production: SpecContent) -> dict[str, Any]:
+    proposal = suggestion.proposal
     return {
-        "name": one.name, "author": proposal.contributor.name, "note": one.note, "prompt": proposal.content.prompt,
-        "made_on": older,
-    }  # fmt: skip
+        "name": suggestion.name,
+        "author": proposal.contributor.name,
+        "note": suggestion.note,
+        "prompt": proposal.content.prompt,
+        "made_on": proposal.base.prompt if proposal.base.prompt != production.prompt else None,
+    }

@@ -1,8 +1,7 @@
 """Check the answer of a merge agent or service, and build the merged prompt from it.
 
-The answer is only about the prompt: no other field of a spec comes from it, so that no text can make a model give an agent a
-tool. Its attributions are checked against the texts: a line that is in production, or in a suggestion, is attributed
-to that, whatever the answer claims.
+Only the prompt comes from the answer; the other fields of the spec are merged by rule, so that no text can make a model give an
+agent a tool. The authors that the answer names for a line count only if the line is neither in production nor in a suggestion.
 """
 
 import json
@@ -26,7 +25,7 @@ NUL = "\x00"
 
 
 class InvalidReason(StrEnum):
-    """What is wrong with an answer. The web app has a text for each in three languages (`mergeWhy.<reason>`)."""
+    """Why an answer cannot be used. The web app has a text for each reason in three languages (`mergeWhy.<reason>`)."""
 
     TOO_LONG = "answer_too_long"
     NO_JSON = "answer_no_json"
@@ -40,7 +39,7 @@ class InvalidReason(StrEnum):
 
 
 class InvalidMergeAnswer(Exception):
-    """The answer cannot be used. The text of the error says why, in one English sentence."""
+    """The answer cannot be used. The text of the exception says why, in one English sentence."""
 
     def __init__(self, reason: InvalidReason, text: str) -> None:
         super().__init__(text)
@@ -51,33 +50,33 @@ class _AnswerModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
-class AnsweredSegment(_AnswerModel):
+class AnswerSegment(_AnswerModel):
     text: str
     source: list[str] = Field(alias="from", max_length=21)
 
 
-class AnsweredChoice(_AnswerModel):
+class AnswerChoice(_AnswerModel):
     source: str | None = Field(alias="from")
     text: str = Field(max_length=MAX_PROMPT)
 
 
-class AnsweredConflict(_AnswerModel):
+class AnswerConflict(_AnswerModel):
     question: str = Field(max_length=2_000)
     between: list[str] = Field(default=[], max_length=21)
-    choices: list[AnsweredChoice] = Field(max_length=21)
+    choices: list[AnswerChoice] = Field(max_length=21)
     chosen: int | None = None
 
 
 class MergeAnswer(_AnswerModel):
-    """The schema of an answer. `from` has the names of suggestions; none, or null in a choice, is production."""
+    """The schema of an answer. `from` holds names of suggestions; an empty list, or null in a choice, means production."""
 
-    segments: list[AnsweredSegment] = Field(min_length=1, max_length=10_000)
-    conflicts: list[AnsweredConflict] = Field(default=[], max_length=50)
+    segments: list[AnswerSegment] = Field(min_length=1, max_length=10_000)
+    conflicts: list[AnswerConflict] = Field(default=[], max_length=50)
 
 
 @dataclass(frozen=True)
 class MergedPrompt:
-    """The texts of `segments`, joined, are the prompt. A segment names its conflict by the index in `conflicts`."""
+    """A merged prompt: the joined texts of `segments`. A segment names its conflict by its index in `conflicts`."""
 
     segments: list[Segment]
     conflicts: list[Conflict]
@@ -88,7 +87,7 @@ class MergedPrompt:
 
 
 def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence[NamedProposal]) -> MergedPrompt:
-    """Return the prompt of an answer, with every line attributed to its authors. Raises `InvalidMergeAnswer`."""
+    """Build the merged prompt from an answer, and attribute every line to its authors. Raises `InvalidMergeAnswer`."""
     answer = _parse_answer(answer_text)
     contributors = {one.name: one.proposal.contributor.id for one in suggestions}
     _check_sources(answer, contributors)
@@ -122,19 +121,19 @@ def _parse_answer(text: str) -> MergeAnswer:
             InvalidReason.WRONG_SHAPE, f"The answer has the wrong shape ({path or 'all of it'})."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise InvalidMergeAnswer(InvalidReason.NO_JSON, "The answer is no JSON.") from error
+        raise InvalidMergeAnswer(InvalidReason.NO_JSON, "The answer is not JSON.") from error
 
 
 def _check_sources(answer: MergeAnswer, contributors: dict[str, UUID]) -> None:
-    """Raise `InvalidMergeAnswer` for a source that is no suggestion, and for a chosen index without a choice."""
+    """Raise `InvalidMergeAnswer` if a source is not the name of a suggestion, or `chosen` is not the index of a choice."""
     names = {name for segment in answer.segments for name in segment.source}
     for conflict in answer.conflicts:
         names |= {*conflict.between, *(choice.source for choice in conflict.choices if choice.source)}
         if conflict.chosen is not None and not 0 <= conflict.chosen < len(conflict.choices):
-            raise InvalidMergeAnswer(InvalidReason.UNKNOWN_CHOICE, "The answer chooses what is no choice.")
+            raise InvalidMergeAnswer(InvalidReason.UNKNOWN_CHOICE, "The answer chooses an option that does not exist.")
     if unknown := names - contributors.keys():
         raise InvalidMergeAnswer(
-            InvalidReason.UNKNOWN_SOURCE, f"The answer credits somebody who suggested nothing ({min(unknown)[:20]})."
+            InvalidReason.UNKNOWN_SOURCE, f"The answer names a source that is not a suggestion ({min(unknown)[:20]})."
         )
 
 
@@ -146,7 +145,7 @@ class _Line:
 
 
 class _LineAuthors:
-    """Knows which lines are production's, and which lines each suggestion adds. Lines are compared without outer blanks."""
+    """Attributes lines: stores the lines of production, and those that each suggestion adds. Blanks around a line are ignored."""
 
     def __init__(self, production: str, suggestions: Sequence[NamedProposal]) -> None:
         self._production = _get_stripped_lines(production)
@@ -157,10 +156,11 @@ class _LineAuthors:
             for one in suggestions
         }
 
-    def attribute(self, segment: AnsweredSegment, contributors: dict[str, UUID]) -> Iterator[_Line]:
+    def attribute(self, segment: AnswerSegment, contributors: dict[str, UUID]) -> Iterator[_Line]:
         """Yield the lines of a segment with their authors.
 
-        The sources that the answer claims count only for a line that is in no text. Raises `InvalidMergeAnswer` if it claims none.
+        A line that is neither in production nor in a suggestion is attributed to the sources that the answer names for the
+        segment. Raises `InvalidMergeAnswer` if it names none.
         """
         claimed = tuple(contributors[name] for name in dict.fromkeys(segment.source))
         for text in segment.text.removesuffix("\n").split("\n"):
@@ -173,19 +173,19 @@ class _LineAuthors:
             else:
                 raise InvalidMergeAnswer(
                     InvalidReason.OWN_WORDS,
-                    "The answer has words that stand neither in production nor in a suggestion.",
+                    "The answer has text that is neither in production nor in a suggestion.",
                 )
 
 
 def _get_stripped_lines(text: str) -> set[str]:
-    """Return the lines that are not blank, without the blanks around them."""
+    """Return the non-blank lines of a text, without the blanks around them."""
     return {line.strip() for line in text.split("\n")} - {""}
 
 
 def _build_conflict(
-    index: int, conflict: AnsweredConflict, contributors: dict[str, UUID], lines: list[_Line]
+    index: int, conflict: AnswerConflict, contributors: dict[str, UUID], lines: list[_Line]
 ) -> Conflict:
-    """Return the conflict, and mark the lines of its chosen text. None is chosen if its text is not in the prompt."""
+    """Build a conflict, and mark the lines of its chosen text in `lines`. If they are not there, no choice is chosen."""
     chosen = conflict.chosen
     if chosen is not None and not _mark_lines(index, conflict.choices[chosen].text, lines):
         chosen = None
@@ -197,9 +197,9 @@ def _build_conflict(
 
 
 def _mark_lines(conflict: int, text: str, lines: list[_Line]) -> bool:
-    """Mark the first lines that have this text and are in no other conflict. Return whether there are any."""
-    # One search of a text in another: comparing lines at every index takes hours if an answer repeats itself enough.
-    # No text contains a NUL, so the lines of other conflicts are never found.
+    """Mark the first lines that have this text and are not part of another conflict. Return whether they were found."""
+    # One substring search: comparing lists of lines at every index takes hours if an answer repeats a line often enough.
+    # A stored text contains no NUL, so lines of other conflicts, which become NUL here, are never found.
     prompt = "".join(f"\n{line.text.strip() if line.conflict is None else NUL}" for line in lines) + "\n"
     wanted = [line.strip() for line in text.strip().split("\n")]
     position = prompt.find("\n".join(["", *wanted, ""]))
@@ -221,10 +221,10 @@ def _group_lines(lines: list[_Line]) -> list[Segment]:
 def _check_every_change_is_used(
     merged: MergedPrompt, answer: MergeAnswer, suggestions: Sequence[NamedProposal], production: str
 ) -> None:
-    """Raise `InvalidMergeAnswer` if a suggestion is ignored, or if a line is gone that no suggestion removes.
+    """Raise `InvalidMergeAnswer` if a suggestion is not used, or if a line of production is missing that no suggestion removes.
 
-    A suggestion is used if some line or choice is attributed to it, if it is in a conflict, or, if it only removes lines, if one of
-    them is gone.
+    A suggestion is used if a line or a choice is attributed to it, or a conflict names it. A suggestion that only removes lines is
+    also used if one of them is missing.
     """
     merged_lines, production_lines = _get_stripped_lines(merged.text), _get_stripped_lines(production)
     used = {contributor for segment in merged.segments for contributor in segment.contributors}
@@ -242,4 +242,6 @@ def _check_every_change_is_used(
                 InvalidReason.LEAVES_OUT, f"The answer leaves out what {one.proposal.contributor.name} suggests."
             )
     if production_lines - merged_lines - all_removed:
-        raise InvalidMergeAnswer(InvalidReason.DROPS, "The answer drops words of production that nobody takes out.")
+        raise InvalidMergeAnswer(
+            InvalidReason.DROPS, "The answer drops lines of production that no suggestion removes."
+        )

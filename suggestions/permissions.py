@@ -1,4 +1,4 @@
-"""Who may do what with suggestions and merges: members of the workspace see them, and the agent's rights decide."""
+"""Rights on suggestions and merges. Members of the workspace see them; other rights follow from those on the agent."""
 
 from enum import StrEnum
 from uuid import UUID
@@ -8,7 +8,8 @@ from agents.permissions import AgentVerb, agent_verbs, get_agent_for
 from chats.services import lock_chat, lock_chats
 from common.access import check_verb, replace_not_found
 from common.errors import NotFound
-from suggestions.models import UNDER_WAY, Merge, State, Suggestion, SummaryState
+from events.rows import SuggestionState, SummaryState
+from suggestions.models import UNDER_WAY, Merge, Suggestion
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -33,31 +34,38 @@ DECISION_VERBS = frozenset({SuggestionVerb.ACCEPT, SuggestionVerb.REJECT, Sugges
 
 
 def _get_granted_verbs(
-    suggestion: Suggestion, actor: Actor, on_agent: frozenset[AgentVerb]
+    suggestion: Suggestion, actor: Actor, verbs_on_agent: frozenset[AgentVerb]
 ) -> frozenset[SuggestionVerb]:
-    of_reviewer = REVIEWER_VERBS if AgentVerb.REVIEW in on_agent else frozenset()
-    of_author = AUTHOR_VERBS if suggestion.author_id == actor.id else frozenset()
-    return SEE_VERBS | of_reviewer | of_author
+    verbs = SEE_VERBS
+    if AgentVerb.REVIEW in verbs_on_agent:
+        verbs |= REVIEWER_VERBS
+    if suggestion.author_id == actor.id:
+        verbs |= AUTHOR_VERBS
+    return verbs
 
 
-def suggestion_verbs(suggestion: Suggestion, actor: Actor, on_agent: frozenset[AgentVerb]) -> frozenset[SuggestionVerb]:
-    """Return what the actor can do with a suggestion in its present state. `on_agent`: their rights on its agent."""
-    can = _get_granted_verbs(suggestion, actor, on_agent)
-    if suggestion.state != State.PENDING or suggestion.merge_id:
-        can -= DECISION_VERBS
-    return can if suggestion.summary_state == SummaryState.FAILED else can - {SuggestionVerb.SUMMARIZE}
+def suggestion_verbs(
+    suggestion: Suggestion, actor: Actor, verbs_on_agent: frozenset[AgentVerb]
+) -> frozenset[SuggestionVerb]:
+    """Return what the actor can do with a suggestion in its present state, given their rights on its agent."""
+    verbs = _get_granted_verbs(suggestion, actor, verbs_on_agent)
+    if suggestion.state != SuggestionState.PENDING or suggestion.merge_id:
+        verbs -= DECISION_VERBS
+    if suggestion.summary_state != SummaryState.FAILED:
+        verbs -= {SuggestionVerb.SUMMARIZE}
+    return verbs
 
 
-def _get_agent(actor: Actor, of: Suggestion | Merge) -> Actor:
-    """Return the agent of a suggestion or merge. Only members of its workspace get it, even if the agent is public."""
-    get_workspace_for(actor, of.workspace_id, WorkspaceVerb.SEE)
-    return get_agent_for(actor, of.agent_id, AgentVerb.SEE)
+def _get_agent(actor: Actor, row: Suggestion | Merge) -> Actor:
+    """Return the agent of a suggestion or merge. Raises `NotFound` for actors outside its workspace, even for a public agent."""
+    get_workspace_for(actor, row.workspace_id, WorkspaceVerb.SEE)
+    return get_agent_for(actor, row.agent_id, AgentVerb.SEE)
 
 
 def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bool = False) -> Suggestion:
     """Return the suggestion if the actor has the right `verb`. Its state is not checked.
 
-    `lock`: lock its chat, then its row. Raises `NotFound`, `Forbidden`.
+    `lock` locks its chat, then its row. Raises `NotFound`, `Forbidden`.
     """
     with replace_not_found("suggestion"):
         suggestion = Suggestion.objects.select_related("agent", "author", "base").filter(pk=id).first()
@@ -67,23 +75,22 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
     if lock:
         lock_chat(suggestion.chat_id)
         suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
-        # Check again: the rights may have changed while this waited for the locks.
+        # Check again: the rights may have changed while this transaction waited for the locks.
         _require_suggestion_verb(actor, suggestion, verb)
     return suggestion
 
 
 def _require_suggestion_verb(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
     with replace_not_found("suggestion"):
-        on_agent = agent_verbs(_get_agent(actor, suggestion))
-    check_verb(
-        suggestion, _get_granted_verbs(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion"
-    )
+        verbs_on_agent = agent_verbs(_get_agent(actor, suggestion))
+    granted = _get_granted_verbs(suggestion, actor, verbs_on_agent)
+    check_verb(suggestion, granted, verb, see=SuggestionVerb.SEE, what="suggestion")
 
 
 def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False) -> Merge:
-    """Return the merge if the actor has the right `verb`: all but `see` need the right to review the agent.
+    """Return the merge if the actor has the right `verb`. All rights but `see` follow from the right to review the agent.
 
-    `lock`: lock its chats, then its row. Raises `NotFound`, `Forbidden`.
+    `lock` locks its chats, then its row. Raises `NotFound`, `Forbidden`.
     """
     with replace_not_found("merge"):
         merge = Merge.objects.filter(pk=id).first()
@@ -98,13 +105,13 @@ def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False
 
 def _require_merge_verb(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
     with replace_not_found("merge"):
-        reviews = AgentVerb.REVIEW in agent_verbs(_get_agent(actor, merge))
-    allowed = frozenset(MergeVerb) if reviews else frozenset({MergeVerb.SEE})
+        is_reviewer = AgentVerb.REVIEW in agent_verbs(_get_agent(actor, merge))
+    allowed = frozenset(MergeVerb) if is_reviewer else frozenset({MergeVerb.SEE})
     check_verb(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
 
 
 def lock_merge(merge: Merge) -> None:
-    """Lock the chats that a merge writes to, then its row, and reload it."""
+    """Lock the chats that a merge writes to, then the row of the merge, and reload it."""
     lock_chats([merge.chat_id, *Suggestion.objects.filter(pk__in=merge.chosen).values_list("chat_id", flat=True)])
     merge.refresh_from_db(from_queryset=Merge.objects.select_for_update())
 

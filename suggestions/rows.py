@@ -6,34 +6,37 @@ from uuid import UUID
 
 from actors.models import Actor
 from agents.permissions import AgentVerb
-from events.rows import ListedSuggestionRow, MergeRow, Provenance, Stamp, SuggestionRow
+from events.rows import ListedSuggestionRow, MergeRow, MergeState, Provenance, Stamp, SuggestionRow
 from runs.models import RunState
-from suggestions.models import Merge, MergeState, Suggestion
+from suggestions.models import Merge, Suggestion
 from suggestions.permissions import SuggestionVerb, is_under_way, suggestion_verbs
 
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who gets the rows: their rights by agent, the titles of the chats that they may see, and the unused suggestions by merge."""
+    """The actor for whom rows are built, and what the rows need.
+
+    That is the actor's rights by agent, the titles of the chats that the actor may see, and the ids of unused suggestions by merge.
+    """
 
     actor: Actor
-    verbs: dict[UUID, frozenset[AgentVerb]]
-    chats: dict[UUID, str]
-    unused: Mapping[UUID, list[UUID]] = field(default_factory=dict)
+    verbs_by_agent: dict[UUID, frozenset[AgentVerb]]
+    chat_titles: dict[UUID, str]
+    unused_by_merge: Mapping[UUID, list[UUID]] = field(default_factory=dict)
 
 
 def build_listed_row(suggestion: Suggestion, viewer: Viewer) -> ListedSuggestionRow:
-    """Return the row of a suggestion in a list. It was fetched with `select_row_fields`."""
+    """Build the row of a suggestion in a list. The suggestion must be fetched with `select_row_fields`."""
     production, base = suggestion.agent.current_spec, suggestion.base
     assert production is not None
     assert production.number is not None
     assert base.number is not None
-    verbs = suggestion_verbs(suggestion, viewer.actor, viewer.verbs.get(suggestion.agent_id, frozenset()))
+    verbs = suggestion_verbs(suggestion, viewer.actor, viewer.verbs_by_agent.get(suggestion.agent_id, frozenset()))
     return ListedSuggestionRow(
         id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.to_row(),
         author=suggestion.author.to_row(),
-        chat_id=suggestion.chat_id if suggestion.chat_id in viewer.chats else None,
-        chat_title=viewer.chats.get(suggestion.chat_id), base_version=base.number,
+        chat_id=suggestion.chat_id if suggestion.chat_id in viewer.chat_titles else None,
+        chat_title=viewer.chat_titles.get(suggestion.chat_id), base_version=base.number,
         production=production.number, touches=suggestion.touches, note=suggestion.note, summary=suggestion.summary,
         summary_state=suggestion.summary_state, summary_error=suggestion.summary_error or None, state=suggestion.state,
         merge_id=suggestion.merge_id, saved_as=suggestion.saved_as.number if suggestion.saved_as else None,
@@ -43,18 +46,18 @@ def build_listed_row(suggestion: Suggestion, viewer: Viewer) -> ListedSuggestion
 
 
 def build_suggestion_row(suggestion: Suggestion, viewer: Viewer) -> SuggestionRow:
-    """Return the row of a suggestion with its content. It was fetched with `select_row_fields`."""
+    """Build the row of a suggestion with its content. The suggestion must be fetched with `select_row_fields`."""
     return SuggestionRow(**dict(build_listed_row(suggestion, viewer)), content=suggestion.content)
 
 
 def build_merge_row(merge: Merge, viewer: Viewer) -> MergeRow:
-    """Return the row of a merge. It was fetched with `select_merge_row_fields`."""
+    """Build the row of a merge. The merge must be fetched with `select_merge_row_fields`."""
     run = merge.run
     stamp = Stamp.model_validate(run.stamp) if run and run.stamp else None
     return MergeRow(
         id=merge.id, workspace_id=merge.workspace_id, agent_id=merge.agent_id,
-        chat_id=merge.chat_id if merge.chat_id in viewer.chats else None, by=merge.by.to_row(),
-        suggestion_ids=merge.chosen, unused_ids=viewer.unused.get(merge.id, []),
+        chat_id=merge.chat_id if merge.chat_id in viewer.chat_titles else None, by=merge.by.to_row(),
+        suggestion_ids=merge.chosen, unused_ids=viewer.unused_by_merge.get(merge.id, []),
         state=_get_state(merge), method=merge.method or None, base_version=merge.base.number,
         provenance=Provenance.model_validate(merge.result) if merge.result else None, draft_id=merge.draft_id,
         error_code=merge.error_code or None, error=merge.error or None, model=stamp.model if stamp else "",
@@ -64,7 +67,10 @@ def build_merge_row(merge: Merge, viewer: Viewer) -> MergeRow:
 
 
 def _get_state(merge: Merge) -> str:
-    """Return the state of a merge. Whether it waits or works is read from its run: a merge is not written when its run starts."""
+    """Return the state of a merge.
+
+    Whether it is waiting or working is read from its run, as the row of the merge is not updated when its run starts.
+    """
     if not is_under_way(merge):
         return merge.state
     return MergeState.WORKING if merge.run and merge.run.state == RunState.RUNNING else MergeState.WAITING

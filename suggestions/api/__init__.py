@@ -1,1 +1,1 @@
-"""This app over HTTP."""
+"""The REST API of this app."""

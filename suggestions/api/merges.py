@@ -1,4 +1,4 @@
-"""Merges: suggestions becoming one draft."""
+"""Start, list, read, stop and retry merges."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
 from suggestions.models import UNDER_WAY
 from suggestions.permissions import MergeVerb, get_merge_for
-from suggestions.selectors import get_merge_row, list_merge_rows, merges_in, select_merge_row_fields
+from suggestions.selectors import get_merge_row, list_merge_rows, list_merges, select_merge_row_fields
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -33,11 +33,11 @@ class Merges(APIView):
     @extend_schema(operation_id="list_merges", parameters=build_query_parameters(MergesQuery), responses=Page[MergeRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, MergesQuery)
-        rows = merges_in(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))
+        rows = list_merges(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))
         if query.state == "active":
             rows = rows.filter(state__in=UNDER_WAY)
-        found, more = get_page(select_merge_row_fields(rows), query, by="-created_at", max_rows=MAX_LARGE_ROWS)
-        return answer_list(list_merge_rows(request.user, found), more)
+        page, cursor = get_page(select_merge_row_fields(rows), query, by="-created_at", max_rows=MAX_LARGE_ROWS)
+        return answer_list(list_merge_rows(request.user, page), cursor)
 
 
 class OneMerge(APIView):
@@ -47,14 +47,14 @@ class OneMerge(APIView):
         return answer(get_merge_row(request.user, merge.id))
 
 
-class Stop(APIView):
+class StopMerge(APIView):
     @extend_schema(operation_id="stop_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
         suggestions.stop_merge(request.user, merge_id)
         return answer(get_merge_row(request.user, merge_id))
 
 
-class Retry(APIView):
+class RetryMerge(APIView):
     person_buckets = ("jobs",)
 
     @extend_schema(operation_id="retry_merge", request=None, responses=MergeRow)

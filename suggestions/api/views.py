@@ -24,7 +24,7 @@ from suggestions.selectors import (
     get_suggestion_detail,
     get_suggestion_row,
     list_suggestion_rows,
-    suggestions_in,
+    list_suggestions,
 )  # fmt: skip
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -35,8 +35,8 @@ class SuggestDraft(APIView):
     @extend_schema(operation_id="suggest_draft", request=SuggestBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SuggestBody)
-        made = suggestions.suggest_draft(request.user, chat_id, agent_id, revision=body.revision, note=body.note)
-        return answer(get_suggestion_row(request.user, made.id), 201)
+        suggestion = suggestions.suggest_draft(request.user, chat_id, agent_id, revision=body.revision, note=body.note)
+        return answer(get_suggestion_row(request.user, suggestion.id), 201)
 
 
 class SuggestText(APIView):
@@ -45,10 +45,10 @@ class SuggestText(APIView):
     @extend_schema(operation_id="suggest_text", request=NewSuggestionBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, NewSuggestionBody)
-        made = suggestions.suggest_text(
+        suggestion = suggestions.suggest_text(
             request.user, chat_id, agent_id, id=body.id, content=body.content, base_version=body.base_version, note=body.note,
         )  # fmt: skip
-        return answer(get_suggestion_row(request.user, made.id), 201)
+        return answer(get_suggestion_row(request.user, suggestion.id), 201)
 
 
 class Suggestions(APIView):
@@ -60,13 +60,17 @@ class Suggestions(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, SuggestionsQuery)
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        asked = {"state": None if query.state == "all" else query.state, "agent_id": query.agent_id,
-                 "author_id": query.author_id}  # fmt: skip
-        rows = suggestions_in(workspace).filter(**{name: value for name, value in asked.items() if value})
+        rows = list_suggestions(workspace)
+        if query.state != "all":
+            rows = rows.filter(state=query.state)
+        if query.agent_id is not None:
+            rows = rows.filter(agent=query.agent_id)
+        if query.author_id is not None:
+            rows = rows.filter(author=query.author_id)
         return answer_list(*list_suggestion_rows(request.user, rows, query))
 
 
-class Count(APIView):
+class PendingCount(APIView):
     @extend_schema(operation_id="count_suggestions", responses=CountRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
@@ -107,7 +111,7 @@ class WithdrawSuggestion(APIView):
         return answer(get_suggestion_row(request.user, suggestion_id))
 
 
-class Summarize(APIView):
+class SummarizeSuggestion(APIView):
     person_buckets = ("jobs",)
 
     @extend_schema(operation_id="summarize_suggestion", request=None, responses=SuggestionRow)

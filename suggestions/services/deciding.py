@@ -1,6 +1,6 @@
-"""Decide on suggestions: reject, withdraw, accept by a merge, and reopen an accepted one.
+"""Decide on suggestions: reject, withdraw, accept through a merge, and reopen an accepted one.
 
-A suggestion is decided with its chat and its row locked, and only if it is pending (EDIT5).
+A decision locks the chat and the row of the suggestion, and requires that the suggestion is pending (EDIT5).
 """
 
 from collections.abc import Iterable
@@ -17,9 +17,9 @@ from common.errors import Code, Conflict
 from events import audit
 from events.payloads import SystemMessageType
 from events.publish import notify_workspace_list_changed
-from events.rows import Provenance
+from events.rows import Provenance, SuggestionState
 from suggestions.hooks import suggestion_changed
-from suggestions.models import Merge, State, Suggestion
+from suggestions.models import Merge, Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.services.outcomes import is_used
 from suggestions.services.system_messages import build_decision_message
@@ -29,12 +29,12 @@ DECISION_FIELDS = ["state", "decided_by", "decided_at", "reason", "merge"]
 
 @transaction.atomic
 def reject_suggestion(actor: Actor, suggestion_id: UUID, *, reason: str = "") -> Suggestion:
-    """Reject a suggestion, with a reason of up to 400 characters.
+    """Reject a suggestion. `reason` has up to 400 characters.
 
     Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_closed`, `in_merge`).
     """
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.REJECT, lock=True)
-    _decide(suggestion, State.REJECTED, actor, reason.strip())
+    _decide(suggestion, SuggestionState.REJECTED, actor, reason.strip())
     suggestion_changed(suggestion, "rejected", actor)
     return suggestion
 
@@ -43,18 +43,18 @@ def reject_suggestion(actor: Actor, suggestion_id: UUID, *, reason: str = "") ->
 def withdraw_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
     """Withdraw the actor's own suggestion. Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_closed`, `in_merge`)."""
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.WITHDRAW, lock=True)
-    _decide(suggestion, State.WITHDRAWN, actor)
+    _decide(suggestion, SuggestionState.WITHDRAWN, actor)
     return suggestion
 
 
-def check_open(suggestion: Suggestion) -> None:
-    """Raise `Conflict` if the suggestion was decided before, or is being merged."""
-    if suggestion.state != State.PENDING:
-        by = suggestion.decided_by.name if suggestion.decided_by else ""
-        done = "merged, but not used," if suggestion.state == State.UNUSED else suggestion.state
+def check_can_be_decided(suggestion: Suggestion) -> None:
+    """Raise `Conflict` if the suggestion is already decided (`suggestion_closed`) or is being merged (`in_merge`)."""
+    if suggestion.state != SuggestionState.PENDING:
+        decided_by = suggestion.decided_by.name if suggestion.decided_by else ""
+        decision = "merged, but not used," if suggestion.state == SuggestionState.UNUSED else suggestion.state
         raise Conflict(
-            f"This suggestion was {done} by {by}.", code=Code.SUGGESTION_CLOSED,
-            data={"id": str(suggestion.id), "state": suggestion.state, "decided_by": by},
+            f"This suggestion was {decision} by {decided_by}.", code=Code.SUGGESTION_CLOSED,
+            data={"id": str(suggestion.id), "state": suggestion.state, "decided_by": decided_by},
         )  # fmt: skip
     if suggestion.merge_id:
         raise Conflict(
@@ -63,20 +63,23 @@ def check_open(suggestion: Suggestion) -> None:
         )  # fmt: skip
 
 
-_MESSAGE_TYPES: dict[State, SystemMessageType] = {
-    State.REJECTED: "SUGGESTION_REJECTED", State.WITHDRAWN: "SUGGESTION_WITHDRAWN"
+_MESSAGE_TYPES: dict[SuggestionState, SystemMessageType] = {
+    SuggestionState.REJECTED: "SUGGESTION_REJECTED", SuggestionState.WITHDRAWN: "SUGGESTION_WITHDRAWN"
 }  # fmt: skip
 
 
-def _decide(suggestion: Suggestion, state: State, actor: Actor, reason: str = "") -> None:
-    check_open(suggestion)
+def _decide(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason: str = "") -> None:
+    check_can_be_decided(suggestion)
     record_decision(suggestion, state, actor, reason)
     chats.save_changes(suggestion.chat_id, [build_decision_message(suggestion, _MESSAGE_TYPES[state], actor)])
     notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
-def record_decision(suggestion: Suggestion, state: State, actor: Actor, reason: str = "") -> None:
-    """Store the decision. The caller has locked the suggestion and called `check_open`; it adds the message and calls the hook."""
+def record_decision(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason: str = "") -> None:
+    """Store a decision.
+
+    The caller has locked the suggestion and called `check_can_be_decided`. It also adds the message to the chat and calls the hook.
+    """
     suggestion.state, suggestion.decided_by, suggestion.decided_at = state, actor, now()
     suggestion.reason = reason
     suggestion.save(update_fields=DECISION_FIELDS)
@@ -85,10 +88,11 @@ def record_decision(suggestion: Suggestion, state: State, actor: Actor, reason: 
 
 
 def reopen_suggestions(suggestions: Iterable[Suggestion], actor: Actor) -> None:
-    """Make accepted suggestions pending again that are in no draft any more. The caller has locked them."""
+    """Make accepted suggestions pending again, because their draft no longer contains them. The caller has locked them."""
     for suggestion in suggestions:
-        suggestion_changed(suggestion, "reopened", actor)  # Before its merge is removed.
-        suggestion.state, suggestion.decided_by, suggestion.decided_at = State.PENDING, None, None
+        # The listeners read the merge of the suggestion, which is removed below.
+        suggestion_changed(suggestion, "reopened", actor)
+        suggestion.state, suggestion.decided_by, suggestion.decided_at = SuggestionState.PENDING, None, None
         suggestion.merge, suggestion.reason = None, ""
         suggestion.save(update_fields=DECISION_FIELDS)
         audit.record(actor, "suggestion.reopened", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
@@ -96,23 +100,26 @@ def reopen_suggestions(suggestions: Iterable[Suggestion], actor: Actor) -> None:
 
 
 def lock_unsaved_suggestions(draft: Draft, *, exclude: Merge | None = None) -> QuerySet[Suggestion]:
-    """Return the suggestions, as a query that locks them, that were merged into this draft and are in no version yet."""
+    """Return the suggestions that were merged into this draft and are not saved in a version yet. The query locks their rows."""
     rows = Suggestion.objects.select_related("agent", "author").filter(
-        merge__draft=draft, state=State.ACCEPTED, saved_as=None
+        merge__draft=draft, state=SuggestionState.ACCEPTED, saved_as=None
     )
     rows = rows.exclude(merge=exclude) if exclude else rows
     return rows.order_by("pk").select_for_update(of=("self",))
 
 
 def record_saved_version(draft: Draft, spec: AgentSpec, actor: Actor) -> None:
-    """Record the version that a draft was saved as in its suggestions. Those of which it contains nothing are unused."""
+    """Record on the suggestions of a draft the version that the draft was saved as.
+
+    A suggestion of which the version contains nothing becomes unused.
+    """
     suggestions = list(lock_unsaved_suggestions(draft).select_related("agent", "author", "base"))
     content = spec.content()
     provenance = Provenance.model_validate(draft.provenance) if draft.provenance else None
     for suggestion in suggestions:
         suggestion.saved_as = spec
         if not is_used(suggestion, content, provenance):
-            suggestion.state = State.UNUSED
+            suggestion.state = SuggestionState.UNUSED
             suggestion_changed(suggestion, "unused", actor)
         suggestion.save(update_fields=["saved_as", "state"])
     for workspace_id in {suggestion.workspace_id for suggestion in suggestions}:

@@ -14,9 +14,10 @@ from common.clock import now
 from common.errors import AppError, Code
 from events import audit
 from events.publish import notify_workspace_list_changed
+from events.rows import MergeState, SuggestionState
 from runs.models import Run, RunState
 from suggestions.hooks import merge_ended, suggestion_changed
-from suggestions.models import UNDER_WAY, Merge, MergeState, State, Suggestion
+from suggestions.models import UNDER_WAY, Merge, Suggestion
 from suggestions.permissions import is_under_way, lock_merge
 from suggestions.services.deciding import lock_unsaved_suggestions, record_decision, reopen_suggestions
 from suggestions.services.outcomes import Outcome, get_job_outcome, lock_chosen_suggestions
@@ -24,23 +25,23 @@ from suggestions.services.system_messages import build_decision_message
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_FAILURE = "The draft could not be placed."
+DEFAULT_FAILURE = "The draft could not be created."
 FAILURES = {
-    Code.DRAFT_LOCKED: "Somebody else is writing the draft in that chat.",
-    Code.OTHER_DRAFT_LOCKED: "Who asked for the merge is writing another draft.",
-    Code.NOT_FOUND: "Who asked for the merge, or the agent, is not in that chat any more.",
-    Code.FORBIDDEN: "Who asked for the merge may not review the agent any more.",
-    Code.TOO_LARGE: "Together the suggestions are more than an agent can be given.",
+    Code.DRAFT_LOCKED: "Another person is editing the draft in that chat.",
+    Code.OTHER_DRAFT_LOCKED: "The person who requested the merge is editing another draft.",
+    Code.NOT_FOUND: "The person who requested the merge, or the agent, is no longer in that chat.",
+    Code.FORBIDDEN: "The person who requested the merge may no longer review the agent.",
+    Code.TOO_LARGE: "Together the suggestions are longer than the spec of an agent may be.",
     Code.INTERNAL: "Something went wrong on our side.",
 }
-"""Why a merge failed. All members of the workspace can read this, so it names no people, chats or agents, as the message of
-an error may do (SEC2)."""
+"""Why a merge failed. All members of the workspace can read this text, so, unlike the message of the error, it names no people,
+chats or agents (SEC2)."""
 
 
 def finish_merge(run: Run) -> None:
     """Finish the merge that waits for this job, if there is one.
 
-    If its draft cannot be created the merge has failed, and keeps its outcome for `retry_merge`.
+    If its draft cannot be created, the merge fails and keeps its outcome for `retry_merge`.
     """
     merge = _lock_merge_of_job(run)
     if merge is None:
@@ -64,7 +65,7 @@ def finish_merge(run: Run) -> None:
 
 
 def fail_merge(run: Run) -> None:
-    """Record that the merge of this job has failed, after an unexpected error in `finish_merge`. It can be retried."""
+    """Mark the merge of this job as failed, after an unexpected error in `finish_merge`. People may retry it."""
     merge = _lock_merge_of_job(run)
     if merge is None:
         return
@@ -74,12 +75,12 @@ def fail_merge(run: Run) -> None:
         with transaction.atomic():
             _report_end(merge, "merge.failed")
     except Exception:
-        # The report may be what raised the unexpected error.
-        logger.exception("Nobody could be told that the merge %s has failed.", merge.pk)
+        # A listener of the report may have raised the unexpected error before.
+        logger.exception("The failure of the merge %s could not be reported.", merge.pk)
 
 
 def _lock_merge_of_job(run: Run) -> Merge | None:
-    """Return the merge that waits for this job, locked with its chats; null if none does."""
+    """Lock the merge that waits for this job, and its chats, and return it; null if there is none."""
     merge = Merge.objects.filter(run=run.pk, state__in=UNDER_WAY).first()
     if merge is None:
         return None
@@ -90,7 +91,7 @@ def _lock_merge_of_job(run: Run) -> Merge | None:
 def complete_merge(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> None:
     """Create the draft, accept the suggestions and end the merge. The caller has locked all chats, the merge and its suggestions.
 
-    Raises the errors of `replace_draft`, and `Forbidden` if the person who requested the merge may not review the agent any more.
+    Raises the errors of `replace_draft`, and `Forbidden` if the person who requested the merge may no longer review the agent.
     """
     get_agent_for(merge.by, merge.agent_id, AgentVerb.REVIEW)
     merge.state, merge.ended_at = MergeState.DONE, now()
@@ -99,10 +100,10 @@ def complete_merge(merge: Merge, suggestions: Sequence[Suggestion], outcome: Out
     merge.save()
     for suggestion in suggestions:
         suggestion.merge = merge
-        record_decision(suggestion, State.ACCEPTED, merge.by)
+        record_decision(suggestion, SuggestionState.ACCEPTED, merge.by)
     merge.draft = _create_draft(merge, suggestions, outcome)
     merge.save(update_fields=["draft"])
-    # The draft no longer contains what earlier merges had put into it.
+    # The draft no longer contains the suggestions of earlier merges.
     reopen_suggestions(lock_unsaved_suggestions(merge.draft, exclude=merge), merge.by)
     for suggestion in suggestions:
         suggestion_changed(suggestion, "accepted", merge.by)
@@ -110,7 +111,7 @@ def complete_merge(merge: Merge, suggestions: Sequence[Suggestion], outcome: Out
 
 
 def _create_draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> Draft:
-    """Replace the draft in the merge's chat, and add a message about each suggestion to the chat that it comes from."""
+    """Replace the draft in the merge's chat, and add a message about each suggestion to the chat where it was made."""
     messages: dict[UUID, list[chats.RowChange]] = {}
     for suggestion in suggestions:
         message = build_decision_message(suggestion, "SUGGESTION_ACCEPTED", merge.by)
@@ -123,7 +124,7 @@ def _create_draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outc
         content=outcome.content,
         base=merge.base,
         provenance=outcome.provenance,
-        log_message=chats.build_system_message(
+        system_message=chats.build_system_message(
             merge.chat_id, "DRAFT_MERGED", actor=merge.by, target=merge.agent, merge_id=merge.id, authors=authors
         ),
         lock=True,
@@ -148,10 +149,10 @@ def _record_failure(merge: Merge, error: AppError) -> None:
 
 
 def close_merge(merge: Merge, state: MergeState) -> None:
-    """End a locked merge without a draft. Its suggestions can be decided again."""
+    """End a locked merge without a draft, and detach its suggestions, so that they can be decided again."""
     merge.state, merge.ended_at = state, now()
     merge.save()
-    Suggestion.objects.filter(merge=merge, state=State.PENDING).update(merge=None)
+    Suggestion.objects.filter(merge=merge, state=SuggestionState.PENDING).update(merge=None)
     notify_workspace_list_changed(merge.workspace_id, "suggestions")
 
 

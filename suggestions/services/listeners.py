@@ -17,38 +17,39 @@ from suggestions.services.summaries import fail_summary, finish_summary
 logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 10
-"""After this many attempts of a job its summary or merge is marked as failed. An error at the commit cannot be caught here: it
-only shows in the number of attempts."""
+"""After this many attempts of a job its summary or merge is marked as failed. An error at the commit cannot be caught here, but
+the number of attempts shows it."""
 
 HANDLERS = {"summary": (finish_summary, fail_summary), "merge": (finish_merge, fail_merge)}
 
 
-def job_ended(run: Run) -> None:
-    """Finish the summary or merge that a job was for. After an unexpected error it has failed, and is not left under way."""
-    if run.origin in HANDLERS:
-        finish, fail = HANDLERS[run.origin]
-        if run.attempt > 2 * MAX_ATTEMPTS:
-            logger.error("What the job %s was for is left as it is: it cannot even be given up.", run.pk)
-            return
-        if run.attempt > MAX_ATTEMPTS:
-            logger.error("What the job %s was for is given up after %d attempts.", run.pk, run.attempt)
-            fail(run)
-            return
-        try:
-            with transaction.atomic():
-                finish(run)
-        except (LeaseLost, OperationalError, InterfaceError):
+def finish_summary_or_merge(run: Run) -> None:
+    """Finish the summary or merge that a job was for. After an unexpected error, mark it as failed."""
+    if run.origin not in HANDLERS:
+        return
+    finish, fail = HANDLERS[run.origin]
+    if run.attempt > 2 * MAX_ATTEMPTS:
+        logger.error("The %s of the job %s is left as it is: it cannot be marked as failed.", run.origin, run.pk)
+        return
+    if run.attempt > MAX_ATTEMPTS:
+        logger.error("The %s of the job %s is marked as failed after %d attempts.", run.origin, run.pk, run.attempt)
+        fail(run)
+        return
+    try:
+        with transaction.atomic():
+            finish(run)
+    except (LeaseLost, OperationalError, InterfaceError):
+        raise
+    except Exception:
+        if run.state == RunState.COMPLETED:
+            # The job is then ended as failed, and this listener is called again without the answer, which may be the cause.
             raise
-        except Exception:
-            if run.state == RunState.COMPLETED:
-                # The job is ended as failed instead, and comes here again without its answer, which may be the cause.
-                raise
-            logger.exception("What the job %s was for is given up.", run.pk)
-            fail(run)
+        logger.exception("The %s of the job %s is marked as failed.", run.origin, run.pk)
+        fail(run)
 
 
-def draft_ended(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Any]]:
-    """Record the version that the suggestions in a draft were saved in. If the draft was not saved, reopen them."""
+def update_suggestions_of_draft(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Any]]:
+    """Record the version that a draft was saved as on its suggestions. If the draft was not saved, reopen them."""
     if spec is not None:
         record_saved_version(draft, spec, actor)
     else:

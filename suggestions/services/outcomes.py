@@ -1,4 +1,4 @@
-"""The outcome of a merge: a copy, the answer of a model or a service, or a merge line by line if that answer is unusable."""
+"""The outcome of a merge: a copy, the answer of a model or service, or a merge line by line if that answer cannot be used."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,25 +7,27 @@ from dataclasses import dataclass
 from agents.specs.content import SpecContent
 from agents.specs.merging import Proposal, flatten_spec, merge_fields, merge_proposals
 from common.errors import Code
-from events.rows import Contributor, Provenance
+from events.rows import Contributor, MergeMethod, Provenance
 from runs.models import Run, RunState
 from suggestions.job_inputs import NamedProposal, name_proposals
 from suggestions.merge_answer import InvalidMergeAnswer, build_merged_prompt
 from suggestions.models import Merge, Suggestion
 
-EXTERNAL = "merge_service"
+MERGE_SERVICE = "merge_service"
+"""The provider in the stamp of a run that an external service answered."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A spec, and the contributors of its parts.
+    """A merged spec, and the contributors of its parts.
 
-    `error_code` (an `InvalidReason`, or the code of the job) and `error` say why the answer of the model or service was not used.
+    `error_code` (an `InvalidReason`, or the error code of the job) and `error` say why the answer of the model or service was not
+    used.
     """
 
     content: SpecContent
     provenance: Provenance
-    method: str
+    method: MergeMethod
     error_code: str = ""
     error: str = ""
 
@@ -40,20 +42,21 @@ def lock_chosen_suggestions(merge: Merge) -> list[Suggestion]:
 
 
 def _build_proposal(suggestion: Suggestion) -> Proposal:
-    """Return a suggestion with the version that it was made on. Its contributor has the id of the suggestion."""
+    """Build the proposal of a suggestion. The id of its contributor is the id of the suggestion."""
     title = suggestion.note.strip().partition("\n")[0][:90]
     contributor = Contributor(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
-    return Proposal(contributor, suggestion.base.content(), suggestion.proposed())
+    return Proposal(contributor, suggestion.base.content(), suggestion.parse_content())
 
 
 def build_named_proposals(suggestions: Sequence[Suggestion]) -> list[NamedProposal]:
-    """Return the suggestions under the names that the merge agent reads."""
-    return name_proposals([_build_proposal(one) for one in suggestions], [one.note for one in suggestions])
+    """Build the proposals of the suggestions, each with the short name by which the merge agent refers to it."""
+    proposals = [_build_proposal(suggestion) for suggestion in suggestions]
+    return name_proposals(proposals, [suggestion.note for suggestion in suggestions])
 
 
 def copy_suggestion(merge: Merge, suggestion: Suggestion) -> Outcome:
-    """Return the outcome for a single suggestion made on the current production version: the suggestion as it is."""
-    return Outcome(suggestion.proposed(), _merge_line_by_line(merge, [suggestion]).provenance, "copied")
+    """Return the outcome for a single suggestion made on the current production version: its spec, unchanged."""
+    return Outcome(suggestion.parse_content(), _merge_line_by_line(merge, [suggestion]).provenance, MergeMethod.COPIED)
 
 
 def get_job_outcome(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
@@ -67,7 +70,7 @@ def get_job_outcome(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -
 
 
 def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
-    """Return the outcome with the prompt of the answer. All other fields are merged by rule."""
+    """Return the outcome with the prompt of the answer. All other fields are merged by rule. Raises `InvalidMergeAnswer`."""
     production, named = merge.base.content(), build_named_proposals(suggestions)
     prompt = build_merged_prompt(run.answer, production.prompt, named)
     content, field_conflicts = merge_fields(production, [one.proposal for one in named])
@@ -78,41 +81,44 @@ def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> O
         segments=prompt.segments,
         conflicts=prompt.conflicts + field_conflicts,
     )
-    is_external = run.stamp is not None and run.stamp.get("provider") == EXTERNAL
+    is_external = run.stamp is not None and run.stamp.get("provider") == MERGE_SERVICE
+    method = MergeMethod.EXTERNAL if is_external else MergeMethod.AGENT
     content = content.model_copy(update={"prompt": prompt.text})
-    return Outcome(content, provenance, "external" if is_external else "agent")
+    return Outcome(content, provenance, method)
 
 
 def _merge_line_by_line(
     merge: Merge, suggestions: Sequence[Suggestion], error_code: str = "", error: str = ""
 ) -> Outcome:
-    proposals = [_build_proposal(one) for one in suggestions]
+    proposals = [_build_proposal(suggestion) for suggestion in suggestions]
     merged = merge_proposals(merge.base.content(), proposals)
-    # Leave out empty segments, save those of a conflict: there, the chosen option deletes the lines.
+    # Leave out empty segments, except those of a conflict: there the chosen option deletes the lines.
     segments = [segment for segment in merged.segments if segment.text or segment.conflict is not None]
     provenance = Provenance(
         origin="merge",
         merge_id=merge.id,
-        contributors=[one.contributor for one in proposals],
+        contributors=[proposal.contributor for proposal in proposals],
         segments=segments,
         conflicts=merged.conflicts,
     )
-    return Outcome(merged.content, provenance, "text", error_code, error)
+    return Outcome(merged.content, provenance, MergeMethod.TEXT, error_code, error)
 
 
 def get_stored_outcome(merge: Merge) -> Outcome | None:
-    """Return the outcome of an earlier attempt whose draft could not be created."""
+    """Return the outcome of an earlier attempt whose draft could not be created, or null if there is none."""
     if merge.content is None or merge.result is None:
         return None
     content = SpecContent.model_validate(merge.content)
     provenance = Provenance.model_validate(merge.result)
-    return Outcome(content, provenance, merge.method, merge.fallback_code, merge.fallback)
+    return Outcome(content, provenance, MergeMethod(merge.method), merge.fallback_code, merge.fallback)
 
 
 def is_used(suggestion: Suggestion, content: SpecContent, provenance: Provenance | None) -> bool:
-    """Return whether a version contains anything of a suggestion: a field, a line that it adds or removes, or a line that is
-    attributed to it. Blank lines do not count."""
-    base, proposed = suggestion.base.content(), suggestion.proposed()
+    """Return whether a version contains anything of a suggestion. Blank lines do not count.
+
+    That is a changed field, a line that the suggestion adds or removes, or a line that is attributed to it.
+    """
+    base, proposed = suggestion.base.content(), suggestion.parse_content()
     old_fields, new_fields, fields = flatten_spec(base), flatten_spec(proposed), flatten_spec(content)
     for name in {*old_fields, *new_fields}:
         if new_fields.get(name) != old_fields.get(name) and fields.get(name) == new_fields.get(name):

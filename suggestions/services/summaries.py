@@ -1,4 +1,4 @@
-"""The summary of a suggestion: a job. If it fails, the suggestion is kept without a summary."""
+"""The summary of a suggestion, which a job writes. If the job fails, the suggestion is kept without a summary."""
 
 from uuid import UUID
 
@@ -9,19 +9,20 @@ from agents.specs.differences import diff
 from chats import services as chats
 from events import audit
 from events.publish import notify_workspace_list_changed
-from events.rows import DiffRow
+from events.rows import DiffRow, SummaryState
 from runs.models import Run, RunState
 from runs.services.runs import start_job
 from suggestions.job_inputs import build_summary_input
-from suggestions.models import Suggestion, SummaryState
+from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.services.system_messages import build_summary_update
 
 MAX_SUMMARY = 600
+"""The number of characters at which a summary is cut."""
 
 
 def start_summary(suggestion: Suggestion, requested_by: Actor, change: DiffRow) -> None:
-    """Start the job that writes the summary, in the author's language. The caller stores the suggestion."""
+    """Start the job that writes the summary, in the author's language. The caller saves the suggestion."""
     job_input = build_summary_input(
         change, agent=suggestion.agent, note=suggestion.note, language=suggestion.author.language
     )
@@ -32,13 +33,13 @@ def start_summary(suggestion: Suggestion, requested_by: Actor, change: DiffRow) 
 
 
 def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
-    """Start a summary that failed again. One that is being written, or is ready, is left as it is.
+    """Retry a summary that failed. One that is being written, or is ready, is left unchanged.
 
     Raises `NotFound`, and `Forbidden` for people who neither wrote the suggestion nor may review it.
     """
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE)
-    # A suggestion's content never changes, so the texts are compared before anything is locked.
-    return _summarize(actor, suggestion_id, diff(suggestion.base.content(), suggestion.proposed()))
+    # A suggestion's content never changes, so its texts can be compared before any row is locked.
+    return _summarize(actor, suggestion_id, diff(suggestion.base.content(), suggestion.parse_content()))
 
 
 @transaction.atomic
@@ -52,7 +53,7 @@ def _summarize(actor: Actor, suggestion_id: UUID, change: DiffRow) -> Suggestion
 
 
 def finish_summary(run: Run) -> None:
-    """Store the answer of a finished job as the summary, or why there is none, if a suggestion waits for it."""
+    """Store the answer of a finished job, or its error, on the suggestion that waits for it, if there is one."""
     suggestion = _lock_suggestion_of_job(run)
     if suggestion is None:
         return
@@ -66,19 +67,22 @@ def finish_summary(run: Run) -> None:
 
 
 def fail_summary(run: Run) -> None:
-    """Record that the summary of this job has failed, after an unexpected error in `finish_summary`. It can be requested again.
+    """Mark the summary of this job as failed, after an unexpected error in `finish_summary`. People may retry it.
 
-    The message in the chat is not updated: that may be what raised the error.
+    The message in the chat is not updated, because the update may have raised the error.
     """
     suggestion = _lock_suggestion_of_job(run)
     if suggestion is not None:
-        suggestion.summary_state, suggestion.summary_error = SummaryState.FAILED, "Something went wrong on our side."
+        suggestion.summary_state, suggestion.summary_error = (
+            SummaryState.FAILED,
+            "Something went wrong on our side.",
+        )
         suggestion.save(update_fields=["summary_state", "summary_error"])
         notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
 def _lock_suggestion_of_job(run: Run) -> Suggestion | None:
-    """Return the suggestion that waits for this job, locked with its chat; null if none does."""
+    """Lock the suggestion that waits for this job, and its chat, and return it; null if there is none."""
     suggestion = Suggestion.objects.filter(summary_run=run.pk).first()
     if suggestion is None:
         return None

@@ -6,7 +6,7 @@ import pytest
 
 from runs.models import Run
 from suggestions.models import Suggestion
-from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, SuggestionEnvironment, both, fresh
+from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, SuggestionEnvironment, build_answer, reload
 from workspaces.models import Credential
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -30,34 +30,34 @@ def test_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(enviro
     board["bob"].save()
     suggestion = board.suggest(BRIEFER)
     done(environment)
-    suggestion = fresh(suggestion)
+    suggestion = reload(suggestion)
     assert (suggestion.summary_state, suggestion.summary_run.agent.handle) == ("ready", "summarizer")
     assert suggestion.summary.startswith(begins)
-    assert board.line("SUGGESTION_CREATED")["summary"] == suggestion.summary
+    assert board.get_system_message("SUGGESTION_CREATED")["summary"] == suggestion.summary
 
 
 def test_a_merge_by_the_model_becomes_a_draft(environment, board):
     first, second = board.suggest(KINDER), board.suggest(BRIEFER, "carol")
     done(environment)
-    environment.model.script(text=json.dumps(both()), match="Merge the prompts")
+    environment.model.script(text=json.dumps(build_answer()), match="Merge the prompts")
     merge = board.merge(first, second)
     done(environment)
-    merge = fresh(merge)
+    merge = reload(merge)
     assert (merge.state, merge.method, merge.error) == ("done", "agent", "")
     assert [segment["contributors"] for segment in merge.result["segments"] if segment["contributors"]] == [
         [str(first.id)], [str(second.id)]
     ]  # fmt: skip
-    assert fresh(first).state == fresh(second).state == "accepted"
+    assert reload(first).state == reload(second).state == "accepted"
 
 
 def test_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, board):
     Credential.objects.all().delete()
     merge = board.merge(board.suggest(KINDER), board.suggest(BRIEFER, "carol"))
     done(environment)
-    merge = fresh(merge)
+    merge = reload(merge)
     assert (merge.state, merge.method) == ("done", "text")
     assert merge.error
-    live = board.live()
+    live = board.find_draft()
     assert live is not None
     assert live.written["prompt"] == KINDER.replace("Be brief.", "Use one sentence.")
 

@@ -1,4 +1,4 @@
-"""A team with an agent that people have suggestions for."""
+"""The fixture of an agent for which people make suggestions."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.suggestions.environment import SuggestionEnvironment
 
 
 @pytest.fixture
-def board(team: Team) -> SuggestionEnvironment:
+def environment(team: Team) -> SuggestionEnvironment:
     return SuggestionEnvironment(team)

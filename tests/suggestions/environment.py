@@ -1,4 +1,4 @@
-"""Suggestions for an agent of several lines, made, merged and answered by a test."""
+"""An environment in which tests make, merge and finish suggestions for an agent."""
 
 import json
 from typing import Any
@@ -26,17 +26,17 @@ LOUDER = PROMPT.replace("Be brief.", "Be loud.")
 
 
 class SuggestionEnvironment:
-    """Alice (editor), Bob and Carol (suggesters) and Scribe, in a room."""
+    """A chat with Alice (editor), Bob and Carol (suggesters) and the agent Scribe, whose prompt has several lines."""
 
     def __init__(self, team: Team) -> None:
         self.team = team
         self.scribe: Actor = make_agent(team.workspace, team.alice, "Scribe", PROMPT, tools=["current_time"])
         self.carol = make_person("Carol")
         workspaces.join_workspace(self.carol, team.workspace.id, role="suggester", invited_by=team.alice)
-        self.chat = self.room("Workshop", team.bob, self.carol)
+        self.chat = self.create_chat("Workshop", team.bob, self.carol)
 
-    def room(self, title: str, *members: Actor, by: Actor | None = None) -> Chat:
-        """One more, with Scribe in it."""
+    def create_chat(self, title: str, *members: Actor, by: Actor | None = None) -> Chat:
+        """Create a chat with these members and Scribe."""
         return chats.create_chat(
             by or self.team.alice,
             self.team.workspace.id,
@@ -47,7 +47,7 @@ class SuggestionEnvironment:
     def __getitem__(self, who: str) -> Actor:
         return self.carol if who == "carol" else self.team[who]
 
-    def content(self, prompt: str, **fields: Any) -> SpecContent:
+    def build_content(self, prompt: str, **fields: Any) -> SpecContent:
         self.scribe.refresh_from_db()
         assert self.scribe.current_spec is not None
         return SpecContent.model_validate({**self.scribe.current_spec.content().as_json(), "prompt": prompt, **fields})
@@ -56,84 +56,86 @@ class SuggestionEnvironment:
         self, prompt: str = BRIEFER, who: str = "bob", *, base: int = 1, note: str = "", chat: Chat | None = None,
         **fields: Any,
     ) -> Suggestion:  # fmt: skip
-        """A text, suggested."""
+        """Suggest a text."""
         return suggestions.suggest_text(
             self[who], (chat or self.chat).id, self.scribe.id, id=new_id(),
-            content=self.content(prompt, **fields), base_version=base, note=note,
+            content=self.build_content(prompt, **fields), base_version=base, note=note,
         )  # fmt: skip
 
-    def where(self, who: str = "alice", chat: Chat | None = None) -> dict[str, Any]:
+    def draft_args(self, who: str = "alice", chat: Chat | None = None) -> dict[str, Any]:
         return {"actor": self[who], "chat_id": (chat or self.chat).id, "agent_id": self.scribe.id}
 
-    def draft(self, prompt: str = BRIEFER, who: str = "bob", chat: Chat | None = None) -> Draft:
-        """A draft of this text, held."""
-        return drafts.claim_draft(**self.where(who, chat), content=self.content(prompt))
+    def claim_draft(self, prompt: str = BRIEFER, who: str = "bob", chat: Chat | None = None) -> Draft:
+        """Claim the draft of Scribe, and write this text into it."""
+        return drafts.claim_draft(**self.draft_args(who, chat), content=self.build_content(prompt))
 
-    def save(self, prompt: str) -> int:
-        """The next version, by Alice, in a room of her own; its number."""
-        room = self.room("Elsewhere")
-        draft = self.draft(prompt, "alice", room)
-        spec = drafts.save_draft(**self.where("alice", room), revision=draft.revision, base_version=draft.base_version)
+    def save_version(self, prompt: str) -> int:
+        """Save the next version as Alice, in another chat, and return its number."""
+        chat = self.create_chat("Elsewhere")
+        draft = self.claim_draft(prompt, "alice", chat)
+        spec = drafts.save_draft(
+            **self.draft_args("alice", chat), revision=draft.revision, base_version=draft.base_version
+        )
         assert spec.number is not None
         return spec.number
 
     def merge(self, *chosen: Suggestion, who: str = "alice", chat: Chat | None = None, id: UUID | None = None) -> Merge:
         return suggestions.merge_suggestions(
-            **self.where(who, chat), id=id or new_id(), suggestion_ids=[one.id for one in chosen]
+            **self.draft_args(who, chat), id=id or new_id(), suggestion_ids=[suggestion.id for suggestion in chosen]
         )
 
-    def answer(self, merge: Merge, answer: Any) -> Merge:
-        """The merge agent says this: text, or what is put into JSON."""
+    def answer_merge(self, merge: Merge, answer: Any) -> Merge:
+        """Finish the job of the merge with this answer (a text, or a value that is written as JSON), and reload the merge."""
         assert merge.run is not None
         answer_job(merge.run, answer if isinstance(answer, str) else json.dumps(answer))
         return Merge.objects.get(pk=merge.pk)
 
-    def fail(self, merge: Merge) -> Merge:
+    def fail_merge(self, merge: Merge) -> Merge:
         assert merge.run is not None
         fail_job(merge.run)
         return Merge.objects.get(pk=merge.pk)
 
-    def live(self, chat: Chat | None = None) -> Draft | None:
+    def find_draft(self, chat: Chat | None = None) -> Draft | None:
         return Draft.objects.filter(chat=chat or self.chat, agent=self.scribe, ended_at=None).first()
 
-    def lines(self, chat: Chat | None = None) -> list[str]:
-        """What the system noted in the room, but for who is there."""
+    def list_system_messages(self, chat: Chat | None = None) -> list[str]:
+        """Return the types of the chat's system messages, without those about joining members."""
         rows = Message.objects.filter(chat=chat or self.chat, author=None).exclude(type="MEMBER_JOINED")
         return list(rows.order_by("seq").values_list("type", flat=True))
 
-    def line(self, type_: str, chat: Chat | None = None) -> dict[str, Any]:
-        """What the newest such line carries."""
-        row = Message.objects.filter(chat=chat or self.chat, type=type_).order_by("-seq").first()
-        assert row is not None
-        payload: dict[str, Any] = row.payload
+    def get_system_message(self, type_: str, chat: Chat | None = None) -> dict[str, Any]:
+        """Return the payload of the newest system message of this type."""
+        message = Message.objects.filter(chat=chat or self.chat, type=type_).order_by("-seq").first()
+        assert message is not None
+        payload: dict[str, Any] = message.payload
         return payload
 
 
-def fresh(row: Any) -> Any:
-    """As it is in the database."""
+def reload(row: Any) -> Any:
+    """Return the row as it is in the database."""
     return type(row).objects.get(pk=row.pk)
 
 
-def segment(text: str, *names: str) -> dict[str, Any]:
+def build_segment(text: str, *names: str) -> dict[str, Any]:
     return {"text": text, "from": list(names)}
 
 
-def both(text_of_two: str = "Use one sentence.") -> dict[str, Any]:
-    """A good answer to a merge of KINDER (s1) and another last line (s2)."""
+def build_answer(second_text: str = "Use one sentence.") -> dict[str, Any]:
+    """Build a valid answer to a merge of KINDER (s1) and another last line (s2)."""
     return {
         "segments": [
-            segment("Be very kind.\n", "s1"), segment(MIDDLE), segment(f"{text_of_two}\n", "s2"),
+            build_segment("Be very kind.\n", "s1"), build_segment(MIDDLE), build_segment(f"{second_text}\n", "s2"),
         ],
         "conflicts": [],
     }  # fmt: skip
 
 
-def jobs(kind: str) -> list[Run]:
+def list_jobs(kind: str) -> list[Run]:
     return list(Run.objects.filter(origin=kind).order_by("created_at"))
 
 
-def job_input_of(run: Run) -> dict[str, Any]:
-    """What a job is asked."""
-    brief: dict[str, Any] | None = run.job_input
-    assert brief is not None
-    return brief
+def get_job_input(run: Run) -> dict[str, Any]:
+    """Return the input of a job."""
+    job_input: dict[str, Any] | None = run.job_input
+    assert job_input is not None
+    return job_input

@@ -1,4 +1,4 @@
-"""A mistake of ours while a merge or a summary is settled: it ends all the same, and can be tried again."""
+"""An unexpected error while a merge or a summary is finished: it fails, and can be retried."""
 
 import logging
 from contextlib import contextmanager
@@ -13,83 +13,88 @@ from suggestions import hooks
 from suggestions import services as suggestions
 from suggestions.selectors import get_merge_row
 from tests.jobs import answer_job, begin_job, fail_job
-from tests.suggestions.environment import BRIEFER, KINDER, both, fresh, jobs
+from tests.suggestions.environment import BRIEFER, KINDER, build_answer, list_jobs, reload
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def broken_writes(monkeypatch):
-    """A context in which whatever changes a chat raises what nobody foresaw, after it was done."""
+    """A context manager in which every change of a chat raises an unexpected error after it was written."""
 
     @contextmanager
-    def breaks():
-        real = chats.save_changes
+    def break_writes():
+        save_changes = chats.save_changes
 
-        def breaking(*args, **kwargs):
-            real(*args, **kwargs)
-            raise RuntimeError("a mistake of ours")
+        def save_and_raise(*args, **kwargs):
+            save_changes(*args, **kwargs)
+            raise RuntimeError("an unexpected bug")
 
         with monkeypatch.context() as patched:
-            patched.setattr(chats, "save_changes", breaking)
+            patched.setattr(chats, "save_changes", save_and_raise)
             yield
 
-    return breaks
+    return break_writes
 
 
-def two(board):
-    made = [board.suggest(KINDER, "bob"), board.suggest(BRIEFER, "carol")]
-    return *made, board.merge(*made)
+def start_merge(environment):
+    suggestions_to_merge = [environment.suggest(KINDER, "bob"), environment.suggest(BRIEFER, "carol")]
+    return *suggestions_to_merge, environment.merge(*suggestions_to_merge)
 
 
-def test_a_merge_that_cannot_be_settled_has_failed_and_is_tried_again(board, broken_writes, caplog):
-    first, second, merge = two(board)
+def test_a_merge_whose_end_cannot_be_written_fails_and_can_be_retried(environment, broken_writes, caplog):
+    first, second, merge = start_merge(environment)
     with broken_writes(), caplog.at_level(logging.ERROR):
-        merge = board.fail(merge)
+        merge = environment.fail_merge(merge)
     assert (merge.state, merge.error_code, merge.method) == ("failed", Code.INTERNAL, "")
-    assert (Run.objects.get(origin="merge").state, get_merge_row(board["alice"], merge.id).state) == (
+    assert (Run.objects.get(origin="merge").state, get_merge_row(environment["alice"], merge.id).state) == (
         "failed",
         "failed",
     )
-    assert (fresh(first).state, fresh(first).merge, fresh(second).merge, board.live()) == ("pending", None, None, None)
-    assert "a mistake of ours" in caplog.text
-    assert "a mistake" not in merge.error
-    assert Notification.objects.filter(type="merge_failed", person=board["alice"]).count() == 1
-    again = suggestions.retry_merge(board["alice"], merge.id)
-    assert (again.state, len(jobs("merge"))) == ("waiting", 2)
-    assert board.answer(again, both()).state == "done"
+    assert (reload(first).state, reload(first).merge, reload(second).merge, environment.find_draft()) == (
+        "pending",
+        None,
+        None,
+        None,
+    )
+    assert "an unexpected bug" in caplog.text
+    assert "bug" not in merge.error
+    assert Notification.objects.filter(type="merge_failed", person=environment["alice"]).count() == 1
+    retried = suggestions.retry_merge(environment["alice"], merge.id)
+    assert (retried.state, len(list_jobs("merge"))) == ("waiting", 2)
+    assert environment.answer_merge(retried, build_answer()).state == "done"
 
 
-def test_a_merge_ends_also_when_telling_is_what_is_broken(board, monkeypatch, caplog):
-    *_, merge = two(board)
+def test_a_merge_fails_even_if_its_end_cannot_be_reported(environment, monkeypatch, caplog):
+    *_, merge = start_merge(environment)
 
-    def breaking(ended):
-        raise RuntimeError("no bell")
+    def save_and_raise(ended):
+        raise RuntimeError("no report")
 
-    monkeypatch.setattr(hooks.merge_ended, "_listeners", (breaking,))
+    monkeypatch.setattr(hooks.merge_ended, "_listeners", (save_and_raise,))
     with caplog.at_level(logging.ERROR):
-        merge = board.fail(merge)
+        merge = environment.fail_merge(merge)
     assert (merge.state, merge.error_code) == ("failed", Code.INTERNAL)
-    assert "no bell" in caplog.text
+    assert "no report" in caplog.text
 
 
-def test_an_answer_that_cannot_be_settled_leaves_all_as_it_was_and_the_job_fails_next(board, broken_writes):
-    """The run and the merge agree: the worker stores the failure of the run, and hears here that line by line it goes."""
-    first, second, merge = two(board)
+def test_an_answer_that_cannot_be_written_changes_nothing_and_the_job_fails_next(environment, broken_writes):
+    """The worker then ends the run as failed, and the suggestions are merged line by line."""
+    first, second, merge = start_merge(environment)
     run = begin_job(merge.run)
     with broken_writes(), pytest.raises(RuntimeError):
         answer_job(run, "{}")
-    assert (fresh(merge).state, Run.objects.get(pk=run.pk).state) == ("waiting", "running")
+    assert (reload(merge).state, Run.objects.get(pk=run.pk).state) == ("waiting", "running")
     merge.run = run
-    assert (board.fail(merge).method, fresh(first).state) == ("text", "accepted")
+    assert (environment.fail_merge(merge).method, reload(first).state) == ("text", "accepted")
 
 
-def test_a_summary_that_cannot_be_shown_has_failed_and_is_asked_for_again(board, broken_writes, caplog):
-    made = board.suggest()
-    [run] = jobs("summary")
+def test_a_summary_that_cannot_be_written_fails_and_can_be_retried(environment, broken_writes, caplog):
+    suggestion = environment.suggest()
+    [run] = list_jobs("summary")
     with broken_writes(), caplog.at_level(logging.ERROR):
         fail_job(run)
-    assert (fresh(made).summary_state, Run.objects.get(pk=run.pk).state) == ("failed", "failed")
-    assert "a mistake of ours" in caplog.text
-    again = suggestions.summarize_suggestion(board["bob"], made.id)
-    assert again.summary_state == "pending"
+    assert (reload(suggestion).summary_state, Run.objects.get(pk=run.pk).state) == ("failed", "failed")
+    assert "an unexpected bug" in caplog.text
+    retried = suggestions.summarize_suggestion(environment["bob"], suggestion.id)
+    assert retried.summary_state == "pending"

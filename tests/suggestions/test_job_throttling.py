@@ -1,11 +1,11 @@
-"""How often one person may have a model asked for a summary or a merge (SEC21)."""
+"""The throttle of operations that start a summary or a merge (SEC21)."""
 
 import pytest
 
 from common.ids import new_id
-from suggestions.models import SummaryState
+from events.rows import SummaryState
 from tests.api.test_rights import client_for
-from tests.suggestions.environment import KINDER, fresh
+from tests.suggestions.environment import KINDER, reload
 
 pytestmark = pytest.mark.django_db
 
@@ -20,47 +20,47 @@ JOBS = [
 
 
 @pytest.fixture
-def asks(board):
-    """For each operation that has a model asked: its path and body."""
-    one, other, alone = board.suggest(), board.suggest(KINDER, "carol"), board.suggest()
-    type(alone).objects.filter(pk=alone.pk).update(summary_state=SummaryState.FAILED)
-    merge = board.merge(alone)
-    to = {"chat_id": str(board.chat.id)}
-    place = f"chats/{board.chat.id}/agents/{board.scribe.id}"
+def requests(environment):
+    """The path and body of a request of each operation that starts a job."""
+    first, other, accepted = environment.suggest(), environment.suggest(KINDER, "carol"), environment.suggest()
+    type(accepted).objects.filter(pk=accepted.pk).update(summary_state=SummaryState.FAILED)
+    merge = environment.merge(accepted)
+    chat = {"chat_id": str(environment.chat.id)}
+    path = f"chats/{environment.chat.id}/agents/{environment.scribe.id}"
     return {
         "merge_suggestions": (
-            f"agents/{board.scribe.id}/merges",
-            {"id": str(new_id()), "suggestion_ids": [str(one.id), str(other.id)], **to},
+            f"agents/{environment.scribe.id}/merges",
+            {"id": str(new_id()), "suggestion_ids": [str(first.id), str(other.id)], **chat},
         ),
-        "accept_suggestion": (f"suggestions/{one.id}/accept", {"id": str(new_id()), **to}),
+        "accept_suggestion": (f"suggestions/{first.id}/accept", {"id": str(new_id()), **chat}),
         "retry_merge": (f"merges/{merge.id}/retry", None),
-        "summarize_suggestion": (f"suggestions/{alone.id}/summarize", None),
+        "summarize_suggestion": (f"suggestions/{accepted.id}/summarize", None),
         "suggest_text": (
-            f"{place}/suggestions",
-            {"id": str(new_id()), "content": board.content(KINDER).as_json(), "base_version": 1},
+            f"{path}/suggestions",
+            {"id": str(new_id()), "content": environment.build_content(KINDER).as_json(), "base_version": 1},
         ),
-        "suggest_draft": (f"{place}/draft/suggest", {"revision": 1}),
+        "suggest_draft": (f"{path}/draft/suggest", {"revision": 1}),
     }
 
 
 @pytest.mark.parametrize("operation", JOBS)
-def test_SEC21_what_has_a_model_asked_is_measured_by_person(board, asks, settings, operation):
+def test_SEC21_operations_that_start_a_job_are_throttled_per_person(environment, requests, settings, operation):
     settings.RATES = settings.RATES | {"jobs": (0.01, 1)}
-    path, body = asks[operation]
-    client_for(board.team, "alice")("POST", path, body)
-    answer = client_for(board.team, "alice")("POST", path, body)
+    path, body = requests[operation]
+    client_for(environment.team, "alice")("POST", path, body)
+    answer = client_for(environment.team, "alice")("POST", path, body)
     assert (answer.status_code, answer["Retry-After"]) == (429, "100")
     assert answer.json()["error"]["data"] == {"limit": "jobs", "seconds": 100}
-    assert client_for(board.team, "bob")("POST", path, body).status_code != 429
+    assert client_for(environment.team, "bob")("POST", path, body).status_code != 429
 
 
-def test_SEC21_stopping_rejecting_and_reading_are_not_held_up(board, asks, settings):
-    made, other = board.suggest(), board.suggest(KINDER, "carol")
-    merge = board.merge(made, other)
+def test_SEC21_stopping_rejecting_and_reading_are_not_throttled(environment, requests, settings):
+    suggestion, other = environment.suggest(), environment.suggest(KINDER, "carol")
+    merge = environment.merge(suggestion, other)
     settings.RATES = settings.RATES | {"jobs": (0.01, 1)}
-    alice = client_for(board.team, "alice")
+    alice = client_for(environment.team, "alice")
     for _ in range(2):
-        alice("POST", *asks["retry_merge"])
-        assert alice.ok("GET", f"merges/{merge.id}")["state"] == fresh(merge).state
+        alice("POST", *requests["retry_merge"])
+        assert alice.ok("GET", f"merges/{merge.id}")["state"] == reload(merge).state
     alice.ok("POST", f"merges/{merge.id}/stop")
-    alice.ok("POST", f"suggestions/{made.id}/reject", {"reason": ""})
+    alice.ok("POST", f"suggestions/{suggestion.id}/reject", {"reason": ""})

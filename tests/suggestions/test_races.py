@@ -1,4 +1,4 @@
-"""Two people decide at once, on connections of their own: one of them does, and nothing is there twice (EDIT5)."""
+"""Concurrent decisions on separate connections: one of them succeeds, and nothing is created twice (EDIT5)."""
 
 import threading
 
@@ -13,129 +13,151 @@ from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
 from tests.concurrency import ConcurrentTransaction
 from tests.people import make_team
-from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, SuggestionEnvironment, both, fresh
+from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, SuggestionEnvironment, build_answer, reload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def board(transactional_db):
+def environment(transactional_db):
     with transaction.atomic():
         return SuggestionEnvironment(make_team())
 
 
-def at_once(count, work):
-    """What each of `count` threads came to: its answer, or the code it was refused with."""
-    gate, found = threading.Barrier(count), []
+def run_concurrently(count, call):
+    """Run the call in `count` threads at the same time, and return the result or the error code of each."""
+    barrier, results = threading.Barrier(count), []
 
-    def one(number):
-        gate.wait(10)
+    def run_one(number):
+        barrier.wait(10)
         try:
-            found.append(work(number))
+            results.append(call(number))
         except AppError as error:
-            found.append(error.code)
+            results.append(error.code)
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
+    threads = [threading.Thread(target=run_one, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
-    return found
+    return results
 
 
-def accept(board, made, id=None):
-    return suggestions.accept_suggestion(board["alice"], made.id, id=id or new_id(), chat_id=board.chat.id)
+def accept(environment, suggestion, id=None):
+    return suggestions.accept_suggestion(
+        environment["alice"], suggestion.id, id=id or new_id(), chat_id=environment.chat.id
+    )
 
 
-def test_EDIT5_twenty_who_accept_at_once_accept_once(board):
-    made = board.suggest()
-    found = at_once(20, lambda number: accept(board, made).id)
+def test_EDIT5_twenty_concurrent_accepts_accept_once(environment):
+    suggestion = environment.suggest()
+    results = run_concurrently(20, lambda number: accept(environment, suggestion).id)
     [merge] = Merge.objects.all()
-    assert [one for one in found if one == merge.id] == [merge.id]
-    assert found.count(Code.SUGGESTION_CLOSED) == 19
-    assert (fresh(made).state, Draft.objects.count(), board.lines().count("DRAFT_MERGED")) == ("accepted", 1, 1)
+    assert [one for one in results if one == merge.id] == [merge.id]
+    assert results.count(Code.SUGGESTION_CLOSED) == 19
+    assert (
+        reload(suggestion).state,
+        Draft.objects.count(),
+        environment.list_system_messages().count("DRAFT_MERGED"),
+    ) == ("accepted", 1, 1)
 
 
-def test_EDIT5_a_click_that_is_sent_five_times_is_one_merge(board):
-    made, id = board.suggest(), new_id()
-    assert at_once(5, lambda number: accept(board, made, id).id) == [id] * 5
-    assert (Merge.objects.count(), board.lines().count("SUGGESTION_ACCEPTED")) == (1, 1)
+def test_EDIT5_five_equal_concurrent_requests_are_one_merge(environment):
+    suggestion, id = environment.suggest(), new_id()
+    assert run_concurrently(5, lambda number: accept(environment, suggestion, id).id) == [id] * 5
+    assert (Merge.objects.count(), environment.list_system_messages().count("SUGGESTION_ACCEPTED")) == (1, 1)
 
 
-def test_EDIT2_the_same_late_words_sent_five_times_are_one_suggestion(board):
-    asked = {**board.where("bob"), "id": new_id(), "content": board.content(KINDER), "base_version": 1}
-    assert at_once(5, lambda number: suggestions.suggest_text(**asked).id) == [asked["id"]] * 5
-    assert (Suggestion.objects.count(), board.lines().count("SUGGESTION_CREATED")) == (1, 1)
+def test_EDIT2_five_equal_concurrent_requests_are_one_suggestion(environment):
+    arguments = {
+        **environment.draft_args("bob"),
+        "id": new_id(),
+        "content": environment.build_content(KINDER),
+        "base_version": 1,
+    }
+    assert run_concurrently(5, lambda number: suggestions.suggest_text(**arguments).id) == [arguments["id"]] * 5
+    assert (Suggestion.objects.count(), environment.list_system_messages().count("SUGGESTION_CREATED")) == (1, 1)
 
 
-def test_rejecting_and_withdrawing_at_once_is_one_of_them(board):
-    made = board.suggest()
-    deeds = [
-        lambda: suggestions.reject_suggestion(board["alice"], made.id),
-        lambda: suggestions.withdraw_suggestion(board["bob"], made.id),
+def test_of_a_concurrent_rejection_and_withdrawal_one_succeeds(environment):
+    suggestion = environment.suggest()
+    calls = [
+        lambda: suggestions.reject_suggestion(environment["alice"], suggestion.id),
+        lambda: suggestions.withdraw_suggestion(environment["bob"], suggestion.id),
     ]
-    found = at_once(2, lambda number: deeds[number]().state)
-    assert Code.SUGGESTION_CLOSED in found
-    assert fresh(made).state in found
-    assert len([line for line in board.lines() if line in ("SUGGESTION_REJECTED", "SUGGESTION_WITHDRAWN")]) == 1
+    results = run_concurrently(2, lambda number: calls[number]().state)
+    assert Code.SUGGESTION_CLOSED in results
+    assert reload(suggestion).state in results
+    assert (
+        len(
+            [
+                line
+                for line in environment.list_system_messages()
+                if line in ("SUGGESTION_REJECTED", "SUGGESTION_WITHDRAWN")
+            ]
+        )
+        == 1
+    )
 
 
-def test_a_merge_waits_for_a_rejection_under_way_and_is_refused_then(board):
-    made, other = board.suggest(), board.suggest(KINDER, "carol")
+def test_a_merge_waits_for_a_concurrent_rejection_and_is_then_refused(environment):
+    suggestion, other = environment.suggest(), environment.suggest(KINDER, "carol")
     with transaction.atomic():
-        suggestions.reject_suggestion(board["alice"], made.id)
-        merging = ConcurrentTransaction(lambda: board.merge(made, other))
+        suggestions.reject_suggestion(environment["alice"], suggestion.id)
+        merging = ConcurrentTransaction(lambda: environment.merge(suggestion, other))
     with pytest.raises(AppError) as refusal:
         merging.result()
     assert refusal.value.code == Code.SUGGESTION_CLOSED
-    assert (Merge.objects.count(), fresh(other).merge) == (0, None)
+    assert (Merge.objects.count(), reload(other).merge) == (0, None)
 
 
-def test_a_merge_against_a_save_loses_no_text(board):
-    """Alice saves the draft that she holds while her merge is placed into the same room: either order, both are kept."""
-    first, second = board.suggest(KINDER), board.suggest(BRIEFER, "carol")
-    merge = board.merge(first, second)
-    draft = board.draft(LOUDER, "alice")
+def test_a_merge_and_a_concurrent_save_lose_no_text(environment):
+    """Alice saves her locked draft while her merge creates its draft in the same chat. In either order, both texts are kept."""
+    first, second = environment.suggest(KINDER), environment.suggest(BRIEFER, "carol")
+    merge = environment.merge(first, second)
+    draft = environment.claim_draft(LOUDER, "alice")
 
     def save():
-        return drafts.save_draft(**board.where(), revision=draft.revision, base_version=1).prompt
+        return drafts.save_draft(**environment.draft_args(), revision=draft.revision, base_version=1).prompt
 
-    def place():
-        board.answer(merge, both())
-        return "placed"
+    def finish():
+        environment.answer_merge(merge, build_answer())
+        return "finished"
 
-    found = at_once(2, lambda number: (save, place)[number]())
-    assert "placed" in found
-    assert (fresh(merge).state, fresh(first).state, fresh(second).state) == ("done", "accepted", "accepted")
-    assert board.live().written["prompt"].startswith("Be very kind.")
-    saved = AgentSpec.objects.filter(agent=board.scribe, prompt=LOUDER).exists()
-    kept = fresh(draft).snapshots.filter(written__prompt=LOUDER).exists()
-    assert (saved, kept) in ((True, False), (False, True))
-    assert (LOUDER in found) == saved
+    results = run_concurrently(2, lambda number: (save, finish)[number]())
+    assert "finished" in results
+    assert (reload(merge).state, reload(first).state, reload(second).state) == ("done", "accepted", "accepted")
+    assert environment.find_draft().written["prompt"].startswith("Be very kind.")
+    is_saved = AgentSpec.objects.filter(agent=environment.scribe, prompt=LOUDER).exists()
+    is_in_snapshot = reload(draft).snapshots.filter(written__prompt=LOUDER).exists()
+    assert (is_saved, is_in_snapshot) in ((True, False), (False, True))
+    assert (LOUDER in results) == is_saved
 
 
-def test_a_merge_that_ends_while_it_is_stopped_is_one_or_the_other(board):
-    first, second = board.suggest(KINDER), board.suggest(BRIEFER, "carol")
-    merge = board.merge(first, second)
-    found = at_once(
-        2, lambda number: (lambda: board.answer(merge, both()).state,
-                           lambda: suggestions.stop_merge(board["alice"], merge.id).state)[number]()
+def test_a_merge_that_ends_while_it_is_stopped_is_either_done_or_stopped(environment):
+    first, second = environment.suggest(KINDER), environment.suggest(BRIEFER, "carol")
+    merge = environment.merge(first, second)
+    results = run_concurrently(
+        2, lambda number: (lambda: environment.answer_merge(merge, build_answer()).state,
+                           lambda: suggestions.stop_merge(environment["alice"], merge.id).state)[number]()
     )  # fmt: skip
-    state = fresh(merge).state
+    state = reload(merge).state
     assert state in ("done", "stopped")
-    assert {fresh(one).state for one in (first, second)} == {"accepted" if state == "done" else "pending"}
-    assert (board.live() is not None) == (state == "done")
-    assert state in found
+    assert {reload(one).state for one in (first, second)} == {"accepted" if state == "done" else "pending"}
+    assert (environment.find_draft() is not None) == (state == "done")
+    assert state in results
 
 
-def test_chats_are_taken_in_one_order_so_that_two_merges_over_both_never_deadlock(board):
+def test_two_merges_over_the_same_chats_do_not_deadlock(environment):
     with transaction.atomic():
-        rooms = [board.room(f"Room {number}", board["bob"]) for number in range(2)]
-    made = [[board.suggest(text, chat=room) for text in (KINDER, LOUDER)] for room in rooms]
-    merges = [board.merge(made[0][number], made[1][number], chat=rooms[number]) for number in range(2)]
+        chats = [environment.create_chat(f"Room {number}", environment["bob"]) for number in range(2)]
+    suggestion = [[environment.suggest(text, chat=chat) for text in (KINDER, LOUDER)] for chat in chats]
+    merges = [
+        environment.merge(suggestion[0][number], suggestion[1][number], chat=chats[number]) for number in range(2)
+    ]
     answers = {"segments": [{"text": "Be loud and kind.", "from": ["s1", "s2"]}]}
-    at_once(2, lambda number: board.answer(merges[number], answers))
-    assert sorted(fresh(merge).state for merge in merges) == ["done", "failed"]  # Alice holds one draft at a time
+    run_concurrently(2, lambda number: environment.answer_merge(merges[number], answers))
+    assert sorted(reload(merge).state for merge in merges) == ["done", "failed"]  # Alice can lock one draft at a time
     assert Draft.objects.filter(ended_at=None).count() == 1

@@ -1,4 +1,4 @@
-"""What can be settled, but not committed: it is tried so often and no more."""
+"""Results that can be written and not committed: the number of attempts is limited."""
 
 import json
 from contextlib import contextmanager
@@ -17,20 +17,20 @@ from runs.services.leases import requeue_run
 from suggestions.services import listeners
 from tests.jobs import answer_job, begin_job, fail_job
 from tests.people import make_team
-from tests.suggestions.environment import BRIEFER, KINDER, SuggestionEnvironment, both, fresh
+from tests.suggestions.environment import BRIEFER, KINDER, SuggestionEnvironment, build_answer, reload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def board(transactional_db):
+def environment(transactional_db):
     with transaction.atomic():
         return SuggestionEnvironment(make_team())
 
 
 @contextmanager
-def refused_at_commit(table):
-    """No transaction that writes a new row there can be committed; the statement itself is fine."""
+def refuse_at_commit(table):
+    """Let every transaction that inserts a row into the table fail at its commit. The statement itself succeeds."""
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
@@ -48,39 +48,39 @@ def refused_at_commit(table):
             cursor.execute("DROP FUNCTION refuse()")
 
 
-def test_a_merge_whose_draft_can_never_be_committed_fails_with_a_code(board):
+def test_a_merge_whose_draft_cannot_be_committed_fails_after_a_number_of_attempts(environment):
     with transaction.atomic():
-        merge = board.merge(board.suggest(KINDER, "bob"), board.suggest(BRIEFER, "carol"))
-    tries = 0
-    with refused_at_commit("agents_draft"):
-        while fresh(merge).state not in ("failed", "done"):
-            tries += 1
-            assert tries <= 2 * listeners.MAX_ATTEMPTS, "it is tried for ever"
+        merge = environment.merge(environment.suggest(KINDER, "bob"), environment.suggest(BRIEFER, "carol"))
+    attempts = 0
+    with refuse_at_commit("agents_draft"):
+        while reload(merge).state not in ("failed", "done"):
+            attempts += 1
+            assert attempts <= 2 * listeners.MAX_ATTEMPTS, "the attempts are not limited"
             run = begin_job(Run.objects.get(pk=merge.run_id))
-            with pytest.raises(IntegrityError) if tries <= listeners.MAX_ATTEMPTS else transaction.atomic():
-                answer_job(run, json.dumps(both())) if tries % 2 else fail_job(run)
-            if tries <= listeners.MAX_ATTEMPTS:
+            with pytest.raises(IntegrityError) if attempts <= listeners.MAX_ATTEMPTS else transaction.atomic():
+                answer_job(run, json.dumps(build_answer())) if attempts % 2 else fail_job(run)
+            if attempts <= listeners.MAX_ATTEMPTS:
                 requeue_run(Run.objects.get(pk=run.pk))
-    merge = fresh(merge)
-    assert (merge.state, merge.error_code, tries) == ("failed", Code.INTERNAL, listeners.MAX_ATTEMPTS + 1)
+    merge = reload(merge)
+    assert (merge.state, merge.error_code, attempts) == ("failed", Code.INTERNAL, listeners.MAX_ATTEMPTS + 1)
     assert Run.objects.get(pk=merge.run_id).state in ("completed", "failed")
     assert not Draft.objects.exists()
 
 
 @pytest.mark.parametrize("state", ["23000", "57014"], ids=["refused", "takes too long"])
-def test_a_request_that_cannot_be_told_of_holds_up_nobody_and_ends(board, state):
-    rooms = [board.chat, board.room("Other", board["bob"], board["carol"])]
-    for room, who in zip(rooms, ("alice", "carol"), strict=True):
+def test_a_waiter_who_cannot_be_notified_is_retried_for_a_time_and_does_not_block_others(environment, state):
+    chats = [environment.chat, environment.create_chat("Other", environment["bob"], environment["carol"])]
+    for chat, name in zip(chats, ("alice", "carol"), strict=True):
         with transaction.atomic():
-            drafts.claim_draft(**board.where(who, room), content=board.content(BRIEFER))
-            drafts.request_draft(**board.where("bob", room))
+            drafts.claim_draft(**environment.draft_args(name, chat), content=environment.build_content(BRIEFER))
+            drafts.request_draft(**environment.draft_args("bob", chat))
     Draft.objects.update(lock_expires_at=now() - timedelta(seconds=5))
-    first = LockWaiter.objects.order_by("draft_id")[0]
+    waiter = LockWaiter.objects.order_by("draft_id")[0]
     Notification.objects.all().delete()
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-            f" IF NEW.chat_id = '{first.draft.chat_id}' THEN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END IF;"
+            f" IF NEW.chat_id = '{waiter.draft.chat_id}' THEN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END IF;"
             " RETURN NEW; END $$"
         )
         cursor.execute(
@@ -88,11 +88,11 @@ def test_a_request_that_cannot_be_told_of_holds_up_nobody_and_ends(board, state)
         )
     try:
         drafts.notify_expired_locks()
-        assert Notification.objects.filter(type="draft_unlocked").count() == 1, "the other one has been told"
-        assert LockWaiter.objects.filter(pk=first.pk).exists(), "it is tried again"
-        Draft.objects.filter(pk=first.draft_id).update(lock_expires_at=now() - timedelta(hours=2))
+        assert Notification.objects.filter(type="draft_unlocked").count() == 1, "the other waiter is notified"
+        assert LockWaiter.objects.filter(pk=waiter.pk).exists(), "the notification will be retried"
+        Draft.objects.filter(pk=waiter.draft_id).update(lock_expires_at=now() - timedelta(hours=2))
         drafts.notify_expired_locks()
-        assert not LockWaiter.objects.exists(), "not for ever"
+        assert not LockWaiter.objects.exists(), "the retries are limited"
     finally:
         with connection.cursor() as cursor:
             cursor.execute("DROP TRIGGER refuse ON notifications_notification")
