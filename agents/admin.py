@@ -1,4 +1,4 @@
-"""The admin pages of versions and drafts."""
+"""The admin pages of versions, drafts and grants on agents."""
 
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
@@ -39,12 +39,12 @@ class DraftAdmin(ReadOnlyAdmin):
         audit_link(),
     )
     audit_prefixes = ("draft",)
-    actions = ("free_draft",)
-    actions_detail = ("free_draft",)
+    actions = ("release_draft",)
+    actions_detail = ("release_draft",)
 
     @admin.display(description=_("status"))
     def status_label(self, draft: Draft) -> str:
-        """Return whether it is being written, answers in its chat, or has ended."""
+        """Return whether the draft is being edited, is applied in its chat, or has ended."""
         return str(DRAFT_STATUS[draft.status])
 
     @service_action(
@@ -53,7 +53,7 @@ class DraftAdmin(ReadOnlyAdmin):
         icon="lock_open",
         is_available=lambda draft: draft.ended_at is None and draft.lock_holder_id is not None,
     )
-    def free_draft(self, draft: Draft, operator: Actor) -> None:
+    def release_draft(self, draft: Draft, operator: Actor) -> None:
         drafts.release_draft(operator, draft.chat_id, draft.agent_id)
 
 

@@ -1,4 +1,4 @@
-"""The tools over agents themselves."""
+"""The tool by which an agent changes its own prompt."""
 
 from pydantic import Field
 
@@ -39,7 +39,7 @@ class RevisePrompt(Tool):
                 reason=to_storable(args.reason),
             )
         except (Forbidden, NotFound) as error:
-            raise ToolError(_only_editors(ctx, error), final=True) from error
+            raise ToolError(_explain_refusal(ctx, error), final=True) from error
         except Conflict as error:
             raise ToolError(
                 f"Nothing was changed: {error.message} {' '.join(error.hints)}".strip(), final=True
@@ -47,7 +47,8 @@ class RevisePrompt(Tool):
         return "Your new prompt is a draft now. Say that it waits for review in the workshop, and is not in use before that."
 
 
-def _only_editors(ctx: ToolContext, error: AppError) -> str:
+def _explain_refusal(ctx: ToolContext, error: AppError) -> str:
+    """Return what the model reads if a person whose text it has read may not save the agent."""
     if ctx.actor.is_public:
         return "Nothing was changed: you are a public agent, and nobody can change you here. Say so."
     names = error.data.get("names") or [ctx.on_behalf_of.name if ctx.on_behalf_of else "Whoever asks"]

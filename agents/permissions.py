@@ -1,4 +1,4 @@
-"""Rights on agents: the members of its workspace have them by role, everybody has some on a public agent."""
+"""Rights on agents: members of the agent's workspace have them by role, and every actor may read a public agent."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -40,7 +40,7 @@ ROLE_VERBS = {
 
 
 def _role(actor: Actor) -> Combinable:
-    """Return the actor's role in the agent's workspace. Everybody is only a reader of a public agent."""
+    """Return the expression of the actor's role in the agent's workspace. On a public agent every actor has the role `ANYONE`."""
     public = When(is_public=True, taken_down_at=None, then=Value(ANYONE, CharField()))
     return Case(public, When(workspace__isnull=False, then=build_role_expression(actor, "workspace_id")), default=None)
 
@@ -52,19 +52,19 @@ def _with_rights(principals: list[Actor]) -> QuerySet[Actor]:
 
 
 def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
-    """Return the agents that the actor may see, with what `agent_verbs` needs and without their production specs."""
+    """Return the agents that the actor may see, annotated for `agent_verbs`, without their production specs."""
     rows: Any = _with_rights([actor]).select_related(None)
     visible: QuerySet[Actor] = rows.filter(role_0__isnull=False)
     return visible.order_by(F("name"), "pk")
 
 
 def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
-    """Return the rights on an agent of the actor that it was fetched for (`get_agent_for`, `agents_visible_to`)."""
+    """Return the rights on an agent of the actor for whom it was fetched (`get_agent_for`, `agents_visible_to`)."""
     return compute_verbs(agent, 1, ROLE_VERBS, AgentVerb)
 
 
-def people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
-    """Return the members of the agent's workspace who have this right on it, by their role or by a grant."""
+def list_people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
+    """Return the members of the agent's workspace who have this right on the agent, by their role or by a grant."""
     membership = Membership.objects.filter(workspace=agent.workspace_id, actor=OuterRef("pk"))
     granted = AgentGrant.objects.filter(
         content_object=agent, user=OuterRef("pk"), permission__codename=f"{verb}_{agent._meta.model_name}"
@@ -75,9 +75,10 @@ def people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
 
 
 def check_all_may(people: Iterable[Actor], agent: Actor, verb: AgentVerb) -> None:
-    """Raise `Forbidden`, with the names of the people who do not have this right on the agent."""
-    allowed = set(people_who_may(agent, verb).values_list("pk", flat=True))
-    if names := sorted({person.name for person in people if person.pk not in allowed}):
+    """Raise `Forbidden` if one of these people does not have this right on the agent. The error names all who do not."""
+    allowed = set(list_people_who_may(agent, verb).values_list("pk", flat=True))
+    names = sorted({person.name for person in people if person.pk not in allowed})
+    if names:
         raise Forbidden(
             f"{', '.join(names[:3])} may not do this with {agent.name}.", data={"names": names[:20], "verb": verb.value}
         )
@@ -91,7 +92,7 @@ def get_agent_for(
 ) -> Actor:
     """Return the agent if the actor has this right on it. Raises `NotFound`, `Forbidden`.
 
-    `lock` locks its row against other changes of the agent, not against new rows that refer to it.
+    `lock` locks the row of the agent against other changes. Rows that refer to it can still be inserted.
     """
     return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of, lock=lock)
 

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from actors.models import Actor
 from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
-from agents.rows import agent_row, agent_summary_row
+from agents.rows import build_agent_row, build_agent_summary_row
 from agents.specs.differences import diff
 from chats.models import ChatActor, Message
 from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
@@ -29,20 +29,20 @@ def list_agents(actor: Actor, workspace_id: UUID) -> QuerySet[Actor]:
     return agents_visible_to(actor).filter(workspace=workspace)
 
 
-def agent_summary_rows(agents: Sequence[Actor]) -> Iterator[AgentSummaryRow]:
-    """Return the rows of a list of agents, for the reader that they were fetched for. One query."""
-    working = _working_among([agent.pk for agent in agents])
-    return (agent_summary_row(agent, working=agent.pk in working) for agent in agents)
+def build_agent_summary_rows(agents: Sequence[Actor]) -> Iterator[AgentSummaryRow]:
+    """Build the rows of agents in a list, for the actor for whom they were fetched. Makes one query."""
+    working_ids = _find_working_agents([agent.pk for agent in agents])
+    return (build_agent_summary_row(agent, is_working=agent.pk in working_ids) for agent in agents)
 
 
 def get_agent_row(actor: Actor, agent_id: UUID) -> AgentRow:
     """Return the row of one agent. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    return agent_row(agent, working=agent.pk in _working_among([agent.pk]))
+    return build_agent_row(agent, is_working=agent.pk in _find_working_agents([agent.pk]))
 
 
-def _working_among(agent_ids: list[UUID]) -> set[UUID]:
-    """Return which of these agents have a running run, in any chat."""
+def _find_working_agents(agent_ids: list[UUID]) -> set[UUID]:
+    """Return the ids of those of these agents that have a running run, in any chat."""
     working = Actor.objects.filter(pk__in=agent_ids, runs__state="running")
     return set(working.values_list("pk", flat=True))
 
@@ -51,7 +51,7 @@ def _working_among(agent_ids: list[UUID]) -> set[UUID]:
 
 
 def list_versions(actor: Actor, agent_id: UUID) -> QuerySet[AgentSpec]:
-    """Return the versions of an agent. Raises `NotFound`."""
+    """Return the saved versions of an agent. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
     return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(tools_prefetch())
 
@@ -62,7 +62,7 @@ def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
 
 
 def find_version(agent: Actor, number: int) -> AgentSpec:
-    """Return a version of an agent that the reader may see. Raises `NotFound`."""
+    """Return a version of an agent. The caller has checked that the actor may see the agent. Raises `NotFound`."""
     spec = agent.specs.filter(number=number).prefetch_related(tools_prefetch()).first()
     if spec is None:
         raise NotFound(f"{agent.name} has no version {number}.")
@@ -70,9 +70,9 @@ def find_version(agent: Actor, number: int) -> AgentSpec:
 
 
 def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
-    """Return a version of an agent, or a text that was applied or answered in a chat of the actor's.
+    """Return a version of an agent, or a text that is applied or has answered in a chat that the actor may see.
 
-    Raises `NotFound`, also for a text that was applied in another chat.
+    Raises `NotFound`, also for a text that is applied in another chat.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
     chat_ids = chats_visible_to(actor).values("pk")
@@ -91,31 +91,35 @@ def diff_versions(actor: Actor, agent_id: UUID, a: int, b: int) -> DiffRow:
 
 
 def diff_applied_text(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
-    """Return what an apply changed in a chat; `message_id` is its `DRAFT_APPLIED` message. Raises `NotFound`."""
+    """Compare the text that a `DRAFT_APPLIED` message is about with the text that answered before. Raises `NotFound`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     message = Message.objects.filter(pk=message_id, chat=chat, type="DRAFT_APPLIED").first()
-    about = SystemPayload.model_validate(message.payload) if message else SystemPayload()
-    specs = AgentSpec.objects.filter(agent=about.target_id).prefetch_related(tools_prefetch())
-    texts = specs.in_bulk([id for id in (about.before_id, about.spec_id) if id])
-    if about.before_id not in texts or about.spec_id not in texts:
-        raise NotFound("Nothing was applied there.")
-    return diff(texts[about.before_id].content(), texts[about.spec_id].content())
+    payload = SystemPayload.model_validate(message.payload) if message else SystemPayload()
+    specs = AgentSpec.objects.filter(agent=payload.target_id).prefetch_related(tools_prefetch())
+    specs_by_id = specs.in_bulk([id for id in (payload.before_id, payload.spec_id) if id])
+    before, after = specs_by_id.get(payload.before_id), specs_by_id.get(payload.spec_id)
+    if before is None or after is None:
+        raise NotFound("This is not a message about an applied draft.")
+    return diff(before.content(), after.content())
 
 
 # --- drafts -------------------------------------------------------------------------------------------------------
 
 
 def find_draft(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | None:
-    """Return the live draft of an agent in a chat, or null. `lock` locks its row: typing does so without the chat."""
+    """Return the live draft of an agent in a chat, or null.
+
+    `lock` locks its row, which `write_draft` updates without locking the chat.
+    """
     drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None)
     if lock:
-        # A separate query: a locked row that was waited for is left out if a row that it is joined with has changed meanwhile.
+        # The row is locked by a separate query: one with joins would leave it out if a joined row changed during the wait.
         list(drafts.select_for_update().values_list("pk"))
     return drafts.select_related("applied", "lock_holder", "agent", "updated_by").first()
 
 
 def get_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> Draft:
-    """Return the live draft, for every participant of the chat. Raises `NotFound` (`no_draft`)."""
+    """Return the live draft. Every participant of the chat may see it. Raises `NotFound` (`no_draft`)."""
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     draft = find_draft(chat.id, agent_id)
     if draft is None:
@@ -147,7 +151,7 @@ def list_draft_snapshots(actor: Actor, chat_id: UUID, agent_id: UUID) -> QuerySe
 
 
 def get_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
-    """Return the actor's row in the waitlist of the live draft; an unsaved one if they do not wait.
+    """Return the actor's row in the waitlist of the live draft, or an unsaved one if they are not in it.
 
     Raises `NotFound` (`no_draft`).
     """
@@ -156,26 +160,26 @@ def get_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
 
 
 def list_locked_drafts(actor: Actor, workspace_id: UUID) -> QuerySet[Draft]:
-    """Return the drafts of a workspace that are being edited, each with `is_open`: whether the actor is in its chat.
+    """Return the locked drafts of a workspace, annotated with `may_see_chat`: whether the actor is in the chat of the draft.
 
     Raises `NotFound`.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
     own_chats = ChatActor.objects.filter(chat=OuterRef("chat"), actor=actor, ended_at=None)
     locked = Draft.objects.filter(chat__workspace=workspace, ended_at=None, lock_expires_at__gt=now())
-    return locked.select_related("lock_holder", "chat").annotate(is_open=Exists(own_chats))
+    return locked.select_related("lock_holder", "chat").annotate(may_see_chat=Exists(own_chats))
 
 
-def locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
-    """Return the rows of drafts from `list_locked_drafts`."""
+def build_locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
+    """Build the rows of drafts from `list_locked_drafts`."""
     return [
         LockedDraftRow(
             draft_id=draft.id,
             agent_id=draft.agent_id,
             lock_holder=draft.lock_holder.to_row(),
             lock_expires_at=draft.lock_expires_at,
-            chat_id=draft.chat_id if draft.is_open else None,
-            chat_title=draft.chat.title if draft.is_open else None,
+            chat_id=draft.chat_id if draft.may_see_chat else None,
+            chat_title=draft.chat.title if draft.may_see_chat else None,
         )
         for draft in drafts
     ]
@@ -184,17 +188,17 @@ def locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
 # --- what answers in a chat -----------------------------------------------------------------------------------------
 
 
-def _build_applied(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
+def _build_applied_drafts(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
     drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
     return drafts.select_related("applied__author")
 
 
-_APPLIED = PreparedQuery(_build_applied, UUID, UUID)
+_APPLIED_DRAFTS = PreparedQuery(_build_applied_drafts, UUID, UUID)
 
 
 def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] | None:
-    """Return the version that answers in this chat, which is the applied draft or else production, and its stamp."""
-    draft = _APPLIED.first(chat_id, agent.id)
+    """Return the spec that answers in this chat, and its stamp: the applied draft if there is one, otherwise production."""
+    draft = _APPLIED_DRAFTS.first(chat_id, agent.id)
     if draft is not None and draft.applied is not None:
         spec = draft.applied
         return spec, Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)

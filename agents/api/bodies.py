@@ -1,6 +1,6 @@
 """The bodies of requests about agents, and the rows that only their answers have."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -10,11 +10,12 @@ from agents.specs.content import MAX_PROMPT, SpecContent, ToolName
 from agents.specs.templates import TEMPLATES
 from common.rest import Body
 from common.shapes import MAX_NUMBER, Handle, Language, Name, Revision, Version
+from events.payloads import VoteChoice
 from events.rows import AgentRow, Avatar, NewAvatar, Row
 
 
 class NewAgentBody(Body):
-    """`template` gives the fields that are left out. `open_chat`: the agent greets the reader in a new chat."""
+    """Fields that are left out come from `template`. With `open_chat`, the agent greets the reader in a new chat."""
 
     name: Name
     description: str = Field(default="", max_length=2000)
@@ -27,7 +28,7 @@ class NewAgentBody(Body):
 
 
 class NewAgentRow(AgentRow):
-    """The new agent, and the chat in which it has greeted the reader, if `open_chat` was set."""
+    """The new agent, and the chat in which it greeted the reader if `open_chat` was set."""
 
     chat_id: UUID | None = None
 
@@ -44,11 +45,11 @@ REVISION_WITHOUT_CONTENT: JsonDict = {
     "required": ["revision"],
     "properties": {"revision": {"type": "integer"}, "content": {"type": "null"}},
 }
-"""The schema of a write without a text, which is refused."""
+"""The schema of a body with `revision` and without `content`, which is refused."""
 
 
 class DraftBody(Body):
-    """Without `revision`: acquire the lock, and start a draft if there is none. With it: write `content` on that revision."""
+    """Without `revision`, acquire the lock, and start a draft if there is none. With `revision`, write `content` on top of it."""
 
     model_config = ConfigDict(json_schema_extra={"not": REVISION_WITHOUT_CONTENT})
 
@@ -62,19 +63,19 @@ class RevisionBody(Body):
 
 
 class HandOverBody(RevisionBody):
-    """`to` is a person who has asked for the draft."""
+    """`to` is a person who has requested the draft."""
 
     to: UUID
 
 
 class LockWaiterBody(Body):
-    """`is_waiting`: notify the reader when the draft is free."""
+    """`is_waiting`: notify the reader when the lock of the draft is free."""
 
     is_waiting: bool
 
 
 class RebaseBody(Body):
-    """`merge`: merge production's changes into the text; otherwise the reader has done so by hand."""
+    """With `merge`, merge production's changes into the text. Without it, only the base changes: the reader has merged by hand."""
 
     revision: Revision
     merge: bool = False
@@ -101,6 +102,6 @@ class TemplatesQuery(Body):
 
 
 class VoteBody(Body):
-    """Null withdraws the vote."""
+    """`choice`: null withdraws the vote."""
 
-    choice: Literal["production", "equal", "draft"] | None
+    choice: VoteChoice | None

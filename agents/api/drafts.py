@@ -20,7 +20,7 @@ class LockedDrafts(APIView):
     @extend_schema(operation_id="list_locked_drafts", parameters=PAGE_PARAMETERS, responses=Page[LockedDraftRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_locked_drafts(request.user, workspace_id)
-        return answer_page(request, rows, by="-created_at", serialize=selectors.locked_draft_rows)
+        return answer_page(request, rows, by="-created_at", serialize=selectors.build_locked_draft_rows)
 
 
 class OneDraft(APIView):
@@ -34,7 +34,7 @@ class OneDraft(APIView):
         if body.revision is None:
             return answer(drafts.claim_draft(request.user, chat_id, agent_id, content=body.content).to_row())
         if body.content is None:
-            raise Invalid("Say what to write.", hints=["content: the whole spec"])
+            raise Invalid("The text is missing.", hints=["content: the whole spec"])
         draft = drafts.write_draft(
             request.user, chat_id, agent_id, content=body.content, revision=body.revision, caret=body.caret
         )
@@ -123,7 +123,7 @@ class ReleaseDraft(APIView):
         return answer(drafts.release_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
-class Votes(APIView):
+class CastVote(APIView):
     @extend_schema(operation_id="vote", request=VoteBody, responses=MessageRow)
     def post(self, request: Request, chat_id: UUID, comparison_id: UUID) -> HttpResponse:
         choice = read(request, VoteBody).choice

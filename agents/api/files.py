@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
 
-from agents.rows import agent_row
+from agents.rows import build_agent_row
 from agents.services import files
 from agents.specs.files import MAX_FILE, AgentFile, Format
 from common.rest import Body, Request, answer, build_query_parameters, read, read_query
@@ -26,7 +26,7 @@ class FileQuery(Body):
 
 
 class ImportBody(Body):
-    """`text` is the file, YAML or JSON. With `is_trial` nothing is created: the answer shows what would be."""
+    """`text` is the content of a YAML or JSON file. With `is_trial`, nothing is created: the answer shows what would be."""
 
     text: str = Field(json_schema_extra={"maxLength": MAX_FILE})
     name: Name | None = None
@@ -35,7 +35,7 @@ class ImportBody(Body):
 
 
 class MissingRow(Row):
-    """Something that the file refers to and that does not exist here; `text` says what replaces it."""
+    """A tool, model or setting that the file names and that does not exist here. `text` says what replaces it."""
 
     what: Literal["tool", "model", "setting"]
     name: str
@@ -43,8 +43,8 @@ class MissingRow(Row):
 
 
 class ImportRow(Row):
-    """The result of an import. `agent` and `chat_id` are null after a trial; `content` is the spec as far as it fits here;
-    `name` and `description` are the file's."""
+    """The result of an import. `agent` and `chat_id` are null after a trial. `content` is the spec as it is stored here, without
+    what is missing. `name` and `description` are those of the file."""
 
     agent: AgentRow | None
     chat_id: UUID | None
@@ -54,7 +54,7 @@ class ImportRow(Row):
     missing: list[MissingRow]
 
 
-class Export(APIView):
+class ExportAgent(APIView):
     @extend_schema(
         operation_id="export_agent",
         parameters=build_query_parameters(FileQuery),
@@ -70,19 +70,19 @@ class Export(APIView):
         )
 
 
-class Import(APIView):
+class ImportAgent(APIView):
     @extend_schema(operation_id="import_agent", request=ImportBody, responses={200: ImportRow, 201: ImportRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ImportBody)
         result = files.import_agent(request.user, workspace_id, **dict(body))
         created = result.created
         row = ImportRow(
-            agent=agent_row(created.agent) if created else None,
+            agent=build_agent_row(created.agent) if created else None,
             chat_id=created.chat.id if created and created.chat else None,
             name=result.file.name,
             description=result.file.description,
             content=result.content.as_json(),
-            missing=[MissingRow(what=one.what, name=one.name, text=one.text) for one in result.missing],
+            missing=[MissingRow(what=item.what, name=item.name, text=item.text) for item in result.missing],
         )
         return answer(row, 201 if created else 200)
 

@@ -16,7 +16,7 @@ from events.rows import DiffRow, SpecRow
 
 
 class RestoreBody(Body):
-    """`base_version` is the production that is replaced; `chat_id` is the chat whose log gets a message about it."""
+    """`base_version` is the production version that the reader saw. `chat_id` is a chat in which a message about it is posted."""
 
     base_version: Version
     message: str = Field(default="", max_length=400)
@@ -47,7 +47,7 @@ class OneSpec(APIView):
         return answer(selectors.get_spec(request.user, agent_id, spec_id).to_row())
 
 
-class Diff(APIView):
+class VersionDiff(APIView):
     person_buckets = ("diffs",)
 
     @extend_schema(operation_id="diff_versions", parameters=build_query_parameters(DiffQuery), responses=DiffRow)
@@ -64,7 +64,7 @@ class AppliedDiff(APIView):
         return answer(selectors.diff_applied_text(request.user, chat_id, message_id))
 
 
-class Restore(APIView):
+class RestoreVersion(APIView):
     @extend_schema(operation_id="restore_version", request=RestoreBody, responses=SpecRow)
     def post(self, request: Request, agent_id: UUID, number: int) -> HttpResponse:
         body = read(request, RestoreBody)

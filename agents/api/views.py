@@ -1,4 +1,4 @@
-"""Agents, and the templates and tools that they can start with."""
+"""Create, list, read, rename and delete agents; list the templates and tools of new agents."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from agents import selectors
 from agents.api.bodies import AgentBody, NewAgentBody, NewAgentRow, TemplateRow, TemplatesQuery
-from agents.rows import agent_row
+from agents.rows import build_agent_row
 from agents.services import agents
 from agents.specs.templates import TEMPLATES
 from common.paging import PAGE_PARAMETERS, answer_page
@@ -21,13 +21,13 @@ class Agents(APIView):
     @extend_schema(operation_id="list_agents", parameters=PAGE_PARAMETERS, responses=Page[AgentSummaryRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_agents(request.user, workspace_id)
-        return answer_page(request, rows, by="name", serialize=selectors.agent_summary_rows)
+        return answer_page(request, rows, by="name", serialize=selectors.build_agent_summary_rows)
 
     @extend_schema(operation_id="create_agent", request=NewAgentBody, responses={201: NewAgentRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, NewAgentBody)
         new = agents.create_agent(request.user, workspace_id, **dict(body))
-        return answer(NewAgentRow(**dict(agent_row(new.agent)), chat_id=new.chat.id if new.chat else None), 201)
+        return answer(NewAgentRow(**dict(build_agent_row(new.agent)), chat_id=new.chat.id if new.chat else None), 201)
 
 
 class OneAgent(APIView):
@@ -38,7 +38,7 @@ class OneAgent(APIView):
     @extend_schema(operation_id="rename_agent", request=AgentBody, responses=AgentRow)
     def patch(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, AgentBody)
-        return answer(agent_row(agents.rename_agent(request.user, agent_id, **dict(body))))
+        return answer(build_agent_row(agents.rename_agent(request.user, agent_id, **dict(body))))
 
     @extend_schema(operation_id="delete_agent", responses={204: None})
     def delete(self, request: Request, agent_id: UUID) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Agents: create, rename and delete them."""
+"""Create, rename and delete agents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from actors.models import Actor, AgentStatus, Kind
-from agents.models import Origin
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent, ToolUse
@@ -24,14 +23,14 @@ from common.text import normalize_name
 from events import audit
 from events.payloads import TextPayload, dump_payload
 from events.publish import notify_workspace_list_changed
-from events.rows import EmojiAvatar, NewAvatar, dump_avatar
+from events.rows import EmojiAvatar, NewAvatar, SpecOrigin, dump_avatar
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
 @dataclass(frozen=True)
 class NewAgent:
-    """A new agent, fetched for its creator, and the chat in which it has greeted them, if one was opened."""
+    """A new agent, fetched for its creator, and the chat in which it has greeted them, or null if none was opened."""
 
     agent: Actor
     chat: Chat | None
@@ -51,7 +50,7 @@ def create_agent(
     avatar: NewAvatar | None = None,
     open_chat: bool = False,
 ) -> NewAgent:
-    """Create an agent with its first version. What is not given comes from the template, in the actor's language.
+    """Create an agent with its first version. Omitted fields come from the template, in the actor's language.
 
     Raises `NotFound`, `Forbidden`, `LimitReached`, `Invalid` for an unknown template or tool, `Conflict` (`handle_taken`).
     """
@@ -65,7 +64,7 @@ def create_agent(
         actor,
         workspace,
         content=content,
-        origin=Origin.CREATED,
+        origin=SpecOrigin.CREATED,
         name=name,
         description=description or start.description,
         handle=handle,
@@ -81,7 +80,7 @@ def store_agent(
     workspace: Workspace,
     *,
     content: SpecContent,
-    origin: Origin,
+    origin: SpecOrigin,
     name: str,
     description: str,
     handle: str | None,
@@ -89,9 +88,9 @@ def store_agent(
     fallback_handle: str = "",
     avatar: NewAvatar | None = None,
 ) -> Actor:
-    """Insert an agent and its first version, within the transaction of a service that has checked the actor's rights.
+    """Insert an agent and its first version. The caller has opened a transaction and checked the actor's rights.
 
-    Without a `handle` the agent gets a free one that is like `suggested_handle`, its name or `fallback_handle`.
+    Without a `handle`, the agent gets a free one derived from `suggested_handle`, its name or `fallback_handle`.
     Raises `LimitReached`, `Invalid`, `Conflict` (`handle_taken`).
     """
     check_content(content)
@@ -130,7 +129,7 @@ def check_agent_name(name: str) -> str:
 
 
 def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greeting: str) -> Chat:
-    """Open a chat of a new agent with its creator, in which the agent has posted its greeting. No run is started."""
+    """Create a chat of a new agent and its creator, with the agent's greeting as its first message. No run is started."""
     chat = chats.create_chat(actor, workspace.id, title=agent.name, actor_ids=[agent.id])
     text = TextPayload(text=greeting.format(name=agent.name), greeting=True)
     payload = dump_payload("TEXT_MESSAGE", text)
@@ -150,9 +149,9 @@ def rename_agent(
     avatar: NewAvatar | None = None,
     handle: str | None = None,
 ) -> Actor:
-    """Change the name, description, avatar and handle of an agent, which are not part of its spec; null leaves each as it is.
+    """Change the name, description, avatar and handle of an agent, which are not part of its spec. Null leaves one unchanged.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict` (also `handle_taken`).
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for an outdated `revision` or (`handle_taken`) for the handle.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.RENAME)
     fields: dict[str, Any] = {}
@@ -176,7 +175,7 @@ def rename_agent(
     participants = chats.lock_chats_of(agent)
     rows = Actor.objects.filter(pk=agent.pk, revision=revision)
     if not rows.update(**fields, revision=F("revision") + 1):
-        raise Conflict("Somebody else has changed this agent meanwhile.", hints=["Look again, then change it."])
+        raise Conflict("Another person has changed this agent meanwhile.", hints=["Read it again, then change it."])
     agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "revision"])
     audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
@@ -187,14 +186,14 @@ def rename_agent(
 
 @transaction.atomic
 def delete_agent(actor: Actor, agent_id: UUID) -> Actor:
-    """Delete an agent: it leaves its chats, where its messages stay, and its handle is free again.
+    """Delete an agent. It leaves its chats, where its messages stay, and its handle can be used again.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`still_public`) while a public copy of it exists.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.DELETE)
     if agent.published_copies.filter(taken_down_at=None).exists():
         raise Conflict(
-            "A public copy of this agent is up.", code=Code.STILL_PUBLIC, hints=["Take the public copy down first."]
+            "This agent has a public copy.", code=Code.STILL_PUBLIC, hints=["Take the public copy down first."]
         )
     chats.remove_agent_from_chats(agent, actor)
     Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)

@@ -1,5 +1,7 @@
-"""Which tools an agent gets, with which settings: the author of an applied text may add writing tools only if they may save the
-agent."""
+"""The tools that an agent may use, with their settings.
+
+The author of an applied text may add tools that write, or change their settings, only if they may save the agent.
+"""
 
 import logging
 from collections.abc import Iterable
@@ -9,10 +11,11 @@ from functools import cached_property
 from pydantic import ValidationError
 
 from actors.models import Actor
-from agents.models import AgentSpec, Origin
+from agents.models import AgentSpec
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
 from agents.specs.content import SpecContent, ToolUse
 from common.errors import Forbidden, NotFound
+from events.rows import SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
 from tools.registry import registry
@@ -21,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 def list_added_tools(production: SpecContent, content: SpecContent) -> list[str]:
-    """Return the names of the writing tools that production lacks, or has with other settings."""
+    """Return the names of the tools that write and that production lacks, or has with other settings."""
     writing = [use for use in content.tools if use.is_enabled and _is_writing(use)]
     if not writing:
         return []
@@ -30,12 +33,12 @@ def list_added_tools(production: SpecContent, content: SpecContent) -> list[str]
 
 
 def list_allowed_tools(agent: Actor, spec: AgentSpec | None, content: SpecContent) -> list[ToolUse]:
-    """Return the tools of the text that answers, without those that its author may not give the agent now.
+    """Return the tools of the spec that answers, without those that its author may not add to the agent.
 
-    This is checked for every run: while a text is applied, production may lose a tool, and its author the right to save.
+    This is checked for every run, because production may lose a tool, or the author the right to save, while a text is applied.
     """
     uses = list(content.tools)
-    if spec is None or spec.origin != Origin.APPLIED or not any(_is_writing(use) for use in uses):
+    if spec is None or spec.origin != SpecOrigin.APPLIED or not any(_is_writing(use) for use in uses):
         return uses
     production = agent.current_spec.content() if agent.current_spec else SpecContent(prompt="")
     added = list_added_tools(production, content)
@@ -59,9 +62,9 @@ class ConfiguredTool:
 
 
 def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> dict[str, ConfiguredTool]:
-    """Return the tools that a spec names and that exist. Leave out one whose settings are not valid any more.
+    """Return the tools of a spec by name. Leave out tools that do not exist, and those whose settings are no longer valid.
 
-    `only_reading`: leave out those that write, too, where two runs answer the same question and would write twice.
+    `only_reading` also leaves out tools that write: in a comparison two runs answer the same message and would write twice.
     """
     configured: dict[str, ConfiguredTool] = {}
     for use in uses:
@@ -71,7 +74,7 @@ def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> d
         try:
             configured[use.tool] = ConfiguredTool(tool, tool.parse_config(use.custom_config), use.usage_instructions)
         except ValidationError:
-            logger.warning("The settings of the tool %s no longer fit; the agent works without it.", use.tool)
+            logger.warning("The settings of the tool %s are no longer valid; the agent works without it.", use.tool)
     return configured
 
 
@@ -88,6 +91,6 @@ def _is_writing(use: ToolUse) -> bool:
 
 
 def _describe_use(use: ToolUse) -> tuple[str, str]:
-    """Return the tool and its effective settings; settings that equal the tool's own make no difference."""
+    """Return the tool and its effective settings as JSON, with the defaults of the tool filled in."""
     tool = registry.get(use.tool)
     return use.tool, tool.parse_config(use.custom_config).model_dump_json() if tool else ""

@@ -1,4 +1,4 @@
-"""Export and import of agents as files."""
+"""Export and import agents as files."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,25 +11,25 @@ from django.utils.text import get_valid_filename
 from pydantic import ValidationError
 
 from actors.models import Actor
-from agents.models import Origin
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.services.agents import NewAgent, open_first_chat, store_agent
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.files import AgentFile, Format, format_file, read_file
 from agents.specs.templates import get_template
+from events.rows import SpecOrigin
 from llm.endpoints import DEMO_MODEL
 from tools.registry import registry
 from workspaces.models import Credential, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
-ONLY_DEMO = "This workspace has the demo model only, which answers instead."
-NOT_OFFERED = "The operator does not offer this model: the default one answers instead."
+ONLY_DEMO = "This workspace has only the demo model, which answers instead."
+NOT_OFFERED = "The operator does not offer this model. The default model answers instead."
 
 
 @dataclass(frozen=True)
 class Export:
-    """A file that is ready to be saved."""
+    """The name and the text of an exported file."""
 
     name: str
     text: str
@@ -37,7 +37,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that a file refers to and that does not exist here; `text` says what replaces it."""
+    """A tool, model or setting that a file names and that does not exist here. `text` says what replaces it."""
 
     what: Literal["tool", "model", "setting"]
     name: str
@@ -46,10 +46,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Import:
-    """The result of an import: the file, its content as far as it fits here, what is missing, and the new agent.
-
-    `created` is null for a trial.
-    """
+    """The result of an import: the file, the spec as it is stored here, what is missing, and the new agent (null for a trial)."""
 
     file: AgentFile
     content: SpecContent
@@ -58,7 +55,7 @@ class Import:
 
 
 def export_agent(actor: Actor, agent_id: UUID, *, format: Format, version: int | None = None) -> Export:
-    """Return a version of an agent as a file; without `version`, production. Raises `NotFound`."""
+    """Return a version of an agent as a file. Without `version`, export production. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
     spec = get_production(agent) if version is None else find_version(agent, version)
     fields = {
@@ -86,10 +83,11 @@ def import_agent(
     handle: str | None = None,
     is_trial: bool = False,
 ) -> Import:
-    """Create the agent that a file describes, and the chat in which it has greeted the actor. A trial creates nothing.
+    """Create the agent that a file describes, and a chat in which it has greeted the actor. A trial creates nothing.
 
-    Without a `handle` the agent gets the file's, or one like it where that is taken. Raises `NotFound`, `Forbidden`, `TooLarge`,
-    `LimitReached`, `Invalid` (also `file_unreadable`), `Conflict` (`handle_taken`).
+    Without a `handle`, the agent gets that of the file, or a similar one if it is taken.
+
+    Raises `NotFound`, `Forbidden`, `TooLarge`, `LimitReached`, `Invalid` (also `file_unreadable`), `Conflict` (`handle_taken`).
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_AGENT)
     file = read_file(text)
@@ -100,7 +98,7 @@ def import_agent(
         actor,
         workspace,
         content=content,
-        origin=Origin.IMPORTED,
+        origin=SpecOrigin.IMPORTED,
         name=file.name if name is None else name,
         description=file.description,
         handle=handle,
@@ -114,46 +112,37 @@ def import_agent(
 
 
 def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, list[Missing]]:
-    """Return the content of a file as far as it fits here, and what is missing.
+    """Return the spec of a file as it can be stored here, and what is missing.
 
-    Unknown tools are removed, and settings that do not fit are replaced by the tool's own. A model stays, so that it answers once
-    the workspace has it, unless the operator does not offer it: such a spec cannot be stored.
+    Unknown tools are removed, and invalid settings are replaced by the defaults of the tool. A model that the workspace does not
+    have is kept, so that it answers once the workspace has it. One that the operator does not offer is removed, because such a spec
+    cannot be stored.
     """
-    missing = [
-        Missing("tool", use.tool, "There is no such tool here: it is left out.")
-        for use in file.tools
-        if use.tool not in registry
-    ]
-    tools = []
+    tools: list[ToolUse] = []
+    missing: list[Missing] = []
     for use in file.tools:
         if use.tool not in registry:
+            missing.append(Missing("tool", use.tool, "There is no such tool here. It is left out."))
             continue
-        if _has_fitting_settings(use):
+        try:
+            registry[use.tool].parse_config(use.custom_config)
             tools.append(use)
-        else:
+        except ValidationError:
             tools.append(use.model_copy(update={"custom_config": {}}))
-            missing.append(Missing("setting", use.tool, "Its settings do not fit here: it gets the usual ones."))
-    fitting: dict[str, Any] = {"tools": tuple(tools), "memory": "chat"}
-    if reason := _find_missing_model(file.model, workspace):
+            missing.append(Missing("setting", use.tool, "Its settings are not valid here. It gets the default ones."))
+    replaced: dict[str, Any] = {"tools": tuple(tools), "memory": "chat"}
+    if reason := _explain_missing_model(file.model, workspace):
         missing.append(Missing("model", file.model, reason))
         if reason == NOT_OFFERED:
-            fitting["model"] = ""
+            replaced["model"] = ""
     if file.memory != "chat":
-        text = "There is no memory of an agent's own yet: it remembers a chat by its log."
+        text = "An agent has no memory of its own yet. It remembers a chat by its messages."
         missing.append(Missing("setting", "memory", text))
-    return file.content().model_copy(update=fitting), missing
+    return file.content().model_copy(update=replaced), missing
 
 
-def _has_fitting_settings(use: ToolUse) -> bool:
-    try:
-        registry[use.tool].parse_config(use.custom_config)
-    except ValidationError:
-        return False
-    return True
-
-
-def _find_missing_model(model: str, workspace: Workspace) -> str:
-    """Return why the workspace does not have the model; empty if it has it, or if only its provider knows."""
+def _explain_missing_model(model: str, workspace: Workspace) -> str:
+    """Return why the workspace does not have the model. Empty if it has it, or if only its provider knows whether it does."""
     if not model:
         return ""
     credential = Credential.objects.filter(workspace=workspace).first()

@@ -1,4 +1,4 @@
-"""Listeners of the hooks of other apps; `config/hooks.py` lists them."""
+"""Listeners of the hooks of other apps, which `config/hooks.py` lists."""
 
 from typing import Any
 
@@ -9,12 +9,16 @@ from agents.models import AgentGrant, Draft
 from agents.services import drafts
 from chats.models import Chat
 from common.writing import RowUpdate
+from events.rows import DraftOutcome
 from workspaces.grants import end_grants
 from workspaces.models import Workspace
 
 
 def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[RowUpdate[Any]]:
-    """Release a person's lock in this chat, or discard an agent's draft in it. Return the updates to be written."""
+    """Release the locks of a person who leaves a chat, or discard the draft of an agent that leaves it.
+
+    Return the updates, which the caller writes.
+    """
     drafts.remove_lock_waiters(chat, actor)
     updates: list[RowUpdate[Any]] = []
     live = Draft.objects.filter(Q(lock_holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related(
@@ -22,7 +26,7 @@ def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[RowUp
     )
     for draft in live:
         if draft.agent_id == actor.id:
-            updates += drafts.finish_draft(draft, remover, "discarded")
+            updates += drafts.finish_draft(draft, remover, DraftOutcome.DISCARDED)
         else:
             updates.append(drafts.release_lock(RowUpdate(draft), remover))
     return updates

@@ -1,14 +1,15 @@
-"""The agents that ship with Atelier. They belong to no workspace, and work in jobs (`runs/services/runs.py`)."""
+"""The agents that ship with Atelier. They belong to no workspace and run as jobs (`runs/services/runs.py`)."""
 
 from dataclasses import dataclass
 
 from django.db import connection, transaction
 
 from actors.models import Actor, Kind
-from agents.models import AgentSpec, Origin
+from agents.models import AgentSpec
 from agents.services.specs import write_spec
 from agents.specs.content import Limits, SpecContent
 from common.clock import now
+from events.rows import SpecOrigin
 
 SUMMARIZER = """\
 You are the Summarizer. Somebody suggests a change to an AI agent, and you tell the team what would be different.
@@ -79,19 +80,19 @@ SHIPPED = {
 
 
 def get_shipped_agent(handle: str) -> Actor:
-    """Return a shipped agent at the version that this release defines, creating or updating it if necessary.
+    """Return a shipped agent with the version that this release defines, and create or update it if necessary.
 
     Concurrent calls create it once. Raises `KeyError` for an unknown handle.
     """
     definition = SHIPPED[handle]
-    agent = _find_agent(handle)
+    agent = _find_shipped_agent(handle)
     if agent is not None and _is_current(agent, definition):
         return agent
 
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"shipped:{handle}"])
-        agent = _find_agent(handle) or Actor.objects.create(
+        agent = _find_shipped_agent(handle) or Actor.objects.create(
             kind=Kind.AGENT,
             is_public=True,
             is_shipped=True,
@@ -105,13 +106,13 @@ def get_shipped_agent(handle: str) -> Actor:
             newest = AgentSpec.objects.filter(agent=agent, number__isnull=False).order_by("-number").first()
             number = newest.version + 1 if newest else 1
             agent.current_spec = write_spec(
-                agent, definition.content, author=agent, origin=Origin.PUBLISHED, number=number
+                agent, definition.content, author=agent, origin=SpecOrigin.PUBLISHED, number=number
             )
             agent.save(update_fields=["current_spec"])
     return agent
 
 
-def _find_agent(handle: str) -> Actor | None:
+def _find_shipped_agent(handle: str) -> Actor | None:
     return Actor.objects.filter(handle=handle, is_shipped=True).select_related("current_spec").first()
 
 

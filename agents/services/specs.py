@@ -1,4 +1,4 @@
-"""The specs of agents: check one, write one, and restore an old version."""
+"""Check and write the specs of agents, and restore an old version."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from actors.models import Actor
-from agents.models import AgentSpec, AgentToolConfig, Origin
+from agents.models import AgentSpec, AgentToolConfig
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.specs.content import SpecContent
@@ -16,12 +16,13 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, Invalid, NotFound
 from events import audit
 from events.publish import notify_workspace_list_changed
+from events.rows import SpecOrigin
 from llm.endpoints import check_model_offered
 from tools.registry import registry
 
 
 def check_content(content: SpecContent) -> None:
-    """Raise `Invalid` for an unknown tool, for settings that do not fit a tool, and for a memory that does not exist yet."""
+    """Raise `Invalid` for an unknown tool, for invalid settings of a tool, and for a kind of memory that does not exist yet."""
     unknown = [use.tool for use in content.tools if use.tool not in registry]
     if unknown:
         raise Invalid(
@@ -33,7 +34,9 @@ def check_content(content: SpecContent) -> None:
         try:
             registry[use.tool].parse_config(use.custom_config)
         except ValidationError as error:
-            hints = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
+            hints = [
+                f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors(include_url=False)
+            ]
             raise Invalid(f"The settings of the tool {use.tool} do not fit.", hints=hints[:5]) from error
 
 
@@ -42,12 +45,12 @@ def write_spec(
     content: SpecContent,
     *,
     author: Actor,
-    origin: Origin,
+    origin: SpecOrigin,
     number: int | None = None,
     message: str = "",
     base_number: int | None = None,
 ) -> AgentSpec:
-    """Insert a spec: a version if it has a `number`, otherwise a text that is applied in a chat.
+    """Insert a spec: a version if `number` is given, otherwise a text that is applied in a chat.
 
     Raises `Invalid` (`model_unusable`) for a model that the workspace cannot use.
     """
@@ -76,10 +79,10 @@ def write_spec(
 def restore_version(
     actor: Actor, agent_id: UUID, number: int, *, base_version: int, message: str = "", chat_id: UUID | None = None
 ) -> AgentSpec:
-    """Make an old version the next one. `chat_id`: the chat whose log gets a message about it.
+    """Save the content of an old version as the next version. If `chat_id` is given, post a message about it in that chat.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` for a tool that does not exist any more, and `Conflict`: `stale_base` with today's
-    production if it is not `base_version`, `nothing_changed`.
+    Raises `NotFound`, `Forbidden`, `Invalid` for a tool that no longer exists, and `Conflict`: `stale_base`, with the current
+    production, if that is not `base_version`, or `nothing_changed`.
     """
     if chat_id is not None:
         get_chat_for(actor, chat_id, ChatVerb.SEE, lock=True)
@@ -89,21 +92,21 @@ def restore_version(
     production = get_production(agent)
     if production.number != base_version:
         raise Conflict(
-            f"{agent.name} is at v{production.number} by now.",
+            f"{agent.name} is at v{production.number} now.",
             code=Code.STALE_BASE,
-            hints=["Look at what is new in it, then restore on top of it."],
+            hints=["Compare with the current production, then restore on top of it."],
             data={"production": production.to_row().model_dump(mode="json")},
         )
     content = find_version(agent, number).content()
     if content == production.content():
-        raise Conflict(f"v{number} is what answers today already.", code=Code.NOTHING_CHANGED)
+        raise Conflict(f"v{number} is the same as production.", code=Code.NOTHING_CHANGED)
     check_content(content)
 
     spec = write_spec(
         agent,
         content,
         author=actor,
-        origin=Origin.RESTORED,
+        origin=SpecOrigin.RESTORED,
         number=base_version + 1,
         message=message.strip() or f"Restore v{number}",
         base_number=number,
@@ -111,10 +114,10 @@ def restore_version(
     agent.current_spec = spec
     agent.save(update_fields=["current_spec"])
     if chat_id is not None:
-        log_message = chats.build_system_message(
+        system_message = chats.build_system_message(
             chat_id, "SPEC_SAVED", actor=actor, target=agent, version=spec.number, note=spec.message
         )
-        chats.save_changes(chat_id, [log_message])
+        chats.save_changes(chat_id, [system_message])
     audit.record(actor, "spec.restored", workspace_id=agent.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
         notify_workspace_list_changed(agent.workspace_id, "agents")

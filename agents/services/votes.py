@@ -1,7 +1,6 @@
-"""Vote on a comparison of production and a draft. The draft counts the votes by its applies."""
+"""Vote on a comparison of production and a draft. The draft stores the vote counts, one `VoteCount` per apply."""
 
 from collections.abc import Sequence
-from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -13,17 +12,15 @@ from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, Forbidden, NotFound
 from common.writing import RowUpdate
-from events.payloads import ComparisonPayload, Vote, dump_payload
+from events.payloads import ComparisonPayload, Vote, VoteChoice, dump_payload
 from events.rows import VoteCount
-
-Choice = Literal["production", "equal", "draft"]
 
 
 @transaction.atomic
-def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: Choice | None) -> Message:
-    """Vote for the better side. Each person has one vote, which they may change or, with null, withdraw.
+def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: VoteChoice | None) -> Message:
+    """Vote for the better side of a comparison. Each person has one vote, which they may change; null withdraws it.
 
-    Raises `NotFound`, `Forbidden` (an agent), `Conflict` (`comparison_ended`: the draft is saved, suggested or gone).
+    Raises `NotFound`, `Forbidden` for agents, and `Conflict` (`comparison_ended`) if the draft has ended.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.POST, lock=True)
     if actor.is_agent:
@@ -33,16 +30,16 @@ def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: Choic
         raise NotFound("There is no such comparison in this chat.")
     comparison = ComparisonPayload.model_validate(message.payload)
     if comparison.ended:
-        raise Conflict("The draft is over, so the vote is, too.", code=Code.COMPARISON_ENDED)
+        raise Conflict("The draft has ended, and the voting with it.", code=Code.COMPARISON_ENDED)
     before = next((vote.choice for vote in comparison.votes if vote.actor_id == actor.id), None)
     if before == choice:
         return message
     votes = [vote for vote in comparison.votes if vote.actor_id != actor.id]
     if choice is not None:
         votes.append(Vote(actor_id=actor.id, choice=choice))
-    # A person who writes in the draft does not lock the chat, so the draft's row is locked, too: the frame shows its newest text.
-    locked = Draft.objects.select_for_update(of=("self",), no_key=True).select_related("applied")
-    draft = locked.get(pk=comparison.draft_id)
+    # Writing a draft does not lock the chat, so the draft's row is locked, too. Otherwise the frame could have an old text.
+    drafts = Draft.objects.select_for_update(of=("self",), no_key=True).select_related("applied")
+    draft = drafts.get(pk=comparison.draft_id)
     counts = [VoteCount.model_validate(count) for count in draft.votes]
     counts = count_vote(counts, comparison.draft.draft_apply or 0, before, choice)
     payload = dump_payload("COMPARISON", comparison.model_copy(update={"votes": votes}))
@@ -54,9 +51,9 @@ def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: Choic
 
 
 def count_vote(
-    counts: Sequence[VoteCount], draft_apply: int, before: Choice | None, after: Choice | None
+    counts: Sequence[VoteCount], draft_apply: int, before: VoteChoice | None, after: VoteChoice | None
 ) -> list[VoteCount]:
-    """Return the votes of a draft, by its applies in their order, after a person's vote went from `before` to `after`."""
+    """Return the vote counts of a draft, ordered by apply, after a person changed their vote from `before` to `after`."""
     by_apply = {count.draft_apply: count.model_dump() for count in counts}
     changed = by_apply.setdefault(draft_apply, VoteCount(draft_apply=draft_apply).model_dump())
     for choice, step in ((before, -1), (after, 1)):

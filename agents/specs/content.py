@@ -1,4 +1,4 @@
-"""The spec of an agent as one value: the same in a version, in a draft and in the editor."""
+"""The spec of an agent as one value, which is the same in a version, in a draft and in the editor."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,12 +14,12 @@ Single = Annotated[str, Field(max_length=4_000)] | bool | int | float | None
 Setting = (
     Single | Annotated[list[Single], Field(max_length=100)] | Annotated[dict[SettingName, Single], Field(max_length=50)]
 )
-"""A setting of a tool: one value, a list of values or values with names, and nothing deeper."""
+"""A setting of a tool: one value, a list of values or a dict of values. Deeper nesting is not allowed."""
 ToolSettings = Annotated[dict[SettingName, Setting], Field(max_length=50)]
 
 
 class Parameters(Shape):
-    """Parameters of the model; null leaves one to the provider."""
+    """Parameters of the model. Null means the default of the provider."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -43,7 +43,7 @@ class ToolUse(Shape):
 
 
 class SpecContent(Shape):
-    """A spec. `model` empty: the workspace's default model. Raises `ValidationError` for anything it does not know."""
+    """A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields."""
 
     prompt: str = Field(default="", max_length=MAX_PROMPT)
     model: str = Field(default="", max_length=200)
@@ -54,13 +54,13 @@ class SpecContent(Shape):
 
     @field_validator("prompt")
     @classmethod
-    def _no_nul(cls, prompt: str) -> str:
+    def _remove_nul(cls, prompt: str) -> str:
         # PostgreSQL stores no NUL in text or JSON.
         return prompt.replace("\x00", "")
 
     @field_validator("tools")
     @classmethod
-    def _each_once(cls, tools: tuple[ToolUse, ...]) -> tuple[ToolUse, ...]:
+    def _check_each_tool_once(cls, tools: tuple[ToolUse, ...]) -> tuple[ToolUse, ...]:
         if len({use.tool for use in tools}) != len(tools):
             raise ValueError("Each tool can be listed once.")
         return tools

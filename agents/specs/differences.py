@@ -1,4 +1,4 @@
-"""The difference of two specs: a unified diff of the prompt, and every other field by name."""
+"""Compare two specs: the prompts as a unified diff, every other field by name."""
 
 from collections.abc import Iterator
 from difflib import Match, SequenceMatcher
@@ -10,10 +10,11 @@ from agents.specs.matching import find_common_stretches
 from events.rows import DiffRow, FieldChange
 
 CONTEXT = 3
+"""The number of unchanged lines before and after each change in a unified diff."""
 
 
 def diff(before: SpecContent, after: SpecContent) -> DiffRow:
-    """Compare two specs. The order of the tools alone is no difference."""
+    """Compare two specs. A different order of the same tools is not a difference."""
     lines = _diff_prompts(before.prompt, after.prompt) if before.prompt != after.prompt else ()
     return DiffRow(
         prompt="\n".join(lines),
@@ -24,8 +25,9 @@ def diff(before: SpecContent, after: SpecContent) -> DiffRow:
 
 
 def count_changed_lines(change: DiffRow) -> int:
-    """Return how many lines of the prompt differ: a line that replaces another one counts once."""
+    """Return how many lines of the prompt differ. A line that replaces another one counts once."""
     changed = removed = added = 0
+    # The empty line at the end closes the last block of changes.
     for line in [*change.prompt.split("\n"), ""]:
         if line.startswith("-"):
             removed += 1
@@ -39,8 +41,9 @@ def count_changed_lines(change: DiffRow) -> int:
 
 def list_changed_parts(before: SpecContent, after: SpecContent) -> list[str]:
     """Return which parts differ, of `prompt`, `model`, `parameters`, `limits`, `memory` and `tools`, in this order."""
-    fields = [change.field.partition(".")[0] for change in _list_field_changes(before, after)]
-    return list(dict.fromkeys(["prompt"] * (before.prompt != after.prompt) + fields))
+    parts = ["prompt"] if before.prompt != after.prompt else []
+    parts += [change.field.partition(".")[0] for change in _list_field_changes(before, after)]
+    return list(dict.fromkeys(parts))
 
 
 def _list_field_changes(before: SpecContent, after: SpecContent) -> Iterator[FieldChange]:
@@ -51,7 +54,7 @@ def _list_field_changes(before: SpecContent, after: SpecContent) -> Iterator[Fie
 
 
 def _flatten_fields(content: SpecContent) -> dict[str, Any]:
-    """Return every field but the prompt by its path, in the order of the diff."""
+    """Return every field except the prompt by its path, in the order of the diff."""
     return {
         "model": content.model,
         **{f"parameters.{name}": value for name, value in content.parameters.model_dump().items()},
@@ -63,7 +66,7 @@ def _flatten_fields(content: SpecContent) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def _diff_prompts(before: str, after: str) -> tuple[str, ...]:
-    """Return the lines of a unified diff, without those that name files. Only a line feed ends a line, as in the editor."""
+    """Return the lines of a unified diff, without its file names. Only a line feed ends a line, as in the editor."""
     old, new = before.split("\n") if before else [], after.split("\n") if after else []
     return tuple(_format_hunks(old, new))
 
@@ -81,17 +84,17 @@ def _format_hunks(old: list[str], new: list[str]) -> Iterator[str]:
 
 
 class _BoundedMatcher(SequenceMatcher[str]):
-    """Uses `find_common_stretches` to find common lines, because its costs are bounded."""
+    """A matcher that finds common lines with `find_common_stretches`, whose running time is bounded."""
 
     def __init__(self, old: list[str], new: list[str]) -> None:
         super().__init__(None, old, new)
-        self.found = [Match(*one) for one in find_common_stretches(old, new)] + [Match(len(old), len(new), 0)]
+        self.blocks = [Match(*stretch) for stretch in find_common_stretches(old, new)] + [Match(len(old), len(new), 0)]
 
     def get_matching_blocks(self) -> list[Match]:
-        return self.found
+        return self.blocks
 
 
 def _format_range(start: int, stop: int) -> str:
-    """Return a range of lines as a unified diff writes it: an empty one is named by the line before it."""
+    """Format a range of lines as in a unified diff, where an empty range has the number of the line before it."""
     count = stop - start
     return str(start + 1) if count == 1 else f"{start + 1 if count else start},{count}"

@@ -1,4 +1,4 @@
-"""The file format of agents, as YAML or JSON. This module does not use the database."""
+"""Read and write agents as YAML or JSON files. This module does not use the database."""
 
 import json
 import re
@@ -16,18 +16,18 @@ from events.rows import Avatar
 
 Format = Literal["yaml", "json"]
 MAX_FILE = 512_000
-"""Bytes of a file that is read."""
-NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-NO_TEXT = "This file cannot be read as YAML or JSON."
+"""The size in bytes of the largest file that is read."""
+NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+NOT_READABLE = "This file cannot be read as YAML or JSON."
 
 ProblemKind = Literal["missing", "unknown", "unfit", "syntax", "alias", "tag", "depth"]
 KIND_OF_ERROR: dict[str, ProblemKind] = {"missing": "missing", "extra_forbidden": "unknown"}
-"""By the type of a pydantic error. All other errors are `unfit`."""
+"""The kind of a problem by the type of the Pydantic error. All other errors are `unfit`."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a file: the field or line, if any, the kind of problem, and one English sentence about it.
+    """A problem in a file: the field or line (empty if unknown), the kind of problem, and one English sentence about it.
 
     The web app has a text for each kind in three languages (`fileProblem.<why>`).
     """
@@ -37,7 +37,7 @@ class Problem:
     text: str
 
 
-class _Refused(ValueError):
+class _RefusedFeature(ValueError):
     """A feature of YAML that is not allowed here."""
 
     def __init__(self, why: ProblemKind, text: str) -> None:
@@ -46,9 +46,9 @@ class _Refused(ValueError):
 
 
 class AgentFile(SpecContent):
-    """An agent as a file: its name and one whole version. Keys of models and people's names are never in it.
+    """An agent as a file: its name and one whole version. It contains neither API keys nor names of people.
 
-    `version` is the number it had where it came from; `handle` is a suggestion: the new agent gets another one if it is taken.
+    `version` is the number of the exported version. The imported agent gets another `handle` if this one is taken.
     """
 
     atelier: Literal["agent/1"] = "agent/1"
@@ -63,7 +63,7 @@ class AgentFile(SpecContent):
 
 
 def format_file(file: AgentFile, format: Format) -> str:
-    """Return the text of a file: the fields of the agent first, then those of its spec."""
+    """Format a file: first the fields of the agent, then those of its spec."""
     fields = file.model_dump(mode="json")
     spec = {name: fields.pop(name) for name in SpecContent.model_fields}
     if format == "json":
@@ -74,24 +74,23 @@ def format_file(file: AgentFile, format: Format) -> str:
 def read_file(text: str) -> AgentFile:
     """Parse a file.
 
-    Raises `TooLarge`, and `Invalid` (`file_unreadable`) with what is wrong, field by field: in its hints, and in `data` as
-    `problems` (`Problem`).
+    Raises `TooLarge`, and `Invalid` (`file_unreadable`). The hints of the latter and `problems` in its `data` list each `Problem`.
     """
     if len(text.encode()) > MAX_FILE:
         raise TooLarge(f"A file with an agent has {MAX_FILE // 1000} kB at most.")
     try:
         return AgentFile.model_validate(_parse(text.lstrip("\ufeff")))
     except ValidationError as error:
-        found = [_build_problem(one) for one in error.errors(include_input=False)[:10]]
-        raise _build_unreadable_error("This file does not describe an agent.", *found) from error
+        problems = [_build_problem(detail) for detail in error.errors(include_input=False)[:10]]
+        raise _build_unreadable_error("This file does not describe an agent.", *problems) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise _build_unreadable_error(NO_TEXT, Problem(where, "syntax", str(error.problem))) from error
-    except _Refused as error:
-        raise _build_unreadable_error(NO_TEXT, Problem("", error.why, str(error))) from error
+        raise _build_unreadable_error(NOT_READABLE, Problem(where, "syntax", str(error.problem))) from error
+    except _RefusedFeature as error:
+        raise _build_unreadable_error(NOT_READABLE, Problem("", error.why, str(error))) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _build_unreadable_error(NO_TEXT, Problem("", "syntax", str(error)[:200])) from error
+        raise _build_unreadable_error(NOT_READABLE, Problem("", "syntax", str(error)[:200])) from error
 
 
 def _build_problem(error: ErrorDetails) -> Problem:
@@ -100,14 +99,13 @@ def _build_problem(error: ErrorDetails) -> Problem:
 
 
 def _build_unreadable_error(message: str, *problems: Problem) -> AppError:
-    hints = [f"{one.where}: {one.text}" if one.where else one.text for one in problems]
-    return Invalid(
-        message, code=Code.FILE_UNREADABLE, hints=hints, data={"problems": [asdict(one) for one in problems]}
-    )
+    hints = [f"{problem.where}: {problem.text}" if problem.where else problem.text for problem in problems]
+    data = {"problems": [asdict(problem) for problem in problems]}
+    return Invalid(message, code=Code.FILE_UNREADABLE, hints=hints, data=data)
 
 
 def _parse(text: str) -> Any:
-    """Return the value of the text. Raises `ValueError` for keys and numbers that YAML knows and JSON does not."""
+    """Return the value of the text. Raises `ValueError` for keys and numbers that exist in YAML and not in JSON."""
     return to_storable_json(json.loads(json.dumps(_load(text), allow_nan=False)))
 
 
@@ -116,35 +114,35 @@ def _load(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            pass  # YAML may begin with a brace, too.
+            pass  # A YAML file may begin with a brace, too.
     _check_events(text)
     return yaml.load(text, Loader=_JsonTypesLoader)
 
 
 def _check_events(text: str) -> None:
-    """Raise `_Refused` for aliases (a short text may become a huge value), tags and deep nesting. No value is built yet."""
+    """Raise `_RefusedFeature` for aliases, which may make a huge value of a short text, tags and deep nesting. Build no value."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise _Refused("alias", "An alias (`*name`) cannot be used here.")
+            raise _RefusedFeature("alias", "An alias (`*name`) cannot be used here.")
         if getattr(event, "tag", None):
-            raise _Refused("tag", "A tag (`!name`) cannot be used here.")
+            raise _RefusedFeature("tag", "A tag (`!name`) cannot be used here.")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise _Refused("depth", "It is nested too deeply.")
+            raise _RefusedFeature("depth", "The file is nested too deeply.")
 
 
 def _exclude_base_60(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    """Return the pattern of a YAML number without those in base 60: a long one takes minutes, or does not fit into a float."""
+    """Return the pattern of a YAML number without numbers in base 60, as parsing a long one takes minutes or overflows a float."""
     return re.compile(rf"(?![^:]*:){pattern.pattern}", pattern.flags)
 
 
 class _JsonTypesLoader(yaml.CSafeLoader):
-    """Loads dates and times of day (`1:30`) as text, as JSON has neither."""
+    """A loader that reads dates and times of day (`1:30`) as text, because JSON has neither."""
 
     yaml_implicit_resolvers = {
         first: [
-            (tag, _exclude_base_60(pattern) if tag in NUMBERS else pattern)
+            (tag, _exclude_base_60(pattern) if tag in NUMBER_TAGS else pattern)
             for tag, pattern in resolvers
             if tag != "tag:yaml.org,2002:timestamp"
         ]
@@ -153,7 +151,7 @@ class _JsonTypesLoader(yaml.CSafeLoader):
 
 
 class _BlockStyleDumper(yaml.SafeDumper):
-    """Writes a text of several lines as a block where YAML allows it."""
+    """A dumper that writes a text of several lines as a block where YAML allows it."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Never write anchors and aliases."""
@@ -161,7 +159,7 @@ class _BlockStyleDumper(yaml.SafeDumper):
 
     def analyze_scalar(self, scalar: str) -> Any:
         analysis = super().analyze_scalar(scalar)
-        # PyYAML quotes a text with a tab or with spaces at the end of a line, which a block can hold.
+        # PyYAML would quote a text with a tab, or with spaces at the end of a line, although a block can hold it.
         analysis.allow_block = _fits_block(scalar)
         return analysis
 
@@ -175,8 +173,10 @@ def _is_plain(text: str) -> bool:
 
 
 def _represent_text(dumper: _BlockStyleDumper, text: str) -> yaml.ScalarNode:
-    # By default PyYAML writes rare line ends (NEL, LS, PS) unquoted, and reads others.
-    style = "|" if _fits_block(text) else None if _is_plain(text) else '"'
+    # Texts with unusual line ends (NEL, LS, PS) must be quoted: by default PyYAML writes them unquoted, and reads other ones back.
+    style = None if _is_plain(text) else '"'
+    if _fits_block(text):
+        style = "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -1,4 +1,4 @@
-"""Compare three texts line by line: the stretches that are equal in all of them, and the changes between them."""
+"""Compare two or three texts line by line, and find the stretches of lines that are equal in all of them."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 MAX_STEPS = 200_000
-"""How many steps the comparison of two texts may take; this many take a tenth of a second. Texts that need more (several
-hundred common lines in another order) differ in one change, from the end of their common beginning to their common end."""
+"""The number of steps that the comparison of two texts may take, which is about a tenth of a second. Texts that need more steps
+(several hundred common lines in another order) are treated as one change between their common beginning and their common end."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of the three texts, as line numbers in each."""
+    """A stretch of the three texts, as a range of line numbers in each."""
 
     base: range
     ours: range
@@ -29,16 +29,16 @@ class Gap(Part):
 
 def align_three(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Same | Gap]:
     """Yield the parts of the three texts in order. Adjacent changes, with no common line between them, are one gap."""
-    at = (0, 0, 0)
+    position = (0, 0, 0)
     for same in _find_parts_in_all(base, ours, theirs):
         start = (same.base.start, same.ours.start, same.theirs.start)
-        if start != at:
-            yield Gap(*map(range, at, start))
+        if start != position:
+            yield Gap(*map(range, position, start))
         yield same
-        at = (same.base.stop, same.ours.stop, same.theirs.stop)
+        position = (same.base.stop, same.ours.stop, same.theirs.stop)
     end = (len(base), len(ours), len(theirs))
-    if at != end:
-        yield Gap(*map(range, at, end))
+    if position != end:
+        yield Gap(*map(range, position, end))
 
 
 def _find_parts_in_all(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Same]:
@@ -46,25 +46,29 @@ def _find_parts_in_all(base: Sequence[str], ours: Sequence[str], theirs: Sequenc
     in_ours, in_theirs = list(find_common_stretches(base, ours)), list(find_common_stretches(base, theirs))
     i = j = 0
     while i < len(in_ours) and j < len(in_theirs):
-        (a, o, n), (b, t, m) = in_ours[i], in_theirs[j]
-        start, stop = max(a, b), min(a + n, b + m)
+        (ours_base, ours_start, ours_size), (theirs_base, theirs_start, theirs_size) = in_ours[i], in_theirs[j]
+        ours_stop, theirs_stop = ours_base + ours_size, theirs_base + theirs_size
+        start, stop = max(ours_base, theirs_base), min(ours_stop, theirs_stop)
         if start < stop:
+            ours_start += start - ours_base
+            theirs_start += start - theirs_base
             size = stop - start
             yield Same(
-                range(start, stop),
-                range(o + start - a, o + start - a + size),
-                range(t + start - b, t + start - b + size),
+                base=range(start, stop),
+                ours=range(ours_start, ours_start + size),
+                theirs=range(theirs_start, theirs_start + size),
             )
-        if a + n <= b + m:
+        if ours_stop <= theirs_stop:
             i += 1
         else:
             j += 1
 
 
 def find_common_stretches(base: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield the stretches that two texts share, in order: the first line in each text and the number of lines.
+    """Yield the stretches that two texts have in common, in order.
 
-    They form a longest common subsequence, unless finding it takes more than `MAX_STEPS`.
+    Each is the number of its first line in `base` and in `other`, and its number of lines. Together they are a longest common
+    subsequence, unless finding one takes more than `MAX_STEPS`.
     """
     shortest = min(len(base), len(other))
     head = _count_equal(base, other, shortest)
@@ -72,8 +76,8 @@ def find_common_stretches(base: Sequence[str], other: Sequence[str]) -> Iterator
     if head:
         yield 0, 0, head
     pairs = _pair_common_lines(base[head : len(base) - tail], other[head : len(other) - tail])
-    # In a stretch both numbers grow by one from pair to pair, as the index does.
-    for _, group in groupby(enumerate(pairs), lambda one: (one[1][0] - one[0], one[1][1] - one[0])):
+    # In a stretch both line numbers rise by one from pair to pair, as the index does, so their distance from it is constant.
+    for _, group in groupby(enumerate(pairs), lambda item: (item[1][0] - item[0], item[1][1] - item[0])):
         stretch = [pair for _, pair in group]
         yield head + stretch[0][0], head + stretch[0][1], len(stretch)
     if tail:
@@ -81,21 +85,26 @@ def find_common_stretches(base: Sequence[str], other: Sequence[str]) -> Iterator
 
 
 def _pair_common_lines(base: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the numbers of the lines that both texts share, in order; none when finding them takes too many steps."""
+    """Return the pairs of numbers of the lines that both texts have, in order. Empty if finding them takes too many steps."""
     in_base, in_other = set(base), set(other)
-    # A line that only one text has is no common line: it costs nothing.
+    # Lines that only one text has are left out, so that they cost no steps.
     old = [number for number, line in enumerate(base) if line in in_other]
     new = [number for number, line in enumerate(other) if line in in_base]
-    names: dict[str, int] = {}
+    # Equal lines get equal numbers, which are faster to compare than texts.
+    ids: dict[str, int] = {}
     pairs = _find_shortest_edit(
-        [names.setdefault(base[number], len(names)) for number in old],
-        [names.setdefault(other[number], len(names)) for number in new],
+        [ids.setdefault(base[number], len(ids)) for number in old],
+        [ids.setdefault(other[number], len(ids)) for number in new],
     )
     return [(old[a], new[b]) for a, b in pairs]
 
 
 def _find_shortest_edit(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the pairs of equal lines that the shortest edit keeps (Myers 1986); none if it takes more than `MAX_STEPS`."""
+    """Return the pairs of equal lines that the shortest edit keeps (Myers 1986). Empty if it takes more than `MAX_STEPS`.
+
+    The names are those of the paper: an edit is a path through the grid of `old` and `new`, `k` is a diagonal of the grid, and
+    `furthest[k]` is the furthest x reached on it.
+    """
     n, m = len(old), len(new)
     furthest = {1: 0}
     rounds: list[array[int]] = []
@@ -120,11 +129,11 @@ def _find_shortest_edit(old: Sequence[int], new: Sequence[int]) -> list[tuple[in
 
 
 def _backtrack(rounds: Sequence["array[int]"], x: int, y: int) -> list[tuple[int, int]]:
-    """Return the pairs on the path to (x, y). `rounds`: how far each round of `_find_shortest_edit` came on its diagonals."""
+    """Return the pairs on the path to (x, y). `rounds` has, for each round of `_find_shortest_edit`, the furthest x by diagonal."""
     pairs: list[tuple[int, int]] = []
     for edits in range(len(rounds) - 1, 0, -1):
         k, before = x - y, rounds[edits - 1]
-        index = (k + edits) // 2  # of the diagonal k + 1 among those of the round before
+        index = (k + edits) // 2  # the index of the diagonal k + 1 in the round before
         down = k == -edits or (k != edits and before[index - 1] < before[index])
         start = before[index] if down else before[index - 1] + 1
         pairs.extend((a, a - k) for a in range(x - 1, start - 1, -1))

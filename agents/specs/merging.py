@@ -1,21 +1,22 @@
-"""Merge proposals to change a spec, without a model: line by line in the prompt, field by field elsewhere.
+"""Merge proposals to change a spec without a model: the prompt line by line, everything else field by field.
 
 A three-way merge. It starts from production and applies one proposal after the other. For each proposal it compares three
 texts: the version that the proposal was made on (`base`), the result so far (`ours`) and the proposed text (`theirs`).
 
 * If only one of `ours` and `theirs` differs from `base`, that one is used.
 * If both made the same change, it has several contributors.
-* If they made different changes, a conflict lists the text of each contributor. The first contributor's is used.
+* If they made different changes, a conflict lists the text of each contributor. The text of the first one is used.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolUse
 from agents.specs.matching import Same, align_three, find_common_stretches
@@ -27,7 +28,7 @@ from events.rows import Choice, Conflict, Contributor, Segment
 class Proposal:
     """A proposed spec, and the version that it was made on.
 
-    `segments` attribute parts of its prompt to other contributors; if there are none, all of its changes are by `contributor`.
+    `segments` attribute parts of its prompt to other contributors. Without them, all of its changes are the `contributor`'s.
     """
 
     contributor: Contributor
@@ -37,28 +38,28 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Merged:
-    """A merged spec. The texts of `segments`, joined, are its prompt. A segment names its conflict by the index in `conflicts`."""
+class MergedSpec:
+    """A merged spec. The joined texts of `segments` are its prompt. A segment names its conflict by its index in `conflicts`."""
 
     content: SpecContent
     segments: list[Segment]
     conflicts: list[Conflict]
 
 
-def merge_proposals(production: SpecContent, proposals: Sequence[Proposal]) -> Merged:
-    """Merge all proposals in order. Raises `TooLarge` if the result is more than a spec can hold."""
+def merge_proposals(production: SpecContent, proposals: Sequence[Proposal]) -> MergedSpec:
+    """Merge proposals into production, in this order. Raises `TooLarge` if the result is longer than a spec may be."""
     lines = [_Line(text) for text in production.prompt.split("\n")]
     for proposal in proposals:
         lines = list(_apply_proposal(lines, proposal))
 
-    # A later proposal may have replaced all lines of a disagreement by those of a wider one.
-    disagreements = list(dict.fromkeys(line.disagreement for line in lines if line.disagreement))
-    segments = _group_lines(lines, disagreements)
+    # A conflict is listed only if it still has lines: a later proposal may have replaced them by those of a wider conflict.
+    prompt_conflicts = list(dict.fromkeys(line.conflict for line in lines if line.conflict))
+    segments = _group_lines(lines, prompt_conflicts)
     prompt = "".join(segment.text for segment in segments)
 
     content, field_conflicts = merge_fields(production, proposals)
-    conflicts = [disagreement.to_conflict() for disagreement in disagreements] + field_conflicts
-    return Merged(_validate_spec(content.model_dump() | {"prompt": prompt}), segments, conflicts)
+    conflicts = [conflict.to_row() for conflict in prompt_conflicts] + field_conflicts
+    return MergedSpec(_validate_spec(content.model_dump() | {"prompt": prompt}), segments, conflicts)
 
 
 def _validate_spec(content: dict[str, Any]) -> SpecContent:
@@ -66,24 +67,24 @@ def _validate_spec(content: dict[str, Any]) -> SpecContent:
         return SpecContent.model_validate(content)
     except ValidationError as error:
         hint = f"A prompt has up to {MAX_PROMPT:,} characters, a spec up to 64 tools."
-        raise TooLarge("Together this is more than an agent can be given.", hints=[hint]) from error
+        raise TooLarge("The merged text is longer than the spec of an agent may be.", hints=[hint]) from error
 
 
 # --- the prompt ---------------------------------------------------------------------------------------------------
 
 
 _Option = tuple[UUID | None, list[str]]
-"""A contributor (null: production) and the lines that they want in one stretch of the prompt."""
+"""A contributor (null for production), and the lines that they propose for a range of the prompt."""
 
 
-class _Disagreement:
-    """A stretch of the prompt for which contributors want different lines. `chosen` is the index of the option in use."""
+class _PromptConflict:
+    """A range of the prompt for which contributors propose different lines. `chosen` is the index of the option that is used."""
 
     def __init__(self, options: list[_Option], chosen: int) -> None:
         self.options = options
         self.chosen = chosen
 
-    def to_conflict(self) -> Conflict:
+    def to_row(self) -> Conflict:
         choices = [Choice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.options]
         return Conflict(about="prompt", question="", choices=choices, chosen=self.chosen)
 
@@ -92,19 +93,19 @@ class _Disagreement:
 class _Line:
     """A line of the merged prompt. Lines of production have no contributors.
 
-    If `text` is null, this is no line but the record of a deletion: `contributors` want no lines at this position.
+    If `text` is null, it is not a line but records a deletion: `contributors` removed the lines at this position.
     """
 
     text: str | None
     contributors: tuple[UUID, ...] = ()
-    disagreement: _Disagreement | None = None
+    conflict: _PromptConflict | None = None
 
 
 def _apply_proposal(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
-    """Yield the merged lines after a proposal, given those before it."""
+    """Merge a proposal into the lines merged so far, and yield the result."""
     indexes = [index for index, line in enumerate(lines) if line.text is not None]
-    # The lines of a disagreement never match the base, so a change to one of them is compared with all of them.
-    ours = [f"\0{index}" if lines[index].disagreement else str(lines[index].text) for index in indexes]
+    # The lines of a conflict must never match the base, so that a change to one of them is compared with all of them.
+    ours = [f"\0{index}" if lines[index].conflict else str(lines[index].text) for index in indexes]
     base = proposal.base.prompt.split("\n")
     theirs = _split_segments(proposal.segments or [Segment(text=proposal.content.prompt)])
 
@@ -114,7 +115,7 @@ def _apply_proposal(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
             end = indexes[part.ours.stop - 1] + 1
             yield from lines[start:end]
         else:
-            # Deletions before the next common line are in the gap, so a change beside them is compared with them.
+            # The gap includes the deletions before the next common line, so that a change next to them is compared with them.
             end = indexes[part.ours.stop] if part.ours.stop < len(indexes) else len(lines)
             yield from _merge_gap(
                 lines[start:end],
@@ -127,25 +128,25 @@ def _apply_proposal(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
 
 
 def _merge_gap(ours: list[_Line], base: list[str], theirs: list[_Line], contributor: UUID) -> list[_Line]:
-    """Return the merged lines of a stretch in which the three texts differ. `theirs` are the contributor's lines."""
+    """Return the merged lines of a range in which the three texts differ. `theirs` are the contributor's lines."""
     our_texts, their_texts = _get_texts(ours), _get_texts(theirs)
-    is_ours_unchanged = our_texts == base and not any(line.contributors or line.disagreement for line in ours)
+    is_ours_unchanged = our_texts == base and not any(line.contributors or line.conflict for line in ours)
     if their_texts == base:
         return ours
     if our_texts == their_texts:
         return [_add_contributor(line, contributor) for line in ours]
     if is_ours_unchanged:
-        return _attribute(theirs, contributor)
-    if not any([*our_texts, *their_texts]):  # They differ in the number of blank lines only.
+        return _attribute_to(contributor, theirs)
+    if not any([*our_texts, *their_texts]):  # They differ only in the number of blank lines.
         return ours
-    return _build_disagreement(ours, theirs, contributor)
+    return _build_conflict_lines(ours, theirs, contributor)
 
 
-def _attribute(lines: list[_Line], contributor: UUID, disagreement: _Disagreement | None = None) -> list[_Line]:
-    """Return the lines with the contributor as their author, unless they have one. No lines become a deletion."""
-    return [_Line(line.text, line.contributors or (contributor,), disagreement) for line in lines] or [
-        _Line(None, (contributor,), disagreement)
-    ]
+def _attribute_to(contributor: UUID, lines: list[_Line], conflict: _PromptConflict | None = None) -> list[_Line]:
+    """Attribute the lines to the contributor, except those that have contributors. An empty list becomes a deletion."""
+    if not lines:
+        return [_Line(None, (contributor,), conflict)]
+    return [_Line(line.text, line.contributors or (contributor,), conflict) for line in lines]
 
 
 def _get_texts(lines: Sequence[_Line]) -> list[str]:
@@ -153,77 +154,79 @@ def _get_texts(lines: Sequence[_Line]) -> list[str]:
 
 
 def _add_contributor(line: _Line, contributor: UUID) -> _Line:
-    """Return the line with one more contributor. A line of production or of a disagreement stays as it is."""
-    if not line.contributors or line.disagreement or contributor in line.contributors:
+    """Return the line with one more contributor. A line of production or of a conflict is returned unchanged."""
+    if not line.contributors or line.conflict or contributor in line.contributors:
         return line
     return _Line(line.text, (*line.contributors, contributor))
 
 
-def _build_disagreement(ours: list[_Line], theirs: list[_Line], contributor: UUID) -> list[_Line]:
-    """Return the lines in use of a new disagreement: those of its first contributor, never production's."""
-    options = [*_list_options(ours), (contributor, _get_texts(theirs))]
-    options = [option for index, option in enumerate(options) if option not in options[:index]]
+def _build_conflict_lines(ours: list[_Line], theirs: list[_Line], contributor: UUID) -> list[_Line]:
+    """Create a conflict, and return the lines that are used for it: those of its first contributor, never production's."""
+    options: list[_Option] = []
+    for option in [*_list_options(ours), (contributor, _get_texts(theirs))]:
+        if option not in options:
+            options.append(option)
     authors = [author for author, _ in options]
     first = next(author for author in authors if author is not None)
-    disagreement = _Disagreement(options, chosen=authors.index(first))
+    conflict = _PromptConflict(options, chosen=authors.index(first))
     if all(author is None for author in authors[:-1]):
-        return _attribute(theirs, contributor, disagreement)
-    return _attribute([line for line in ours if line.text is not None], first, disagreement)
+        return _attribute_to(contributor, theirs, conflict)
+    return _attribute_to(first, [line for line in ours if line.text is not None], conflict)
 
 
 def _list_options(ours: list[_Line]) -> list[_Option]:
-    """Return what each contributor wants in a stretch: the lines in use, then the other options of each disagreement in it."""
-    in_use = dict.fromkeys(contributor for line in ours for contributor in line.contributors)
-    authors: list[UUID | None] = [*in_use] or [None]
-    disagreements = dict.fromkeys(line.disagreement for line in ours if line.disagreement)
-    others = [
-        (author, _replace_disagreement(ours, disagreement, texts))
-        for disagreement in disagreements
-        for index, (author, texts) in enumerate(disagreement.options)
-        if index != disagreement.chosen
-    ]
-    return [(author, _get_texts(ours)) for author in authors] + others
+    """Return the options for a range: the lines that are used, then the other options of each conflict in the range."""
+    contributors = dict.fromkeys(contributor for line in ours for contributor in line.contributors)
+    authors: list[UUID | None] = [*contributors] or [None]
+    options: list[_Option] = [(author, _get_texts(ours)) for author in authors]
+    for conflict in dict.fromkeys(line.conflict for line in ours if line.conflict):
+        for index, (author, texts) in enumerate(conflict.options):
+            if index != conflict.chosen:
+                options.append((author, _replace_conflict(ours, conflict, texts)))
+    return options
 
 
-def _replace_disagreement(lines: list[_Line], disagreement: _Disagreement, texts: list[str]) -> list[str]:
-    """Return the texts of the lines, with `texts` in place of the lines of the disagreement."""
-    first = next(index for index, line in enumerate(lines) if line.disagreement is disagreement)
-    after = [line for line in lines[first:] if line.disagreement is not disagreement]
+def _replace_conflict(lines: list[_Line], conflict: _PromptConflict, texts: list[str]) -> list[str]:
+    """Return the texts of the lines, with `texts` in place of the lines of the conflict."""
+    first = next(index for index, line in enumerate(lines) if line.conflict is conflict)
+    after = [line for line in lines[first:] if line.conflict is not conflict]
     return [*_get_texts(lines[:first]), *texts, *_get_texts(after)]
 
 
-def _group_lines(lines: list[_Line], disagreements: list[_Disagreement]) -> list[Segment]:
-    """Return the lines as segments, grouped by contributors. Every line but the last ends with a line feed."""
-    # Of the deletions only those in a disagreement are shown: as an empty segment.
-    lines = [line for line in lines if line.text is not None or line.disagreement]
+def _group_lines(lines: list[_Line], conflicts: list[_PromptConflict]) -> list[Segment]:
+    """Return the segments of a prompt: its lines, grouped by contributors and conflict.
+
+    Every line but the last ends with a line feed. A deletion is a segment, an empty one, only if it is part of a conflict.
+    """
+    lines = [line for line in lines if line.text is not None or line.conflict]
     last = max(index for index, line in enumerate(lines) if line.text is not None)
     texts = ["" if line.text is None else line.text + "\n" * (index != last) for index, line in enumerate(lines)]
-    groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].contributors, pair[0].disagreement))
+    groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].contributors, pair[0].conflict))
     return [
         Segment(
             text="".join(text for _, text in group),
             contributors=list(contributors),
-            conflict=disagreements.index(disagreement) if disagreement else None,
+            conflict=conflicts.index(conflict) if conflict else None,
         )
-        for (contributors, disagreement), group in groups
+        for (contributors, conflict), group in groups
     ]
 
 
 def _split_segments(segments: Sequence[Segment]) -> list[_Line]:
-    """Return the lines of a prompt, given its segments. The reverse of `_group_lines`."""
+    """Return the lines of a prompt that is given as segments. The inverse of `_group_lines`."""
     texts = "".join(segment.text for segment in segments).split("\n")
-    # A line belongs to the segment that has its line feed.
+    # A line belongs to the segment that contains its line feed.
     authors = [tuple(segment.contributors) for segment in segments for _ in range(segment.text.count("\n"))]
-    # The last line has none: it belongs to the last segment with a text, unless that ends with a line feed.
+    # The last line has no line feed. It belongs to the last segment with a text, unless that one ends with a line feed.
     last_segment = next((segment for segment in reversed(segments) if segment.text), Segment(text=""))
     authors.append(() if last_segment.text.endswith("\n") else tuple(last_segment.contributors))
     return [_Line(text, contributors) for text, contributors in zip(texts, authors, strict=True)]
 
 
 def attribute_lines(segments: Sequence[Segment], edits: Sequence[tuple[UUID, str]]) -> list[Segment]:
-    """Attribute the lines of a prompt to contributors.
+    """Attribute the lines of a prompt to contributors, and return them as segments.
 
-    The prompt began as `segments`. Each edit is a contributor and the whole prompt after their change.
+    The prompt was first `segments`. Each edit is a contributor and the whole prompt after their change.
     """
     lines = _split_segments(segments)
     for contributor, text in edits:
@@ -232,7 +235,7 @@ def attribute_lines(segments: Sequence[Segment], edits: Sequence[tuple[UUID, str
 
 
 def _attribute_changes(before: list[_Line], after: list[str], contributor: UUID) -> Iterator[_Line]:
-    """Yield the lines of `after`: those that `before` has, too, as they were there, all others as the contributor's."""
+    """Yield the lines of `after`. Those that are also in `before` keep their contributors, all others get the contributor."""
     done = 0
     for old_start, new_start, size in find_common_stretches(_get_texts(before), after):
         yield from (_Line(text, (contributor,)) for text in after[done:new_start])
@@ -245,7 +248,7 @@ def _attribute_changes(before: list[_Line], after: list[str], contributor: UUID)
 
 
 class _FieldChange(NamedTuple):
-    """A field in the base and in the content of a proposal."""
+    """The values of a field in the base and in the content of a proposal."""
 
     contributor: Contributor
     base: Any
@@ -253,38 +256,44 @@ class _FieldChange(NamedTuple):
 
 
 def merge_fields(production: SpecContent, proposals: Sequence[Proposal]) -> tuple[SpecContent, list[Conflict]]:
-    """Merge every field but the prompt, which stays production's. The order of the tools is never a conflict."""
+    """Merge every field except the prompt, which remains that of production. The order of tools never is a conflict."""
     values = flatten_spec(production)
-    flat = [(one.contributor, flatten_spec(one.base), flatten_spec(one.content)) for one in proposals]
-    names = dict.fromkeys([*values, *(name for _, base, proposed in flat for name in (*base, *proposed))])
-    merged, conflicts = {}, []
+    names = dict.fromkeys(values)
+    changes: dict[str, list[_FieldChange]] = defaultdict(list)
+    for proposal in proposals:
+        base, proposed = flatten_spec(proposal.base), flatten_spec(proposal.content)
+        for name in dict.fromkeys([*base, *proposed]):
+            names[name] = None
+            if base.get(name) != proposed.get(name):
+                changes[name].append(_FieldChange(proposal.contributor, base.get(name), proposed.get(name)))
+
+    merged: dict[str, Any] = {}
+    conflicts: list[Conflict] = []
     for name in names:
-        changes = [
-            _FieldChange(contributor, base.get(name), proposed.get(name))
-            for contributor, base, proposed in flat
-            if base.get(name) != proposed.get(name)
-        ]
-        merged[name], conflict = _merge_field(name, values.get(name), changes)
-        conflicts += [conflict] if conflict else []
+        merged[name], conflict = _merge_field(name, values.get(name), changes[name])
+        if conflict is not None:
+            conflicts.append(conflict)
     return _unflatten_spec(production, merged, _order_tools(production, proposals)), conflicts
 
 
 def flatten_spec(content: SpecContent) -> dict[str, Any]:
-    """Return a spec without its prompt as one flat dict.
+    """Return all fields of a spec except the prompt as one flat dict.
 
     Its keys are `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>` (a `ToolUse`).
     """
-    flat: dict[str, Any] = {"model": content.model}
-    groups: dict[str, BaseModel] = {"parameters": content.parameters, "limits": content.limits}
-    for group, values in groups.items():
-        flat |= {f"{group}.{name}": value for name, value in values}
-    return flat | {"memory": content.memory} | {f"tools.{use.tool}": use for use in content.tools}
+    return {
+        "model": content.model,
+        **{f"parameters.{name}": value for name, value in content.parameters},
+        **{f"limits.{name}": value for name, value in content.limits},
+        "memory": content.memory,
+        **{f"tools.{use.tool}": use for use in content.tools},
+    }
 
 
 def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[Any, Conflict | None]:
-    """Return the merged value of a field, and a conflict if the changes differ. The first change is used.
+    """Return the merged value of a field, and a conflict if the changes differ. The value of the first change is used.
 
-    `current` is production's value. It is a choice, too, if production changed the field since a proposal was made on it.
+    `current` is the value in production. It is also a choice of the conflict if production changed since a proposal's base.
     """
     if not changes:
         return current, None
@@ -301,14 +310,17 @@ def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[
 
 
 def _format_value(value: Any) -> str:
-    """Return a field's value as the text of a choice. It is empty if there is none (a tool that is removed)."""
+    """Return a field's value as the text of a choice. It is empty if there is no value, as of a removed tool."""
     if isinstance(value, ToolUse):
         return json.dumps(value.model_dump(), ensure_ascii=False, sort_keys=True)
     return "" if value is None else str(value)
 
 
 def _order_tools(production: SpecContent, proposals: Sequence[Proposal]) -> list[str]:
-    """Return the names of all tools in production's order, or as a proposal reorders them. A new tool follows its neighbour."""
+    """Return the names of all tools in the order of production, or of the first proposal that reorders them.
+
+    A new tool follows the one before it in the proposal that adds it.
+    """
     order = [use.tool for use in production.tools]
     for proposal in proposals:
         base, proposed = ([use.tool for use in content.tools] for content in (proposal.base, proposal.content))
@@ -322,7 +334,7 @@ def _order_tools(production: SpecContent, proposals: Sequence[Proposal]) -> list
 
 
 def _unflatten_spec(production: SpecContent, flat: dict[str, Any], order: list[str]) -> SpecContent:
-    """Return the spec of these fields, with its tools in this order and production's prompt."""
+    """Build a spec from the fields of `flatten_spec`, with its tools in this order and the prompt of production."""
     groups: dict[str, dict[str, Any]] = {"parameters": {}, "limits": {}}
     for name, value in flat.items():
         group, _, key = name.partition(".")

@@ -41,10 +41,10 @@ def test_EDIT3_an_operator_releases_the_lock_of_a_draft_and_its_text_is_kept(env
     draft = drafts.claim_draft(
         actor=environment.team.bob, chat_id=environment.team.chat.id, agent_id=environment.team.robin.id
     )
-    run_action(environment.client, draft, "free_draft")
+    run_action(environment.client, draft, "release_draft")
     draft.refresh_from_db()
     assert (draft.lock_holder, draft.status) == (None, "drafting")
-    assert is_audited(environment, "draft.freed", draft)
+    assert is_audited(environment, "draft.released", draft)
 
 
 def test_an_operator_stops_a_run_and_the_chat_shows_their_name(environment):

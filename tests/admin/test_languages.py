@@ -74,7 +74,7 @@ def test_every_text_is_translated():
     collected = {message.id for message in texts.collect_texts()}
     assert {"Close the account", "created at", "Waiting for approval", "Can invite people",
             "Newest in the audit trail", "Welcome back to", "This run is over.", "This merge is over.",
-            "Nobody holds this draft.", "They are not in this chat.",
+            "This draft is not locked.", "They are not in this chat.",
             "A workspace keeps at least one editor."} <= collected  # fmt: skip
     call_command("texts", check=True)
 

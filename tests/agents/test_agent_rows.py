@@ -1,4 +1,4 @@
-"""What lists say of agents, and what one agent says of itself."""
+"""The rows of agents in lists, and the row of one agent."""
 
 import pytest
 from django.db import connection
@@ -10,7 +10,7 @@ from tests.people import make_agent
 pytestmark = pytest.mark.django_db
 
 
-def test_a_list_of_agents_carries_and_reads_no_prompts(team):
+def test_a_list_of_agents_neither_has_nor_reads_prompts(team):
     long_prompt = "Answer slowly. " * 1_000
     scribe = make_agent(team.workspace, team.alice, "Scribe", prompt=long_prompt)
     alice = client_for(team, "alice")
@@ -18,14 +18,14 @@ def test_a_list_of_agents_carries_and_reads_no_prompts(team):
         rows = alice.ok("GET", f"workspaces/{team.workspace.id}/agents")["results"]
     assert [row["actor"]["name"] for row in rows] == ["Robin", "Scribe"]
     assert set(rows[1]) == {"actor", "state", "verbs", "created_at"}
-    asked = " ".join(query["sql"] for query in queries)
-    assert [name for name in ('"prompt"', "agenttoolconfig") if name in asked] == []
+    sql = " ".join(query["sql"] for query in queries)
+    assert [name for name in ('"prompt"', "agenttoolconfig") if name in sql] == []
     one = alice.ok("GET", f"agents/{scribe.id}")
     assert (one.pop("spec")["prompt"], one.pop("revision")) == (long_prompt, scribe.revision)
     assert one == rows[1]
 
 
-def test_a_page_of_agents_is_as_long_as_it_is_asked_for(team):
+def test_a_page_of_agents_has_the_requested_length(team):
     for number in range(30):
         make_agent(team.workspace, team.alice, f"Agent {number:02}")
     page = client_for(team, "alice").ok("GET", f"workspaces/{team.workspace.id}/agents?limit=25")

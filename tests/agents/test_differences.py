@@ -1,4 +1,4 @@
-"""What differs between two specs (RUN6)."""
+"""The difference of two specs (RUN6)."""
 
 import sys
 from collections.abc import Callable
@@ -18,46 +18,44 @@ from events.rows import DiffRow, FieldChange
 TEXTS = st.lists(st.sampled_from(["", "- one", "+ two", "三", "four"]), max_size=12).map("\n".join)
 
 
-def patched(before: str, unified: str) -> str:
-    """What a unified diff makes of a text: an independent reading of it."""
-    old, new, at = before.split("\n") if before else [], [], 0
+def apply_diff(before: str, unified: str) -> str:
+    """Apply a unified diff to a text. An independent implementation of the format."""
+    old, new, position = before.split("\n") if before else [], [], 0
     for line in unified.split("\n"):
         if line.startswith("@@"):
             start, _, count = line.split()[1].lstrip("-").partition(",")
-            upto = int(start) - (0 if count == "0" else 1)
-            new += old[at:upto]
-            at = upto
+            end = int(start) - (0 if count == "0" else 1)
+            new += old[position:end]
+            position = end
         elif line.startswith("+"):
             new.append(line[1:])
         else:
-            assert old[at] == line[1:]
+            assert old[position] == line[1:]
             new += [line[1:]] if line.startswith(" ") else []
-            at += 1
-    return "\n".join(new + old[at:])
+            position += 1
+    return "\n".join(new + old[position:])
 
 
 @given(before=TEXTS, after=TEXTS)
-def test_a_unified_diff_makes_the_second_text_of_the_first(before: str, after: str) -> None:
-    found = diff(SpecContent(prompt=before), SpecContent(prompt=after))
-    assert (found.prompt == "") == (before == after)
-    if found.prompt:
-        assert patched(before, found.prompt) == after
+def test_a_unified_diff_transforms_the_first_text_into_the_second(before: str, after: str) -> None:
+    result = diff(SpecContent(prompt=before), SpecContent(prompt=after))
+    assert (result.prompt == "") == (before == after)
+    if result.prompt:
+        assert apply_diff(before, result.prompt) == after
 
 
 @given(before=TEXTS, after=TEXTS)
-def test_texts_too_costly_to_compare_line_by_line_are_replaced_between_their_common_ends(
-    before: str, after: str
-) -> None:
+def test_texts_that_need_too_many_steps_are_replaced_between_their_common_ends(before: str, after: str) -> None:
     if not before or not after or before == after:
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "MAX_STEPS", 0)
-        found = list(differences._format_hunks(before.split("\n"), after.split("\n")))
-    assert patched(before, "\n".join(found)) == after
+        result = list(differences._format_hunks(before.split("\n"), after.split("\n")))
+    assert apply_diff(before, "\n".join(result)) == after
 
 
 @given(before=TEXTS, after=TEXTS)
-def test_as_many_lines_as_can_be_stay(before: str, after: str) -> None:
+def test_common_stretches_are_a_longest_common_subsequence(before: str, after: str) -> None:
     old, new = before.split("\n"), after.split("\n")
     longest = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for a, b in product(range(len(old)), range(len(new))):
@@ -67,14 +65,14 @@ def test_as_many_lines_as_can_be_stay(before: str, after: str) -> None:
     assert sum(size for *_, size in blocks) == longest[-1][-1]
 
 
-# --- what it costs ------------------------------------------------------------------------------------------------
+# --- costs ------------------------------------------------------------------------------------------------
 
-WORST = {
+EXPENSIVE_TEXTS = {
     "own lines between common ones": (
         [f"c{n}" for n in range(10_000)],
         [line for n in range(10_000) for line in (f"c{n}", f"u{n}")],
     ),
-    "one line that stands everywhere between others": (
+    "one line between all others": (
         [line for n in range(10_000) for line in ("x", f"u{n}")],
         [line for n in range(10_000) for line in ("x", f"v{n}")],
     ),
@@ -82,81 +80,81 @@ WORST = {
     "the other way round": ([f"c{n}" for n in range(16_000)], [f"c{n}" for n in range(16_000)][::-1]),
     "few letters": ([chr(0x4E00 + n % 120) for n in range(49_000)], [chr(0x4E00 + n * n % 113) for n in range(49_000)]),
 }
-MOST_LINES_RUN = 10 * (matching.MAX_STEPS + MAX_PROMPT)
+MAX_EXECUTED_LINES = 10 * (matching.MAX_STEPS + MAX_PROMPT)
 
 
-def lines_run(act: Callable[[], object]) -> int:
-    """How many lines of Python the comparison runs. Stops, as a failure, at far too many."""
-    run = 0
+def count_executed_lines(call: Callable[[], object]) -> int:
+    """Return how many lines of Python code the call executes. Fails at far too many."""
+    executed = 0
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal run
+        nonlocal executed
         if not frame.f_code.co_filename.endswith(("matching.py", "differences.py", "difflib.py")):
             return None
-        run += event == "line"
-        assert run < 2 * MOST_LINES_RUN, "it goes on and on"
+        executed += event == "line"
+        assert executed < 2 * MAX_EXECUTED_LINES, "the comparison does not end"
         return trace
 
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        act()
+        call()
     finally:
         sys.settrace(before)
-    return run
+    return executed
 
 
-@pytest.mark.parametrize("name", WORST)
-def test_FAIR3_no_texts_cost_more_steps_than_the_bound(name: str) -> None:
-    old, new = WORST[name]
+@pytest.mark.parametrize("name", EXPENSIVE_TEXTS)
+def test_FAIR3_the_cost_of_a_comparison_is_bounded(name: str) -> None:
+    old, new = EXPENSIVE_TEXTS[name]
     differences._diff_prompts.cache_clear()
     before, after = SpecContent(prompt="\n".join(old)[:MAX_PROMPT]), SpecContent(prompt="\n".join(new)[:MAX_PROMPT])
-    found: list[DiffRow] = []
-    assert lines_run(lambda: found.append(diff(before, after))) < MOST_LINES_RUN
-    assert patched(before.prompt, found[0].prompt) == after.prompt
+    result: list[DiffRow] = []
+    assert count_executed_lines(lambda: result.append(diff(before, after))) < MAX_EXECUTED_LINES
+    assert apply_diff(before.prompt, result[0].prompt) == after.prompt
 
 
-def test_FAIR3_lines_of_one_s_own_between_common_ones_leave_these_where_they_are() -> None:
-    old, new = WORST["own lines between common ones"]
-    found = diff(SpecContent(prompt="\n".join(old[:1_000])), SpecContent(prompt="\n".join(new[:2_000])))
-    assert (found.prompt_added, found.prompt_removed) == (1_000, 0)
+def test_FAIR3_added_lines_between_common_ones_are_only_added() -> None:
+    old, new = EXPENSIVE_TEXTS["own lines between common ones"]
+    result = diff(SpecContent(prompt="\n".join(old[:1_000])), SpecContent(prompt="\n".join(new[:2_000])))
+    assert (result.prompt_added, result.prompt_removed) == (1_000, 0)
 
 
-def test_FAIR3_texts_that_were_compared_are_not_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_FAIR3_the_diff_of_the_same_texts_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = SpecContent(prompt="a\nb"), SpecContent(prompt="a\nc")
     first = diff(before, after)
     monkeypatch.setattr(differences, "_format_hunks", None)
     assert diff(before, after) == first
 
 
-def test_lines_are_counted_and_shown_with_their_surroundings() -> None:
-    found = diff(SpecContent(prompt="a\nb\nc"), SpecContent(prompt="a\nB\nc\nd"))
-    assert found.prompt == "@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d"
-    assert (found.prompt_added, found.prompt_removed) == (2, 1)
+def test_changed_lines_are_counted_and_shown_with_context() -> None:
+    result = diff(SpecContent(prompt="a\nb\nc"), SpecContent(prompt="a\nB\nc\nd"))
+    assert result.prompt == "@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d"
+    assert (result.prompt_added, result.prompt_removed) == (2, 1)
 
 
-def test_every_other_field_is_compared_by_its_name() -> None:
+def test_other_fields_are_compared_by_name() -> None:
     search = {"tool": "web_fetch", "is_enabled": True, "custom_config": {}, "usage_instructions": ""}
     before = SpecContent(model="a", parameters={"temperature": 0.3}, tools=(search, {"tool": "send_message"}))
     after = SpecContent(limits={"max_steps": 3}, memory="agent", tools=({**search, "is_enabled": False}, {"tool": "x"}))
-    found = {change.field: change for change in diff(before, after).fields}
-    assert found.keys() == {
+    result = {change.field: change for change in diff(before, after).fields}
+    assert result.keys() == {
         "model", "parameters.temperature", "limits.max_steps", "memory", "tools.web_fetch", "tools.send_message", "tools.x",
     }  # fmt: skip
-    assert found["limits.max_steps"] == FieldChange(field="limits.max_steps", before=10, after=3)
-    assert found["tools.web_fetch"].after["is_enabled"] is False
-    assert found["tools.send_message"].after is None
-    assert found["tools.x"].before is None
+    assert result["limits.max_steps"] == FieldChange(field="limits.max_steps", before=10, after=3)
+    assert result["tools.web_fetch"].after["is_enabled"] is False
+    assert result["tools.send_message"].after is None
+    assert result["tools.x"].before is None
 
 
-def test_the_order_of_tools_alone_is_no_difference() -> None:
+def test_a_different_order_of_tools_is_not_a_difference() -> None:
     before = SpecContent(tools=({"tool": "a"}, {"tool": "b"}))
     after = SpecContent(tools=({"tool": "b"}, {"tool": "a"}))
     assert diff(before, after).fields == []
     assert list_changed_parts(before, after) == []
 
 
-def test_touched_parts_are_named_once_each() -> None:
+def test_changed_parts_are_listed_once() -> None:
     after = SpecContent(prompt="p", model="m", limits={"max_steps": 3, "max_seconds": 60}, tools=({"tool": "a"},))
     assert list_changed_parts(SpecContent(), after) == ["prompt", "model", "limits", "tools"]
 

@@ -1,5 +1,5 @@
-"""Whatever two editors and two suggesters do with one agent in two rooms, in any order: the draft's rules hold, and nothing
-that somebody wrote is lost (EDIT1–EDIT3, EDIT5)."""
+"""A property test: two editors and two suggesters edit one agent in two chats, in any order. The rules of drafts hold, and no text
+that a person wrote is lost (EDIT1–EDIT3, EDIT5)."""
 
 import random
 from collections import Counter
@@ -32,210 +32,212 @@ pytestmark = pytest.mark.django_db
 
 
 class Crash(Exception):
-    """The process dies before it commits."""
+    """The process ends before it commits."""
 
 
-class Workshop:
-    """What has been done, and what must be found of it."""
+class Script:
+    """Random steps, and the texts that must be found after them: `texts_to_keep`, and `applied_texts` by chat."""
 
-    def __init__(self, board: SuggestionEnvironment) -> None:
-        self.board = board
+    def __init__(self, environment: SuggestionEnvironment) -> None:
+        self.environment = environment
         dora = make_person("Dora")
-        workspaces.join_workspace(dora, board.team.workspace.id, role="editor", invited_by=board.team.alice)
-        self.people = [board.team.alice, dora, board.team.bob, board.carol]
-        self.rooms = [board.room(title, *self.people[1:]) for title in ("One", "Two")]
+        workspaces.join_workspace(dora, environment.team.workspace.id, role="editor", invited_by=environment.team.alice)
+        self.people = [environment.team.alice, dora, environment.team.bob, environment.carol]
+        self.chats = [environment.create_chat(title, *self.people[1:]) for title in ("One", "Two")]
         self.number = 0
-        self.accepted: set[str] = set()
-        self.applied: dict[Any, str] = {}
+        self.texts_to_keep: set[str] = set()
+        self.applied_texts: dict[Any, str] = {}
 
-    def take(self, seed: int) -> None:
-        """One step, the same for the same number; refused ones and those that crash change nothing."""
+    def run_step(self, seed: int) -> None:
+        """Run the step that this seed selects. A step that is refused or crashes changes nothing."""
         chance = random.Random(seed)
-        before = set(self.accepted), dict(self.applied)
+        before = set(self.texts_to_keep), dict(self.applied_texts)
         try:
             with transaction.atomic():
                 chance.choice(STEPS)(self, chance)
                 if chance.random() < 0.1:
                     raise Crash
         except (AppError, Crash):
-            self.accepted, self.applied = before
+            self.texts_to_keep, self.applied_texts = before
 
-    def at(self, chance: random.Random, who: Actor | None = None) -> dict[str, Any]:
-        room = chance.choice(self.rooms)
+    def draft_args(self, chance: random.Random, who: Actor | None = None) -> dict[str, Any]:
+        chat = chance.choice(self.chats)
         actor = who or chance.choice(self.people)
-        return {"actor": actor, "chat_id": room.id, "agent_id": self.board.scribe.id}
+        return {"actor": actor, "chat_id": chat.id, "agent_id": self.environment.scribe.id}
 
-    def held(self, chance: random.Random) -> tuple[Draft, dict[str, Any]]:
-        """A live draft, and its holder who names what stands there."""
+    def pick_draft(self, chance: random.Random) -> tuple[Draft, dict[str, Any]]:
+        """Return a live draft, and the arguments of a service that its holder calls with the latest revision."""
         live = list(Draft.objects.filter(ended_at=None).select_related("lock_holder", "updated_by").order_by("pk"))
         if not live:
             raise AppError("There is no draft.")
         draft = chance.choice(live)
         actor = draft.lock_holder or draft.updated_by
-        at = {"actor": actor, "chat_id": draft.chat_id, "agent_id": draft.agent_id, "revision": draft.revision}
-        return draft, at
+        args = {"actor": actor, "chat_id": draft.chat_id, "agent_id": draft.agent_id, "revision": draft.revision}
+        return draft, args
 
-    def text(self, prompt: str, chance: random.Random) -> SpecContent:
-        """New words in one line of a text: nobody has written them before."""
+    def change_text(self, prompt: str, chance: random.Random) -> SpecContent:
+        """Replace one line of a text by a line that was never written before."""
         self.number += 1
         lines = prompt.split("\n")
-        lines[chance.randrange(len(lines))] = f"words {self.number}"
-        return self.board.content("\n".join(lines))
+        lines[chance.randrange(len(lines))] = f"line {self.number}"
+        return self.environment.build_content("\n".join(lines))
 
-    def writes_over(self, draft: Draft | None, writer: Actor, content: SpecContent) -> None:
-        """One's own words one may write over."""
+    def record_write(self, draft: Draft | None, writer: Actor, content: SpecContent) -> None:
+        """Record a write. A person's own text may be overwritten without a snapshot."""
         if draft is not None and draft.updated_by_id == writer.id:
-            self.accepted.discard(draft.written["prompt"])
-        self.accepted.add(content.prompt)
+            self.texts_to_keep.discard(draft.written["prompt"])
+        self.texts_to_keep.add(content.prompt)
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
-    def begins(self, chance: random.Random) -> None:
-        at = self.at(chance)
-        draft = Draft.objects.filter(chat=at["chat_id"], ended_at=None).first()
-        content = self.text(draft.written["prompt"] if draft else self.board.content("x").prompt, chance)
-        drafts.claim_draft(**at, content=content)
-        self.writes_over(draft, at["actor"], content)
+    def start_draft(self, chance: random.Random) -> None:
+        args = self.draft_args(chance)
+        draft = Draft.objects.filter(chat=args["chat_id"], ended_at=None).first()
+        content = self.change_text(
+            draft.written["prompt"] if draft else self.environment.build_content("x").prompt, chance
+        )
+        drafts.claim_draft(**args, content=content)
+        self.record_write(draft, args["actor"], content)
 
-    def takes(self, chance: random.Random) -> None:
-        drafts.claim_draft(**self.at(chance))
+    def claim_draft(self, chance: random.Random) -> None:
+        drafts.claim_draft(**self.draft_args(chance))
 
-    def edits(self, chance: random.Random) -> None:
-        draft, at = self.held(chance)
-        content = self.text(draft.written["prompt"], chance)
-        drafts.write_draft(**at, content=content)
-        self.writes_over(draft, at["actor"], content)
+    def edit_draft(self, chance: random.Random) -> None:
+        draft, args = self.pick_draft(chance)
+        content = self.change_text(draft.written["prompt"], chance)
+        drafts.write_draft(**args, content=content)
+        self.record_write(draft, args["actor"], content)
 
-    def applies(self, chance: random.Random) -> None:
-        draft, at = self.held(chance)
-        drafts.apply_draft(**at)
-        self.applied[draft.chat_id] = draft.written["prompt"]
+    def apply_draft(self, chance: random.Random) -> None:
+        draft, args = self.pick_draft(chance)
+        drafts.apply_draft(**args)
+        self.applied_texts[draft.chat_id] = draft.written["prompt"]
 
-    def discards(self, chance: random.Random) -> None:
-        draft, at = self.held(chance)
-        drafts.discard_draft(**at | {"actor": chance.choice(self.people)})
-        self.applied.pop(draft.chat_id, None)
+    def discard_draft(self, chance: random.Random) -> None:
+        draft, args = self.pick_draft(chance)
+        drafts.discard_draft(**args | {"actor": chance.choice(self.people)})
+        self.applied_texts.pop(draft.chat_id, None)
 
-    def saves(self, chance: random.Random) -> None:
-        draft, at = self.held(chance)
-        drafts.save_draft(**at, base_version=draft.base_version)
-        self.applied.pop(draft.chat_id, None)
+    def save_draft(self, chance: random.Random) -> None:
+        draft, args = self.pick_draft(chance)
+        drafts.save_draft(**args, base_version=draft.base_version)
+        self.applied_texts.pop(draft.chat_id, None)
 
-    def suggests(self, chance: random.Random) -> None:
-        draft, at = self.held(chance)
-        suggestions.suggest_draft(**at)
-        self.applied.pop(draft.chat_id, None)
+    def suggest_draft(self, chance: random.Random) -> None:
+        draft, args = self.pick_draft(chance)
+        suggestions.suggest_draft(**args)
+        self.applied_texts.pop(draft.chat_id, None)
 
-    def suggests_late(self, chance: random.Random) -> None:
-        base = chance.choice(list(AgentSpec.objects.filter(agent=self.board.scribe, number__isnull=False)))
-        content = self.text(base.prompt, chance)
+    def suggest_text(self, chance: random.Random) -> None:
+        base = chance.choice(list(AgentSpec.objects.filter(agent=self.environment.scribe, number__isnull=False)))
+        content = self.change_text(base.prompt, chance)
         assert base.number is not None
-        suggestions.suggest_text(**self.at(chance), id=new_id(), content=content, base_version=base.number)
-        self.accepted.add(content.prompt)
+        suggestions.suggest_text(**self.draft_args(chance), id=new_id(), content=content, base_version=base.number)
+        self.texts_to_keep.add(content.prompt)
 
-    def merges(self, chance: random.Random) -> None:
+    def merge_suggestions(self, chance: random.Random) -> None:
         pending = list(Suggestion.objects.filter(state="pending", merge=None).order_by("pk"))
         chosen = [one.id for one in chance.sample(pending, min(len(pending), chance.randint(1, 3)))]
-        suggestions.merge_suggestions(**self.at(chance), id=new_id(), suggestion_ids=chosen)
+        suggestions.merge_suggestions(**self.draft_args(chance), id=new_id(), suggestion_ids=chosen)
 
-    def ends_a_job(self, chance: random.Random) -> None:
+    def end_job(self, chance: random.Random) -> None:
         waiting = list(Run.objects.filter(chat=None, state="queued").order_by("pk"))
         if waiting:
             answer_job(chance.choice(waiting), "[]")
 
-    def tries_again(self, chance: random.Random) -> None:
+    def retry_merges(self, chance: random.Random) -> None:
         for merge in Merge.objects.filter(state="failed").order_by("pk"):
             suggestions.retry_merge(chance.choice(self.people), merge.id)
 
-    def runs_out(self, chance: random.Random) -> None:
+    def expire_locks(self, chance: random.Random) -> None:
         Draft.objects.filter(lock_expires_at__isnull=False).update(lock_expires_at=now() - timedelta(seconds=1))
 
-    def restores(self, chance: random.Random) -> None:
-        newest = AgentSpec.objects.filter(agent=self.board.scribe, number__isnull=False).count()
+    def restore_version(self, chance: random.Random) -> None:
+        newest = AgentSpec.objects.filter(agent=self.environment.scribe, number__isnull=False).count()
         specs.restore_version(
-            actor=chance.choice(self.people), agent_id=self.board.scribe.id, number=chance.randint(1, newest),
+            actor=chance.choice(self.people), agent_id=self.environment.scribe.id, number=chance.randint(1, newest),
             base_version=newest,
         )  # fmt: skip
 
-    def rebases(self, chance: random.Random) -> None:
-        drafts.rebase_draft(**self.held(chance)[1], merge=chance.random() < 0.8)
+    def rebase_draft(self, chance: random.Random) -> None:
+        drafts.rebase_draft(**self.pick_draft(chance)[1], merge=chance.random() < 0.8)
 
-    def revises(self, chance: random.Random) -> None:
-        at = self.at(chance)
-        content = self.text("Be.\nShort.", chance)
+    def revise_prompt(self, chance: random.Random) -> None:
+        args = self.draft_args(chance)
+        content = self.change_text("Be.\nShort.", chance)
         drafts.revise_prompt(
-            self.board.scribe,
-            at["chat_id"],
-            on_behalf_of=at["actor"],
-            authors=[at["actor"]],
+            self.environment.scribe,
+            args["chat_id"],
+            on_behalf_of=args["actor"],
+            authors=[args["actor"]],
             prompt=content.prompt,
             reason="",
         )
-        self.accepted.add(content.prompt)
+        self.texts_to_keep.add(content.prompt)
 
-    def releases(self, chance: random.Random) -> None:
-        draft, at = self.held(chance)
-        if drafts.release_draft(**at).ended_at:
-            self.applied.pop(draft.chat_id, None)
+    def release_draft(self, chance: random.Random) -> None:
+        draft, args = self.pick_draft(chance)
+        if drafts.release_draft(**args).ended_at:
+            self.applied_texts.pop(draft.chat_id, None)
 
-    def operator_releases(self, chance: random.Random) -> None:
-        draft = self.held(chance)[0]
+    def release_draft_as_operator(self, chance: random.Random) -> None:
+        draft = self.pick_draft(chance)[0]
         drafts.release_draft(make_operator(), draft.chat_id, draft.agent_id)
 
-    # --- what must hold -------------------------------------------------------------------------------------------
+    # --- invariants -------------------------------------------------------------------------------------------
 
-    def check(self) -> None:
+    def check_invariants(self) -> None:
         live = Draft.objects.filter(ended_at=None)
         assert all(count == 1 for count in Counter(live.values_list("chat", "agent")).values())
         holders = live.filter(lock_expires_at__gt=now()).values_list("lock_holder", flat=True)
         assert all(count == 1 for count in Counter(holders).values())
         self._check_versions()
-        assert self.accepted - self._found() == set()
-        for room in self.rooms:
-            self._check_what_answers(room.id)
+        assert self.texts_to_keep - self._list_stored_texts() == set()
+        for chat in self.chats:
+            self._check_what_answers(chat.id)
 
     def _check_versions(self) -> None:
-        numbered = AgentSpec.objects.filter(agent=self.board.scribe, number__isnull=False).order_by("number")
+        numbered = AgentSpec.objects.filter(agent=self.environment.scribe, number__isnull=False).order_by("number")
         numbers = list(numbered.values_list("number", flat=True))
         assert numbers == list(range(1, len(numbers) + 1))
-        self.board.scribe.refresh_from_db()
-        assert self.board.scribe.current_spec == numbered.last()
+        self.environment.scribe.refresh_from_db()
+        assert self.environment.scribe.current_spec == numbered.last()
 
-    def _found(self) -> set[str]:
+    def _list_stored_texts(self) -> set[str]:
         written = [*Draft.objects.values_list("written", flat=True), *DraftSnapshot.objects.values_list("written", flat=True),
                    *Suggestion.objects.values_list("content", flat=True)]  # fmt: skip
         return {text["prompt"] for text in written} | set(AgentSpec.objects.values_list("prompt", flat=True))
 
     def _check_what_answers(self, chat_id: Any) -> None:
-        scribe = self.board.scribe
+        scribe = self.environment.scribe
         found = find_answering_spec(scribe, chat_id)
         assert found is not None
         spec, _ = found
         assert scribe.current_spec is not None
-        assert spec.prompt == self.applied.get(chat_id, scribe.current_spec.prompt)
+        assert spec.prompt == self.applied_texts.get(chat_id, scribe.current_spec.prompt)
 
 
 STEPS: list[Any] = [
-    step for name, step in vars(Workshop).items()
+    step for name, step in vars(Script).items()
     if callable(step) and not name.startswith("_")
-    and name not in ("take", "at", "held", "text", "writes_over", "check")
+    and name not in ("run_step", "draft_args", "pick_draft", "change_text", "record_write", "check_invariants")
 ]  # fmt: skip
 STEPS += [
-    Workshop.begins,
-    Workshop.edits,
-    Workshop.applies,
-    Workshop.saves,
-    Workshop.suggests_late,
-    Workshop.merges,
+    Script.start_draft,
+    Script.edit_draft,
+    Script.apply_draft,
+    Script.save_draft,
+    Script.suggest_text,
+    Script.merge_suggestions,
 ] * 2
 
 
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
-@given(script=st.lists(st.integers(0, 10**9), min_size=15, max_size=40))
-def test_whatever_is_done_in_whatever_order_nothing_is_lost(team, script):
+@given(seeds=st.lists(st.integers(0, 10**9), min_size=15, max_size=40))
+def test_no_text_is_lost_in_any_order_of_operations(team, seeds):
     with transaction.atomic():
-        workshop = Workshop(SuggestionEnvironment(team))
-        for seed in script:
-            workshop.take(seed)
-            workshop.check()
+        script = Script(SuggestionEnvironment(team))
+        for seed in seeds:
+            script.run_step(seed)
+            script.check_invariants()
         transaction.set_rollback(True)

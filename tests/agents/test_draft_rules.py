@@ -1,4 +1,4 @@
-"""Who gets a draft when many want it, for how long, and what nobody may do with one (EDIT1, EDIT3)."""
+"""Concurrent claims of a draft, the end of its lock, and the limits of what its holder may do (EDIT1, EDIT3)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -11,13 +11,14 @@ from django.utils import timezone
 
 from actors.models import Actor
 from agents import hooks, selectors
-from agents.models import AgentGrant, AgentSpec, Draft, Origin
+from agents.models import AgentGrant, AgentSpec, Draft
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Forbidden
 from events.models import AuditRecord
+from events.rows import SpecOrigin
 from runs.kinds import get_kind
 from runs.models import Run
 from runs.services import claims
@@ -37,173 +38,176 @@ ROUNDS = 100 if IS_CHAOS else 5
 NEW = SpecContent(prompt="Answer like a pirate.")
 
 
-def where(team, who="alice", **more):
+def draft_args(team, who="alice", **more):
     return {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id, **more}
 
 
-def take(team, who="alice", content=NEW):
-    return drafts.claim_draft(**where(team, who), content=content)
+def claim(team, who="alice", content=NEW):
+    return drafts.claim_draft(**draft_args(team, who), content=content)
 
 
-def run_out():
+def expire_locks():
     Draft.objects.filter(lock_holder__isnull=False).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
 
 
-def may_save(team):
-    """Bob is granted to save Robin."""
+def grant_save(team):
+    """Grant Bob the right to save Robin."""
     grant_right(team.bob, "save_agent_actor", team.robin)
 
 
 @pytest.fixture
-def lost(monkeypatch):
-    """Who is told that they lost a hold, and to whom."""
+def lock_lost_calls(monkeypatch):
+    """The calls of the hook `lock_lost`."""
     return record_calls(monkeypatch, hooks.lock_lost)
 
 
-def at_once(works):
-    """What comes of things done at the same moment, each on a connection of its own."""
-    start = Barrier(len(works))
+def run_concurrently(calls):
+    """Run the calls at the same time, each on its own connection, and return the result or the `AppError` of each."""
+    start = Barrier(len(calls))
 
-    def one(work):
+    def run_one(call):
         start.wait()
         try:
-            return work()
+            return call()
         except AppError as error:
             return error
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(len(works)) as threads:
-        return list(threads.map(one, works))
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(run_one, calls))
 
 
-# --- who gets it --------------------------------------------------------------------------------------------------
+# --- who gets the lock --------------------------------------------------------------------------------------------------
 
 
-def test_EDIT1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
+def test_EDIT1_of_twenty_concurrent_claims_one_gets_the_draft(team):
     racers = [make_person(f"Racer{n}") for n in range(20)]
     with transaction.atomic():
         for racer in racers:
             workspaces.join_workspace(racer, team.workspace.id, role="editor", invited_by=team.alice)
             chats.add_participant(team.alice, team.chat.id, racer.id)
     for number in range(ROUNDS):
-        # Every other round begins without a draft; in the others it is there, and free or its hold is over.
-        came = at_once([
+        # Every other round starts without a draft, the others with one whose lock has expired.
+        results = run_concurrently([
             lambda racer=racer: drafts.claim_draft(actor=racer, chat_id=team.chat.id, agent_id=team.robin.id)
             for racer in racers
         ])  # fmt: skip
-        won = [one for one in came if isinstance(one, Draft)]
-        assert len(won) == 1
-        assert {one.code for one in came if one is not won[0]} == {Code.DRAFT_LOCKED}
+        [winner] = [result for result in results if isinstance(result, Draft)]
+        assert {result.code for result in results if result is not winner} == {Code.DRAFT_LOCKED}
         draft = Draft.objects.get(ended_at=None)
-        assert draft.lock_holder == won[0].lock_holder
+        assert draft.lock_holder == winner.lock_holder
         if number % 2:
-            drafts.discard_draft(**where(team), revision=draft.revision)
+            drafts.discard_draft(**draft_args(team), revision=draft.revision)
         else:
-            run_out()
+            expire_locks()
     assert Message.objects.filter(type="DRAFT_STARTED").count() == (ROUNDS + 1) // 2
 
 
-def test_two_tabs_of_one_person_at_once_lock_one_draft(team):
+def test_concurrent_claims_of_one_person_lock_one_draft(team):
     with transaction.atomic():
         wren = make_agent(team.workspace, team.alice, "Wren")
         other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[wren.id])
     for _ in range(ROUNDS):
-        came = at_once([
-            lambda: drafts.claim_draft(**where(team)),
+        results = run_concurrently([
+            lambda: drafts.claim_draft(**draft_args(team)),
             lambda: drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id),
         ])  # fmt: skip
-        assert sorted(type(one).__name__ for one in came) == ["Conflict", "Draft"]
+        assert sorted(type(one).__name__ for one in results) == ["Conflict", "Draft"]
         assert (
             Draft.objects.filter(lock_holder=team.alice, lock_expires_at__gt=timezone.now(), ended_at=None).count() == 1
         )
-        run_out()
+        expire_locks()
 
 
 @pytest.mark.parametrize(("minutes", "seconds", "is_free"), [(29, 59, False), (30, 1, True)])
-def test_EDIT3_trying_and_reading_do_not_renew_a_lock(team, minutes, seconds, is_free):
+def test_EDIT3_applying_and_reading_a_draft_do_not_renew_its_lock(team, minutes, seconds, is_free):
     start = timezone.now()
     with time_machine.travel(start, tick=False):
-        draft = take(team)
+        draft = claim(team)
     with time_machine.travel(start + timedelta(minutes=20), tick=False):
-        drafts.apply_draft(**where(team), revision=draft.revision)
-        assert selectors.get_draft(**where(team)).lock_expires_at == start + timedelta(minutes=30)
+        drafts.apply_draft(**draft_args(team), revision=draft.revision)
+        assert selectors.get_draft(**draft_args(team)).lock_expires_at == start + timedelta(minutes=30)
     with time_machine.travel(start + timedelta(minutes=minutes, seconds=seconds), tick=False):
         if is_free:
-            assert take(team, "bob", None).lock_holder == team.bob
+            assert claim(team, "bob", None).lock_holder == team.bob
         else:
             with pytest.raises(Conflict):
-                take(team, "bob", None)
+                claim(team, "bob", None)
 
 
-def test_EDIT3_who_types_in_the_last_moment_keeps_the_draft(team):
-    """The taker has found the hold over, and waits for the row; meanwhile the holder has renewed it."""
-    draft = take(team)
+def test_EDIT3_a_lock_that_is_renewed_during_a_claim_is_kept(team):
+    """Bob's claim waits for the row of a draft whose lock seems to have expired, while Alice renews the lock."""
+    draft = claim(team)
     with transaction.atomic():
-        drafts.write_draft(**where(team), content=SpecContent(prompt="Still here"), revision=draft.revision)
+        drafts.write_draft(**draft_args(team), content=SpecContent(prompt="Still here"), revision=draft.revision)
         Draft.objects.update(lock_expires_at=timezone.now() + timedelta(minutes=30))
-        taker = ConcurrentTransaction(lambda: take(team, "bob", None))
+        claiming = ConcurrentTransaction(lambda: claim(team, "bob", None))
     with pytest.raises(Conflict) as refusal:
-        taker.result()
+        claiming.result()
     assert refusal.value.code == Code.DRAFT_LOCKED
 
 
-def test_EDIT3_an_operator_frees_a_lock_and_it_is_logged_and_told(team, lost):
-    draft = take(team, "bob")
+def test_EDIT3_an_operator_releases_a_lock_with_an_audit_record_and_a_message(team, lock_lost_calls):
+    draft = claim(team, "bob")
     operator = make_operator("Olga")
     drafts.release_draft(operator, draft.chat_id, draft.agent_id)
     draft.refresh_from_db()
     assert (draft.lock_holder, draft.written["prompt"]) == (None, NEW.prompt)
-    assert [facts[1:] for facts in lost] == [(team.bob, operator)]
-    line = Message.objects.get(type="LOCK_RELEASED")
-    assert line.payload["actor_name"] == "Olga"
-    assert AuditRecord.objects.filter(action="draft.freed", object_id=draft.id, actor_id=operator.id).exists()
+    assert [call[1:] for call in lock_lost_calls] == [(team.bob, operator)]
+    message = Message.objects.get(type="LOCK_RELEASED")
+    assert message.payload["actor_name"] == "Olga"
+    assert AuditRecord.objects.filter(action="draft.released", object_id=draft.id, actor_id=operator.id).exists()
 
 
-def test_who_loses_a_lock_is_told_and_who_gives_it_up_is_not(team, lost):
-    draft = take(team, "bob")
-    run_out()
-    take(team, "bob")
-    assert [facts[1:] for facts in lost] == []
-    run_out()
-    taken = take(team, "alice")
-    assert [facts[1:] for facts in lost] == [(team.bob, team.alice)]
-    drafts.release_draft(**where(team), revision=taken.revision)
-    bobs = take(team, "bob")
-    assert [facts[1:] for facts in lost] == [(team.bob, team.alice)]
-    drafts.discard_draft(**where(team), revision=bobs.revision)
-    assert [facts[1:] for facts in lost] == [(team.bob, team.alice)] * 2
+def test_lock_lost_is_called_if_another_person_ends_a_lock_and_not_if_the_holder_does(team, lock_lost_calls):
+    draft = claim(team, "bob")
+    expire_locks()
+    claim(team, "bob")
+    assert [call[1:] for call in lock_lost_calls] == []
+    expire_locks()
+    draft_of_alice = claim(team, "alice")
+    assert [call[1:] for call in lock_lost_calls] == [(team.bob, team.alice)]
+    drafts.release_draft(**draft_args(team), revision=draft_of_alice.revision)
+    draft_of_bob = claim(team, "bob")
+    assert [call[1:] for call in lock_lost_calls] == [(team.bob, team.alice)]
+    drafts.discard_draft(**draft_args(team), revision=draft_of_bob.revision)
+    assert [call[1:] for call in lock_lost_calls] == [(team.bob, team.alice)] * 2
     assert Draft.objects.get(pk=draft.pk).outcome == "discarded"
 
 
-def test_an_agent_that_leaves_takes_its_draft_along_and_it_is_told_who_did_it(team, monkeypatch):
-    ended = record_calls(monkeypatch, hooks.draft_ended)
-    draft = take(team, "bob")
+def test_the_draft_of_an_agent_that_leaves_the_chat_is_discarded(team, monkeypatch):
+    draft_ended_calls = record_calls(monkeypatch, hooks.draft_ended)
+    draft = claim(team, "bob")
     with transaction.atomic():
         chats.remove_participant(team.alice, team.chat.id, team.robin.id)
     draft.refresh_from_db()
     assert (draft.outcome, draft.lock_holder) == ("discarded", None)
-    assert ended == [(draft, team.alice, None)]
+    assert draft_ended_calls == [(draft, team.alice, None)]
 
 
-def test_the_first_word_of_a_new_writer_does_not_hide_the_draft_from_who_waits_for_it(team):
-    """Whoever waits for the row finds it, though it was last written by somebody else when they began to wait."""
-    take(team, "alice")
-    run_out()
-    taken = take(team, "bob", None)
+def test_a_transaction_that_waits_for_a_draft_finds_it_after_another_person_wrote_it(team):
+    """The row is found although its `updated_by` changed while the transaction waited for it."""
+    claim(team, "alice")
+    expire_locks()
+    draft_of_bob = claim(team, "bob", None)
     with transaction.atomic():
-        drafts.write_draft(**where(team, "bob"), content=SpecContent(prompt="Mine"), revision=taken.revision)
-        discarding = ConcurrentTransaction(lambda: drafts.discard_draft(**where(team), revision=taken.revision + 1))
+        drafts.write_draft(
+            **draft_args(team, "bob"), content=SpecContent(prompt="Mine"), revision=draft_of_bob.revision
+        )
+        discarding = ConcurrentTransaction(
+            lambda: drafts.discard_draft(**draft_args(team), revision=draft_of_bob.revision + 1)
+        )
     assert discarding.result().outcome == "discarded"
 
 
-# --- what a suggester's draft may do -----------------------------------------------------------------------
+# --- tools that an applied draft may use -----------------------------------------------------------------------
 
 
-class Pays(Tool):
-    """Pays."""
+class Pay(Tool):
+    """Pay."""
 
-    name = "pays"
+    name = "pay"
     effect = "write"
 
     class Args(ToolArgs):
@@ -217,27 +221,27 @@ class Pays(Tool):
 
 
 @pytest.fixture
-def pays(monkeypatch):
-    monkeypatch.setitem(registry, "pays", Pays())
+def pay(monkeypatch):
+    monkeypatch.setitem(registry, "pay", Pay())
 
 
-def in_production(team, *tools, number=2):
+def set_production_tools(team, *tools, number=2):
     with transaction.atomic():
         spec = specs.write_spec(team.robin, SpecContent(prompt="Answer.", tools=tools), author=team.alice,
-                                origin=Origin.DRAFT, number=number)  # fmt: skip
+                                origin=SpecOrigin.DRAFT, number=number)  # fmt: skip
         Actor.objects.filter(pk=team.robin.pk).update(current_spec=spec)
 
 
-def applies(team, who, *tools):
-    draft = take(team, who, SpecContent(prompt="Pay.", tools=tools))
+def apply_with_tools(team, who, *tools):
+    draft = claim(team, who, SpecContent(prompt="Pay.", tools=tools))
     try:
-        return drafts.apply_draft(**where(team, who), revision=draft.revision)
+        return drafts.apply_draft(**draft_args(team, who), revision=draft.revision)
     finally:
-        drafts.discard_draft(**where(team, "alice"), revision=draft.revision)
+        drafts.discard_draft(**draft_args(team, "alice"), revision=draft.revision)
 
 
 @pytest.mark.parametrize(
-    ("has", "wants"),
+    ("in_production", "requested"),
     [
         ([], {}),
         ([{"is_enabled": False}], {}),
@@ -245,36 +249,36 @@ def applies(team, who, *tools):
         ([{"custom_config": {"most": 5}}], {}),
     ],
 )
-def test_a_suggester_gives_an_agent_no_writing_tool_and_widens_none(team, pays, has, wants):
-    in_production(team, *(ToolUse(tool="pays", **use) for use in has))
+def test_a_suggester_can_neither_add_a_writing_tool_nor_change_its_settings(team, pay, in_production, requested):
+    set_production_tools(team, *(ToolUse(tool="pay", **use) for use in in_production))
     with pytest.raises(Forbidden):
-        applies(team, "bob", ToolUse(tool="pays", **wants))
+        apply_with_tools(team, "bob", ToolUse(tool="pay", **requested))
     assert not AgentSpec.objects.filter(origin="applied").exists()
-    assert applies(team, "alice", ToolUse(tool="pays", **wants)).apply_count == 1
+    assert apply_with_tools(team, "alice", ToolUse(tool="pay", **requested)).apply_count == 1
 
 
 @pytest.mark.parametrize(
-    "wants",
+    "requested",
     [
         {"custom_config": {"most": 10}},
         {"usage_instructions": "Only on Mondays."},
         {"is_enabled": False, "custom_config": {"most": 99}},
     ],
 )
-def test_a_suggester_keeps_a_writing_tool_as_it_is_and_may_switch_it_off(team, pays, wants):
-    in_production(team, ToolUse(tool="pays"))
-    assert applies(team, "bob", ToolUse(tool="pays", **wants), ToolUse(tool="web_fetch")).apply_count == 1
+def test_a_suggester_can_keep_a_writing_tool_unchanged_or_disable_it(team, pay, requested):
+    set_production_tools(team, ToolUse(tool="pay"))
+    assert apply_with_tools(team, "bob", ToolUse(tool="pay", **requested), ToolUse(tool="web_fetch")).apply_count == 1
 
 
-def test_who_was_granted_to_save_the_agent_may_give_it_a_writing_tool(team, pays):
-    may_save(team)
-    assert applies(team, "bob", ToolUse(tool="pays")).apply_count == 1
-    draft = take(team, "bob")
-    assert drafts.save_draft(**where(team, "bob"), revision=draft.revision, base_version=1).number == 2
+def test_a_suggester_with_a_grant_to_save_can_add_a_writing_tool(team, pay):
+    grant_save(team)
+    assert apply_with_tools(team, "bob", ToolUse(tool="pay")).apply_count == 1
+    draft = claim(team, "bob")
+    assert drafts.save_draft(**draft_args(team, "bob"), revision=draft.revision, base_version=1).number == 2
 
 
-def answers_with(team):
-    """The tools that a run of the applied text gets in Robin's chat now."""
+def list_tools_of_run(team):
+    """Return the names of the tools of a run with the applied text in the chat."""
     chats.post_message(team.alice, team.chat.id, text="@robin hello")
     Run.objects.exclude(state="queued").delete()
     run = claims.claim_run(Run.objects.get().pk, "there:1:a")
@@ -284,58 +288,60 @@ def answers_with(team):
     return tools
 
 
-def test_an_applied_text_loses_the_writing_tool_that_production_has_lost(team, pays):
-    in_production(team, ToolUse(tool="pays"), ToolUse(tool="current_time"))
-    draft = take(team, "bob", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pays"), ToolUse(tool="current_time"))))
-    drafts.apply_draft(**where(team, "bob"), revision=draft.revision)
-    assert answers_with(team) == ["pays", "current_time"]
-    in_production(team, ToolUse(tool="pays", custom_config={"most": 5}), number=3)
-    assert answers_with(team) == ["current_time"]
-    in_production(team, number=4)
-    assert answers_with(team) == ["current_time"]
+def test_an_applied_text_of_a_suggester_loses_a_writing_tool_with_production(team, pay):
+    set_production_tools(team, ToolUse(tool="pay"), ToolUse(tool="current_time"))
+    draft = claim(team, "bob", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pay"), ToolUse(tool="current_time"))))
+    drafts.apply_draft(**draft_args(team, "bob"), revision=draft.revision)
+    assert list_tools_of_run(team) == ["pay", "current_time"]
+    set_production_tools(team, ToolUse(tool="pay", custom_config={"most": 5}), number=3)
+    assert list_tools_of_run(team) == ["current_time"]
+    set_production_tools(team, number=4)
+    assert list_tools_of_run(team) == ["current_time"]
 
 
-def test_what_an_editor_gave_an_applied_text_goes_with_the_right_to_save(team, pays):
-    draft = take(team, "alice", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pays"),)))
-    drafts.apply_draft(**where(team, "alice"), revision=draft.revision)
-    assert answers_with(team) == ["pays"]
+def test_an_applied_text_loses_an_added_writing_tool_when_its_author_may_no_longer_save(team, pay):
+    draft = claim(team, "alice", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pay"),)))
+    drafts.apply_draft(**draft_args(team, "alice"), revision=draft.revision)
+    assert list_tools_of_run(team) == ["pay"]
     Membership.objects.filter(actor=team.alice).update(role=Role.SUGGESTER)
-    assert answers_with(team) == []
+    assert list_tools_of_run(team) == []
 
 
 # --- saving ------------------------------------------------------------------------------------------------
 
 
-def test_of_two_saves_in_two_chats_one_wins_and_the_other_sees_todays_production(team):
+def test_of_two_concurrent_saves_one_wins_and_the_other_gets_production(team):
     with transaction.atomic():
         other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id, team.robin.id])
-    may_save(team)
-    rooms = {"alice": team.chat.id, "bob": other.id}
+    grant_save(team)
+    chat_ids = {"alice": team.chat.id, "bob": other.id}
     for number in range(1, ROUNDS + 1):
-        works = []
-        for who, room in rooms.items():
-            at = {"actor": team[who], "chat_id": room, "agent_id": team.robin.id}
-            draft = drafts.claim_draft(**at, content=SpecContent(prompt=f"{who} {number}"))
-            works.append(
-                lambda at=at, draft=draft, base=number: drafts.save_draft(
-                    **at, revision=draft.revision, base_version=base
+        calls = []
+        for who, chat_id in chat_ids.items():
+            args = {"actor": team[who], "chat_id": chat_id, "agent_id": team.robin.id}
+            draft = drafts.claim_draft(**args, content=SpecContent(prompt=f"{who} {number}"))
+            calls.append(
+                lambda args=args, draft=draft, base=number: drafts.save_draft(
+                    **args, revision=draft.revision, base_version=base
                 )
             )
-        came = at_once(works)
-        won = next(one for one in came if isinstance(one, AgentSpec))
-        lost = next(one for one in came if one is not won)
-        assert (lost.code, lost.data["production"]["prompt"]) == (Code.STALE_BASE, won.prompt)
+        results = run_concurrently(calls)
+        winner = next(result for result in results if isinstance(result, AgentSpec))
+        loser = next(result for result in results if result is not winner)
+        assert (loser.code, loser.data["production"]["prompt"]) == (Code.STALE_BASE, winner.prompt)
         team.robin.refresh_from_db()
-        assert (team.robin.current_spec, won.number) == (won, number + 1)
-        left = Draft.objects.get(ended_at=None)
-        drafts.discard_draft(actor=team.alice, chat_id=left.chat_id, agent_id=team.robin.id, revision=left.revision)
+        assert (team.robin.current_spec, winner.number) == (winner, number + 1)
+        unsaved_draft = Draft.objects.get(ended_at=None)
+        drafts.discard_draft(
+            actor=team.alice, chat_id=unsaved_draft.chat_id, agent_id=team.robin.id, revision=unsaved_draft.revision
+        )
 
 
-def test_a_save_by_who_may_not_any_more_changes_nothing(team):
-    may_save(team)
-    draft = take(team, "bob")
+def test_a_save_after_the_loss_of_the_right_changes_nothing(team):
+    grant_save(team)
+    draft = claim(team, "bob")
     AgentGrant.objects.all().delete()
     with pytest.raises(Forbidden):
-        drafts.save_draft(**where(team, "bob"), revision=draft.revision, base_version=1)
+        drafts.save_draft(**draft_args(team, "bob"), revision=draft.revision, base_version=1)
     assert AgentSpec.objects.filter(agent=team.robin).count() == 1
     assert Draft.objects.get().ended_at is None

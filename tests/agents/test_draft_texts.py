@@ -1,4 +1,4 @@
-"""What becomes of the words of a draft: kept when others take their place, placed by others, handed in, rebased, revised."""
+"""Changes of the text of a draft: snapshots, replacement by a merge, submitting, rebasing, and revisions by the agent."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -26,96 +26,99 @@ pytestmark = pytest.mark.django_db
 BOB = uuid4()
 
 
-def where(team, who="alice", **more):
-    return {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id, **more}
+def draft_args(team, who="alice", **arguments):
+    return {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id, **arguments}
 
 
-def take(team, who="alice", prompt=None):
-    return drafts.claim_draft(**where(team, who), content=says(prompt) if prompt is not None else None)
+def claim(team, who="alice", prompt=None):
+    return drafts.claim_draft(**draft_args(team, who), content=build_content(prompt) if prompt is not None else None)
 
 
-def says(prompt, **fields):
+def build_content(prompt, **fields):
     return SpecContent(prompt=prompt, **fields)
 
 
-def run_out():
+def expire_locks():
     Draft.objects.filter(lock_holder__isnull=False).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
 
 
-def kept():
-    return [(e.written["prompt"], e.author.name, e.why) for e in DraftSnapshot.objects.order_by("revision")]
+def list_snapshots():
+    return [
+        (snapshot.written["prompt"], snapshot.author.name, snapshot.why)
+        for snapshot in DraftSnapshot.objects.order_by("revision")
+    ]
 
 
-def saves(team, content, who="alice"):
-    draft = drafts.claim_draft(**where(team, who), content=content)
-    return drafts.save_draft(**where(team, who), revision=draft.revision, base_version=draft.base_version)
+def save_version(team, content, who="alice"):
+    draft = drafts.claim_draft(**draft_args(team, who), content=content)
+    return drafts.save_draft(**draft_args(team, who), revision=draft.revision, base_version=draft.base_version)
 
 
-def places(team, prompt, *, lock=True, who="alice", **more):
+def replace_draft(team, prompt, *, lock=True, who="alice", **arguments):
     contributor = Contributor(id=BOB, actor_id=team.bob.id, name="Bob")
     return drafts.replace_draft(
-        **where(team, who), content=says(prompt), base=team.robin.current_spec, lock=lock,
+        **draft_args(team, who), content=build_content(prompt), base=team.robin.current_spec, lock=lock,
         provenance=Provenance(origin="merge", contributors=[contributor], segments=[Segment(text=prompt, contributors=[BOB])]),
-        log_message=chats.build_system_message(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **more,
+        system_message=chats.build_system_message(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **arguments,
     )  # fmt: skip
 
 
-# --- nothing is lost ----------------------------------------------------------------------------------------------
+# --- snapshots ----------------------------------------------------------------------------------------------
 
 
-def whose(draft: Draft) -> Provenance:
-    """Whose the words of a draft are."""
+def get_provenance(draft: Draft) -> Provenance:
+    """Return the provenance of a draft."""
     provenance = draft.to_row().provenance
     assert provenance is not None
     return provenance
 
 
-def test_a_takeover_keeps_what_the_other_wrote(team):
-    first = take(team, "bob", "Bob's")
-    drafts.write_draft(**where(team, "bob"), content=says("Bob's, longer"), revision=first.revision)
-    run_out()
-    taken = take(team)
-    drafts.write_draft(**where(team), content=says("Alice's"), revision=taken.revision)
-    assert kept() == [("Bob's, longer", "Bob", "takeover")]
-    run_out()
-    take(team, "bob", "Bob again")
-    assert kept()[1:] == [("Alice's", "Alice", "takeover")]
-    rows = [text.to_row() for text in selectors.list_draft_snapshots(**where(team, "bob")).order_by("-revision")]
+def test_a_claim_of_another_persons_draft_saves_a_snapshot(team):
+    first = claim(team, "bob", "Bob's")
+    drafts.write_draft(**draft_args(team, "bob"), content=build_content("Bob's, longer"), revision=first.revision)
+    expire_locks()
+    claimed = claim(team)
+    drafts.write_draft(**draft_args(team), content=build_content("Alice's"), revision=claimed.revision)
+    assert list_snapshots() == [("Bob's, longer", "Bob", "takeover")]
+    expire_locks()
+    claim(team, "bob", "Bob again")
+    assert list_snapshots()[1:] == [("Alice's", "Alice", "takeover")]
+    rows = [text.to_row() for text in selectors.list_draft_snapshots(**draft_args(team, "bob")).order_by("-revision")]
     assert [(row.author.name, row.written["prompt"]) for row in rows] == [
         ("Alice", "Alice's"),
         ("Bob", "Bob's, longer"),
     ]
 
 
-def test_ones_own_text_productions_text_and_what_is_kept_already_are_not_kept(team):
-    take(team, "bob")
-    run_out()
-    take(team, "alice")
-    assert kept() == []
-    take(team, "alice", "Mine")
-    take(team, "alice", "Mine, too")
-    assert kept() == []
+def test_no_snapshot_is_saved_of_ones_own_text_of_production_or_twice(team):
+    claim(team, "bob")
+    expire_locks()
+    claim(team, "alice")
+    assert list_snapshots() == []
+    claim(team, "alice", "Mine")
+    claim(team, "alice", "Mine, too")
+    assert list_snapshots() == []
     for who in ("bob", "alice", "bob"):
-        run_out()
-        take(team, who)
-    assert kept() == [("Mine, too", "Alice", "takeover")]
+        expire_locks()
+        claim(team, who)
+    assert list_snapshots() == [("Mine, too", "Alice", "takeover")]
 
 
-def test_earlier_texts_are_read_by_the_chat_alone(team):
+def test_only_participants_can_list_snapshots(team):
     with pytest.raises(NotFound):
-        selectors.list_draft_snapshots(**where(team))
-    take(team)
+        selectors.list_draft_snapshots(**draft_args(team))
+    claim(team)
     with pytest.raises(NotFound):
-        selectors.list_draft_snapshots(**where(team, "charlie"))
-    assert not selectors.list_draft_snapshots(**where(team, "bob"))
+        selectors.list_draft_snapshots(**draft_args(team, "charlie"))
+    assert not selectors.list_draft_snapshots(**draft_args(team, "bob"))
 
 
-# --- words that were not typed ------------------------------------------------------------------------------------
+# --- replacing a draft ------------------------------------------------------------------------------------
 
 
-def test_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
-    more = chats.build_system_message(team.chat.id, "SUGGESTION_ACCEPTED", actor=team.alice, target=team.robin)
-    draft = places(team, "Merged", changes=[more])
+def test_replacing_a_draft_locks_it_for_the_actor_and_saves_the_messages(team):
+    message = chats.build_system_message(team.chat.id, "SUGGESTION_ACCEPTED", actor=team.alice, target=team.robin)
+    draft = replace_draft(team, "Merged", changes=[message])
     draft.refresh_from_db()
     assert (draft.written["prompt"], draft.lock_holder, draft.status, draft.base_version) == (
         "Merged",
@@ -124,77 +127,82 @@ def test_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
         1,
     )
     assert draft.to_row().provenance.contributors[0].name == "Bob"
-    lines = Message.objects.filter(chat=team.chat, type__in=["DRAFT_MERGED", "SUGGESTION_ACCEPTED"])
-    assert sorted(lines.values_list("type", flat=True)) == ["DRAFT_MERGED", "SUGGESTION_ACCEPTED"]
-    assert drafts.write_draft(**where(team), content=says("On"), revision=draft.revision).written["prompt"] == "On"
+    messages = Message.objects.filter(chat=team.chat, type__in=["DRAFT_MERGED", "SUGGESTION_ACCEPTED"])
+    assert sorted(messages.values_list("type", flat=True)) == ["DRAFT_MERGED", "SUGGESTION_ACCEPTED"]
+    assert (
+        drafts.write_draft(**draft_args(team), content=build_content("On"), revision=draft.revision).written["prompt"]
+        == "On"
+    )
 
 
-def test_what_was_written_is_kept_and_what_is_applied_goes_on_answering(team):
-    mine = take(team, "alice", "Mine")
-    drafts.apply_draft(**where(team), revision=mine.revision)
-    draft = places(team, "Merged")
-    assert (draft.revision, draft.applied.prompt, draft.status) == (mine.revision + 1, "Mine", "drafting")
-    assert kept() == [("Mine", "Alice", "merge")]
+def test_replacing_a_draft_saves_a_snapshot_and_keeps_the_applied_text(team):
+    draft_of_alice = claim(team, "alice", "Mine")
+    drafts.apply_draft(**draft_args(team), revision=draft_of_alice.revision)
+    draft = replace_draft(team, "Merged")
+    assert (draft.revision, draft.applied.prompt, draft.status) == (draft_of_alice.revision + 1, "Mine", "drafting")
+    assert list_snapshots() == [("Mine", "Alice", "merge")]
     with pytest.raises(Conflict):
-        drafts.write_draft(**where(team), content=says("Late"), revision=mine.revision)
+        drafts.write_draft(**draft_args(team), content=build_content("Late"), revision=draft_of_alice.revision)
 
 
-def test_nothing_is_placed_into_a_draft_that_somebody_locks_or_by_who_locks_another(team):
-    take(team, "bob", "Bob's")
+def test_a_draft_is_not_replaced_if_another_person_locks_it_or_the_actor_locks_another(team):
+    claim(team, "bob", "Bob's")
     with pytest.raises(Conflict) as refusal:
-        places(team, "Merged")
+        replace_draft(team, "Merged")
     assert refusal.value.code == Code.DRAFT_LOCKED
     wren = make_agent(team.workspace, team.alice, "Wren")
     other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[wren.id])
     drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
     Draft.objects.filter(lock_holder=team.bob).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict) as refusal:
-        places(team, "Merged")
+        replace_draft(team, "Merged")
     assert refusal.value.code == Code.OTHER_DRAFT_LOCKED
-    free = places(team, "Merged", lock=False)
-    assert (free.lock_holder, free.lock_expires_at) == (None, None)
+    unlocked_draft = replace_draft(team, "Merged", lock=False)
+    assert (unlocked_draft.lock_holder, unlocked_draft.lock_expires_at) == (None, None)
 
 
-def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
-    take(team, "alice", "Typing")
+def test_a_draft_that_the_actor_edits_is_not_replaced_without_a_lock(team):
+    claim(team, "alice", "Typing")
     with pytest.raises(Conflict):
-        places(team, "Merged", lock=False)
+        replace_draft(team, "Merged", lock=False)
     assert Draft.objects.get().written["prompt"] == "Typing"
 
 
-def test_handing_in_ends_the_draft_and_frees_the_lock(team, monkeypatch):
-    told = record_calls(monkeypatch, hooks.draft_ended)
-    draft = take(team, "bob", "Bob's")
-    line = chats.build_system_message(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
+def test_submitting_a_draft_ends_it_and_releases_its_lock(team, monkeypatch):
+    calls = record_calls(monkeypatch, hooks.draft_ended)
+    draft = claim(team, "bob", "Bob's")
+    message = chats.build_system_message(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
     with pytest.raises(Conflict):
-        drafts.submit_draft(**where(team, "bob"), revision=draft.revision + 1, log_message=line)
-    handed = drafts.submit_draft(**where(team, "bob"), revision=draft.revision, log_message=line)
-    assert (handed.written["prompt"], handed.outcome, handed.lock_holder) == ("Bob's", "suggested", None)
-    assert told == [(draft, team.bob, None)]
+        drafts.submit_draft(**draft_args(team, "bob"), revision=draft.revision + 1, system_message=message)
+    submitted = drafts.submit_draft(**draft_args(team, "bob"), revision=draft.revision, system_message=message)
+    assert (submitted.written["prompt"], submitted.outcome, submitted.lock_holder) == ("Bob's", "suggested", None)
+    assert calls == [(draft, team.bob, None)]
     assert Message.objects.filter(type="SUGGESTION_CREATED").count() == 1
-    assert take(team, "alice").written["prompt"] == "Answer."
+    assert claim(team, "alice").written["prompt"] == "Answer."
 
 
-# --- on top of today's production ---------------------------------------------------------------------------------
+# --- rebasing ---------------------------------------------------------------------------------
 
 
-def two_rooms(team):
+def create_other_chat(team):
     return chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id, team.robin.id])
 
 
-def test_rebasing_brings_in_what_production_changed_and_keeps_the_text_before(team):
-    saves(team, says("a\nb\nc\nd"))
-    other = two_rooms(team)
-    mine = drafts.claim_draft(actor=team.bob, chat_id=other.id, agent_id=team.robin.id, content=says("a\nb\nc\nmine"))
-    saves(team, says("today\nb\nc\nd", limits=Limits(max_steps=3)))
-    at = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
-    drafts.apply_draft(**at, revision=mine.revision)
-    rebased = drafts.rebase_draft(**at, revision=mine.revision, merge=True)
-    assert (rebased.base_version, rebased.revision, rebased.status) == (3, mine.revision + 1, "drafting")
+def test_a_rebase_merges_the_changes_of_production_and_saves_a_snapshot(team):
+    save_version(team, build_content("a\nb\nc\nd"))
+    other = create_other_chat(team)
+    draft_of_bob = drafts.claim_draft(
+        actor=team.bob, chat_id=other.id, agent_id=team.robin.id, content=build_content("a\nb\nc\nmine")
+    )
+    save_version(team, build_content("today\nb\nc\nd", limits=Limits(max_steps=3)))
+    args = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
+    drafts.apply_draft(**args, revision=draft_of_bob.revision)
+    rebased = drafts.rebase_draft(**args, revision=draft_of_bob.revision, merge=True)
+    assert (rebased.base_version, rebased.revision, rebased.status) == (3, draft_of_bob.revision + 1, "drafting")
     content = SpecContent.model_validate(rebased.written)
     assert (content.prompt, content.limits.max_steps) == ("today\nb\nc\nmine", 3)
-    assert kept() == [("a\nb\nc\nmine", "Bob", "rebase")]
-    provenance = whose(rebased)
+    assert list_snapshots() == [("a\nb\nc\nmine", "Bob", "rebase")]
+    provenance = get_provenance(rebased)
     assert [(segment.text, len(segment.contributors)) for segment in provenance.segments] == [
         ("today\nb\nc\n", 0),
         ("mine", 1),
@@ -202,38 +210,40 @@ def test_rebasing_brings_in_what_production_changed_and_keeps_the_text_before(te
     assert [contributor.name for contributor in provenance.contributors] == ["Bob"]
 
 
-def test_rebasing_a_merged_draft_leaves_every_line_its_author(team):
-    saves(team, says("a\nb\nc\nd\ne"))
+def test_a_rebase_of_a_merged_draft_keeps_the_contributors_of_every_line(team):
+    save_version(team, build_content("a\nb\nc\nd\ne"))
     team.robin.refresh_from_db()
-    other = two_rooms(team)
-    merged = places(team, "a\nb\nc\nd\nbob's")
+    other = create_other_chat(team)
+    merged = replace_draft(team, "a\nb\nc\nd\nbob's")
     Draft.objects.filter(pk=merged.pk).update(
         provenance=Provenance(
             origin="merge", contributors=[Contributor(id=BOB, actor_id=team.bob.id, name="Bob")],
             segments=[Segment(text="a\nb\nc\nd\n"), Segment(text="bob's", contributors=[BOB])],
         ).model_dump(mode="json")
     )  # fmt: skip
-    written = drafts.write_draft(**where(team), content=says("a\nb\nalice's\nd\nbob's"), revision=merged.revision)
-    there = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
-    newer = drafts.claim_draft(**there, content=says("today\nb\nc\nd\ne"))
+    written = drafts.write_draft(
+        **draft_args(team), content=build_content("a\nb\nalice's\nd\nbob's"), revision=merged.revision
+    )
+    other_args = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
+    newer = drafts.claim_draft(**other_args, content=build_content("today\nb\nc\nd\ne"))
     spec = AgentSpecFactory.create(agent=team.robin, number=3, prompt="today\nb\nc\nd\ne", author=team.alice)
     team.robin.current_spec = spec
     team.robin.save()
     assert newer.base_version == 2
-    rebased = drafts.rebase_draft(**where(team), revision=written.revision, merge=True)
+    rebased = drafts.rebase_draft(**draft_args(team), revision=written.revision, merge=True)
     assert rebased.written["prompt"] == "today\nb\nalice's\nd\nbob's"
-    assert [(segment.text, segment.contributors) for segment in whose(rebased).segments] == [
+    assert [(segment.text, segment.contributors) for segment in get_provenance(rebased).segments] == [
         ("today\nb\n", []), ("alice's\n", [team.alice.id]), ("d\n", []), ("bob's", [BOB])
     ]  # fmt: skip
 
 
-def test_rebasing_by_hand_changes_no_word(team):
-    draft = take(team, "alice", "Mine")
-    rebased = drafts.rebase_draft(**where(team), revision=draft.revision)
-    assert (rebased.written["prompt"], rebased.provenance, kept()) == ("Mine", None, [])
+def test_a_rebase_without_merge_does_not_change_the_text(team):
+    draft = claim(team, "alice", "Mine")
+    rebased = drafts.rebase_draft(**draft_args(team), revision=draft.revision)
+    assert (rebased.written["prompt"], rebased.provenance, list_snapshots()) == ("Mine", None, [])
 
 
-# --- an agent that is told to change itself ---------------------------------------------------------------
+# --- revise_prompt ---------------------------------------------------------------
 
 REVISE = RevisePrompt()
 
@@ -244,7 +254,7 @@ def revise(team, who="alice", prompt="Shorter.", agent=None, chat=None):
     return REVISE.run(context, REVISE.Args(prompt=prompt, reason="Dave wants it shorter"))
 
 
-def test_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
+def test_revise_prompt_writes_a_draft_and_changes_nothing_else(team):
     assert "review" in revise(team)
     draft = Draft.objects.get()
     assert (draft.written["prompt"], draft.lock_holder, draft.status, draft.created_by) == (
@@ -255,7 +265,7 @@ def test_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
     )
     assert SpecContent.model_validate(draft.written).tools == (ToolUse(tool="current_time"),)
     assert (draft.applied, AgentSpec.objects.filter(agent=team.robin).count()) == (None, 1)
-    provenance = whose(draft)
+    provenance = get_provenance(draft)
     assert (
         provenance.origin,
         [(contributor.name, contributor.in_run_of) for contributor in provenance.contributors],
@@ -264,12 +274,12 @@ def test_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
         [("Robin", "Alice")],
     )
     assert [(segment.text, segment.contributors) for segment in provenance.segments] == [("Shorter.", [team.robin.id])]
-    line = Message.objects.get(type="DRAFT_STARTED").payload
-    assert (line["actor_name"], line["via"], line["note"]) == ("Alice", "Robin", "Dave wants it shorter")
-    assert take(team, "bob").written["prompt"] == "Shorter."
+    message = Message.objects.get(type="DRAFT_STARTED").payload
+    assert (message["actor_name"], message["via"], message["note"]) == ("Alice", "Robin", "Dave wants it shorter")
+    assert claim(team, "bob").written["prompt"] == "Shorter."
 
 
-def test_only_for_who_may_save_the_agent_when_it_is_called(team):
+def test_revise_prompt_works_only_for_people_who_may_save_the_agent(team):
     with pytest.raises(ToolError) as refusal:
         revise(team, "bob")
     assert refusal.value.is_final
@@ -281,23 +291,23 @@ def test_only_for_who_may_save_the_agent_when_it_is_called(team):
     assert revise(team, "bob")
 
 
-def test_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(team):
-    held = take(team, "bob", "Bob's\nlines")
-    with pytest.raises(ToolError, match="Bob is writing"):
+def test_revise_prompt_changes_an_unlocked_draft_and_refuses_a_locked_one(team):
+    locked_draft = claim(team, "bob", "Bob's\nlines")
+    with pytest.raises(ToolError, match="Bob is editing"):
         revise(team)
-    drafts.release_draft(**where(team, "bob"), revision=held.revision)
+    drafts.release_draft(**draft_args(team, "bob"), revision=locked_draft.revision)
     revise(team, prompt="Bob's\nand more")
     draft = Draft.objects.get()
-    assert (draft.written["prompt"], draft.revision) == ("Bob's\nand more", held.revision + 1)
-    assert kept() == [("Bob's\nlines", "Bob", "revise")]
-    assert [(segment.text, segment.contributors) for segment in whose(draft).segments] == [
+    assert (draft.written["prompt"], draft.revision) == ("Bob's\nand more", locked_draft.revision + 1)
+    assert list_snapshots() == [("Bob's\nlines", "Bob", "revise")]
+    assert [(segment.text, segment.contributors) for segment in get_provenance(draft).segments] == [
         ("Bob's\n", [team.bob.id]), ("and more", [team.robin.id])
     ]  # fmt: skip
     with pytest.raises(ToolError, match="says this already"):
         revise(team, prompt="Bob's\nand more")
 
 
-def test_nobody_has_a_public_agent_or_one_of_another_chat_changed(team):
+def test_revise_prompt_refuses_public_agents_and_agents_outside_the_chat(team):
     team.robin.is_public = True
     team.robin.workspace, team.robin.is_shipped, team.robin.published_at = None, True, timezone.now()
     team.robin.save()
@@ -309,8 +319,8 @@ def test_nobody_has_a_public_agent_or_one_of_another_chat_changed(team):
     assert not Draft.objects.exists()
 
 
-def test_new_agents_can_be_told_to_change_themselves(team):
-    for more in ({}, {"template": "scribe"}):
-        agent = make_agent(team.workspace, team.alice, "New", **more)
+def test_new_agents_have_revise_prompt(team):
+    for fields in ({}, {"template": "scribe"}):
+        agent = make_agent(team.workspace, team.alice, "New", **fields)
         assert agent.current_spec is not None
         assert "revise_prompt" in [use.tool for use in agent.current_spec.content().tools]

@@ -1,4 +1,4 @@
-"""Agents as files: what leaves comes back the same, and nothing odd comes in (RUN6)."""
+"""Export and import of agents as files (RUN6)."""
 
 import json
 from uuid import uuid4
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from actors.models import Actor
-from agents.models import AgentSpec, Draft, Origin
+from agents.models import AgentSpec, Draft
 from agents.services import files, specs
 from agents.specs.content import MAX_PROMPT, SpecContent
 from agents.specs.files import MAX_FILE, AgentFile, format_file, read_file
@@ -17,6 +17,7 @@ from chats.models import Message
 from common.errors import AppError, Code, Conflict, Invalid, TooLarge
 from common.secrets import Secret
 from common.text import to_storable, to_storable_json
+from events.rows import SpecOrigin
 from tests.api.test_rights import client_for
 from tests.chaos import examples
 from tests.people import make_agent
@@ -56,7 +57,7 @@ CONTENTS = st.fixed_dictionaries(
 
 @settings(max_examples=examples(300), deadline=None)
 @given(content=CONTENTS, description=TEXTS, format=st.sampled_from(["yaml", "json"]))
-def test_whatever_an_agent_is_it_comes_back_from_its_file_the_same(content, description, format):
+def test_a_file_that_is_written_and_read_is_the_same(content, description, format):
     file = AgentFile(**dict(content), name="Robin", description=description, version=3)
     text = format_file(file, format)
     assert read_file(text) == file
@@ -64,14 +65,14 @@ def test_whatever_an_agent_is_it_comes_back_from_its_file_the_same(content, desc
     assert read_file(text).content() == content
 
 
-def test_a_prompt_of_several_lines_stands_in_the_file_as_it_was_written():
+def test_a_prompt_of_several_lines_is_written_as_a_block():
     prompt = "You plan trips.\n\n- 用繁體中文回答：簡短 🌏\n  - a sub-item  \n\tcode"
     text = format_file(AgentFile(name="旅行", prompt=prompt), "yaml")
     assert "name: 旅行\n" in text
     assert "prompt: |-\n  You plan trips.\n\n  - 用繁體中文回答：簡短 🌏\n    - a sub-item  \n  \tcode\n" in text
 
 
-def test_the_longest_prompt_fits_a_file():
+def test_the_longest_prompt_fits_into_a_file():
     file = AgentFile(name="Robin", prompt="界" * MAX_PROMPT)
     assert read_file(format_file(file, "yaml")) == file
 
@@ -100,11 +101,11 @@ def test_the_longest_prompt_fits_a_file():
         pytest.param(f"name: Robin\nversion: {':'.join('1' * 200_000)}", "version: ", marks=pytest.mark.timeout(10)),
     ],
 )
-def test_a_file_that_cannot_be_read_says_where(text, hint):
+def test_the_error_of_an_unreadable_file_names_the_place(text, hint):
     with pytest.raises(Invalid) as refusal:
         read_file(text)
     assert refusal.value.code == Code.FILE_UNREADABLE
-    assert any(hint in one for one in refusal.value.hints), refusal.value.hints
+    assert any(hint in problem for problem in refusal.value.hints), refusal.value.hints
 
 
 @pytest.mark.parametrize(
@@ -119,13 +120,13 @@ def test_a_file_that_cannot_be_read_says_where(text, hint):
         ("name: .nan", ("", "syntax")),
     ],
 )
-def test_what_is_wrong_with_a_file_has_a_kind_that_is_said_in_any_language(text, problem):
+def test_a_problem_of_a_file_has_a_kind(text, problem):
     with pytest.raises(Invalid) as refusal:
         read_file(text)
-    assert [(one["where"], one["why"]) for one in refusal.value.data["problems"]] == [problem]
+    assert [(problem["where"], problem["why"]) for problem in refusal.value.data["problems"]] == [problem]
 
 
-def test_a_few_lines_that_would_grow_without_end_are_refused_at_once():
+def test_a_yaml_bomb_is_refused():
     bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
         f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]"
         for before, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -134,49 +135,49 @@ def test_a_few_lines_that_would_grow_without_end_are_refused_at_once():
         read_file(bomb)
 
 
-def test_a_date_in_the_settings_of_a_tool_stays_a_text_and_a_key_becomes_one():
+def test_dates_and_keys_in_the_settings_of_a_tool_are_read_as_text():
     file = read_file("name: Robin\ntools: [{tool: x, custom_config: {since: 2026-01-01, 1: one}}]")
     assert file.tools[0].custom_config == {"since": "2026-01-01", "1": "one"}
 
 
-def test_a_file_of_more_than_its_share_is_not_read():
+def test_a_file_that_is_too_large_is_refused():
     with pytest.raises(TooLarge):
         read_file("# " + "界" * (MAX_FILE // 3 + 1))
 
 
-# --- by the API ------------------------------------------------------------------------------------------------
+# --- over the API ------------------------------------------------------------------------------------------------
 
 
-def production(agent_id):
+def get_first_version(agent_id):
     return AgentSpec.objects.get(agent=agent_id, number=1)
 
 
-def brought(team, text, **more):
+def import_file(team, text, **fields):
     address = f"workspaces/{team.workspace.id}/agents/import"
-    return client_for(team, "alice").ok("POST", address, {"text": text, **more})
+    return client_for(team, "alice").ok("POST", address, {"text": text, **fields})
 
 
 @pytest.mark.parametrize("format", ["yaml", "json"])
-def test_an_exported_agent_comes_in_as_another_with_the_same_content_and_says_hello(team, format):
-    heron = make_agent(
+def test_an_exported_agent_can_be_imported_with_the_same_content_and_greets(team, format):
+    agent_to_export = make_agent(
         team.workspace, team.alice, "Heron 蒼鷺", prompt="Wait.\nStrike.", tools=["current_time", "web_fetch"]
     )
-    got = client_for(team, "bob")("GET", f"agents/{heron.id}/file?format={format}")
-    assert got["Content-Type"] == f"application/{format}; charset=utf-8"
-    assert got["Content-Disposition"] == f"attachment; filename*=utf-8''Heron_%E8%92%BC%E9%B7%BA.v1.{format}"
-    row = brought(team, got.content.decode())
+    response = client_for(team, "bob")("GET", f"agents/{agent_to_export.id}/file?format={format}")
+    assert response["Content-Type"] == f"application/{format}; charset=utf-8"
+    assert response["Content-Disposition"] == f"attachment; filename*=utf-8''Heron_%E8%92%BC%E9%B7%BA.v1.{format}"
+    row = import_file(team, response.content.decode())
     agent = Actor.objects.get(pk=row["agent"]["actor"]["id"])
-    spec = production(agent)
+    spec = get_first_version(agent)
     assert (agent.name, agent.handle, row["missing"]) == ("Heron 蒼鷺", "heron-2", [])
-    assert spec.content() == production(heron).content()
+    assert spec.content() == get_first_version(agent_to_export).content()
     assert (spec.origin, agent.current_spec_id) == ("imported", spec.id)
-    hello = Message.objects.get(chat=row["chat_id"], type="TEXT_MESSAGE")
-    assert (hello.author, hello.payload["greeting"]) == (agent, True)
+    greeting = Message.objects.get(chat=row["chat_id"], type="TEXT_MESSAGE")
+    assert (greeting.author, greeting.payload["greeting"]) == (agent, True)
 
 
-def test_any_version_can_be_taken_away(team):
+def test_any_version_can_be_exported(team):
     content = SpecContent(prompt="New")
-    specs.write_spec(team.robin, content, author=team.alice, origin=Origin.DRAFT, number=2)
+    specs.write_spec(team.robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=2)
     api, address = client_for(team, "bob"), f"agents/{team.robin.id}/file"
     assert read_file(api("GET", f"{address}?version=2").content.decode()).prompt == "New"
     assert read_file(api("GET", address).content.decode()).prompt == "Answer."
@@ -184,7 +185,7 @@ def test_any_version_can_be_taken_away(team):
     api.refused(400, "invalid", "GET", f"{address}?format=xml")
 
 
-def test_a_key_of_the_workspace_is_in_no_file(team):
+def test_an_exported_file_has_no_api_key(team):
     workspaces.set_model(team.alice, team.workspace.id, provider="openai", default_model="m", api_base="",
                          key=Secret("sk-very-secret-1234"), revision=0)  # fmt: skip
     text = client_for(team, "alice")("GET", f"agents/{team.robin.id}/file").content.decode()
@@ -203,47 +204,47 @@ tools:
 """
 
 
-def test_a_trial_says_what_is_missing_here_and_makes_nothing(team):
+def test_a_trial_lists_what_is_missing_and_creates_nothing(team):
     before = Actor.objects.count()
-    row = brought(team, ELSEWHERE, is_trial=True)
+    row = import_file(team, ELSEWHERE, is_trial=True)
     assert (row["agent"], row["chat_id"]) == (None, None)
-    assert {(one["what"], one["name"]) for one in row["missing"]} == {
+    assert {(problem["what"], problem["name"]) for problem in row["missing"]} == {
         ("tool", "summon"), ("setting", "web_fetch"), ("model", "gpt-9"),
     }  # fmt: skip
     assert [use["tool"] for use in row["content"]["tools"]] == ["web_fetch", "current_time"]
     assert Actor.objects.count() == before
 
 
-def test_what_is_missing_is_left_out_and_the_rest_comes_in(team):
-    row = brought(team, ELSEWHERE, name="Second")
-    spec = production(row["agent"]["actor"]["id"])
+def test_an_import_leaves_out_what_is_missing(team):
+    row = import_file(team, ELSEWHERE, name="Second")
+    spec = get_first_version(row["agent"]["actor"]["id"])
     assert [(use.tool, use.custom_config) for use in spec.content().tools] == [("web_fetch", {}), ("current_time", {})]
     assert spec.model == "gpt-9"
     assert row["agent"]["actor"]["name"] == "Second"
 
 
-def test_a_memory_that_does_not_exist_yet_is_missing_from_a_file_and_refused_elsewhere(team):
-    row = brought(team, "name: Wren\nmemory: agent")
-    assert [(one["what"], one["name"]) for one in row["missing"]] == [("setting", "memory")]
-    assert production(row["agent"]["actor"]["id"]).memory == "chat"
+def test_an_unsupported_memory_is_missing_in_an_import_and_refused_elsewhere(team):
+    row = import_file(team, "name: Wren\nmemory: agent")
+    assert [(problem["what"], problem["name"]) for problem in row["missing"]] == [("setting", "memory")]
+    assert get_first_version(row["agent"]["actor"]["id"]).memory == "chat"
     alice = client_for(team, "alice")
     before = Actor.objects.count()
     content = SpecContent(prompt="x", memory="agent").as_json()
     address = f"chats/{team.chat.id}/agents/{team.robin.id}"
     alice.refused(400, "invalid", "PUT", f"{address}/draft", {"content": content})
-    late = {"id": str(uuid4()), "content": content, "base_version": 1}
-    alice.refused(400, "invalid", "POST", f"{address}/suggestions", late)
+    suggestion_body = {"id": str(uuid4()), "content": content, "base_version": 1}
+    alice.refused(400, "invalid", "POST", f"{address}/suggestions", suggestion_body)
     assert (Actor.objects.count(), Draft.objects.count()) == (before, 0)
 
 
-def test_a_model_is_not_called_missing_where_nobody_knows(team):
+def test_a_model_of_an_own_provider_is_not_reported_as_missing(team):
     workspaces.set_model(team.alice, team.workspace.id, provider="openai", default_model="m", api_base="",
                          key=Secret("k"), revision=0)  # fmt: skip
     assert files.fit_content(AgentFile(name="X", model="gpt-9"), team.workspace)[1] == []
 
 
 @pytest.mark.parametrize(("handle", "error"), [("robin", Conflict), ("Not a handle", Invalid)])
-def test_a_handle_that_was_asked_for_is_given_or_refused(team, handle, error):
+def test_an_import_with_a_handle_that_is_taken_or_invalid_is_refused(team, handle, error):
     before = Actor.objects.count()
     with pytest.raises(AppError) as refusal:
         files.import_agent(team.alice, team.workspace.id, text="name: X", handle=handle)
@@ -251,7 +252,7 @@ def test_a_handle_that_was_asked_for_is_given_or_refused(team, handle, error):
     assert Actor.objects.count() == before
 
 
-def test_an_unreadable_file_makes_nothing(team):
+def test_an_unreadable_file_creates_nothing(team):
     before = Actor.objects.count()
     api = client_for(team, "alice")
     address = f"workspaces/{team.workspace.id}/agents/import"
@@ -263,7 +264,7 @@ def test_an_unreadable_file_makes_nothing(team):
     assert Actor.objects.count() == before
 
 
-def test_the_shape_of_the_file_is_a_json_schema_that_its_own_files_fit(team):
+def test_an_exported_file_is_valid_by_the_json_schema(team):
     schema = client_for(team, "bob").ok("GET", "agent-file-schema")
     Draft202012Validator.check_schema(schema)
     text = client_for(team, "bob")("GET", f"agents/{team.robin.id}/file?format=json").content

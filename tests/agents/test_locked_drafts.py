@@ -1,4 +1,4 @@
-"""Which drafts are being edited in a workspace, and where, as far as the reader may know."""
+"""The list of locked drafts of a workspace, with the chats that the reader may see."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,63 +18,65 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def private(team):
-    """A chat of Alice's and Robin's in which nobody else takes part."""
+    """A chat in which only Alice and Robin take part."""
     return chats.create_chat(team.alice, team.workspace.id, title="Private", actor_ids=[team.robin.id])  # fmt: skip
 
 
-def take(team, who, chat=None):
+def claim(team, who, chat=None):
     return drafts.claim_draft(actor=team[who], chat_id=(chat or team.chat).id, agent_id=team.robin.id)
 
 
-def listed(team, who) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client_for(team, who).ok("GET", f"workspaces/{team.workspace.id}/locked-drafts")[
+def list_locked_drafts(team, who) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = client_for(team, who).ok("GET", f"workspaces/{team.workspace.id}/locked-drafts")[
         "results"
     ]
-    return found
+    return rows
 
 
-def test_everybody_in_the_chat_learns_who_edits_and_where(team):
-    take(team, "alice")
+def test_participants_see_who_edits_a_draft_and_in_which_chat(team):
+    claim(team, "alice")
     for who in ("alice", "bob"):
-        [held] = listed(team, who)
-        assert (held["lock_holder"]["name"], held["agent_id"]) == (team.alice.name, str(team.robin.id))
-        assert (held["chat_id"], held["chat_title"]) == (str(team.chat.id), team.chat.title)
+        [locked] = list_locked_drafts(team, who)
+        assert (locked["lock_holder"]["name"], locked["agent_id"]) == (team.alice.name, str(team.robin.id))
+        assert (locked["chat_id"], locked["chat_title"]) == (str(team.chat.id), team.chat.title)
 
 
-def test_member_outside_the_chat_learns_who_edits_but_not_where(team, private):
-    take(team, "alice", private)
-    [held] = listed(team, "bob")
-    assert held["lock_holder"]["name"] == team.alice.name
-    assert (held["chat_id"], held["chat_title"]) == (None, None)
+def test_members_outside_the_chat_see_who_edits_a_draft_but_not_its_chat(team, private):
+    claim(team, "alice", private)
+    [locked] = list_locked_drafts(team, "bob")
+    assert locked["lock_holder"]["name"] == team.alice.name
+    assert (locked["chat_id"], locked["chat_title"]) == (None, None)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
-    assert listed(team, "bob")[0]["chat_id"] is None
+    assert list_locked_drafts(team, "bob")[0]["chat_id"] is None
 
 
-def test_draft_that_nobody_edits_any_more_is_not_listed(team):
-    draft = take(team, "alice")
+def test_released_and_expired_drafts_are_not_listed(team):
+    draft = claim(team, "alice")
     drafts.release_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
-    assert listed(team, "alice") == []
-    take(team, "bob")
-    assert len(listed(team, "alice")) == 1
+    assert list_locked_drafts(team, "alice") == []
+    claim(team, "bob")
+    assert len(list_locked_drafts(team, "alice")) == 1
     Draft.objects.filter(ended_at=None).update(lock_expires_at=now() - timedelta(minutes=1))
-    assert listed(team, "alice") == []
+    assert list_locked_drafts(team, "alice") == []
 
 
-def test_workspace_is_told_when_an_edit_begins_or_ends_and_not_while_it_lasts(
+def test_list_changed_is_published_when_a_lock_starts_or_ends_and_not_when_it_is_renewed(
     team, monkeypatch, django_capture_on_commit_callbacks
 ):
     sent: list[Any] = []
     monkeypatch.setattr(redis_client, "publish", lambda messages: sent.extend(messages))
 
-    def bells(act) -> int:
+    def count_list_changed(act) -> int:
         sent.clear()
         with django_capture_on_commit_callbacks(execute=True):
             act()
         return sum(b'"list":"drafts"' in text for _, text in sent)
 
-    where = {"chat_id": team.chat.id, "agent_id": team.robin.id}
-    assert bells(lambda: take(team, "alice")) == 1
-    assert bells(lambda: take(team, "alice")) == 0
-    held = selectors.get_draft(actor=team.alice, **where)
-    assert bells(lambda: drafts.discard_draft(actor=team.alice, revision=held.revision, **where)) == 1
-    assert bells(lambda: take(team, "bob")) == 1
+    draft_args = {"chat_id": team.chat.id, "agent_id": team.robin.id}
+    assert count_list_changed(lambda: claim(team, "alice")) == 1
+    assert count_list_changed(lambda: claim(team, "alice")) == 0
+    locked = selectors.get_draft(actor=team.alice, **draft_args)
+    assert (
+        count_list_changed(lambda: drafts.discard_draft(actor=team.alice, revision=locked.revision, **draft_args)) == 1
+    )
+    assert count_list_changed(lambda: claim(team, "bob")) == 1

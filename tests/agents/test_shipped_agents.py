@@ -1,4 +1,4 @@
-"""The agents that ship with the product: made when first needed, once, and always as this release defines them."""
+"""The agents that ship with the product: they are created at first use, once, and updated to the definition of the release."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -8,7 +8,7 @@ from django.db import connection
 
 from actors.models import Actor
 from agents.models import AgentSpec
-from agents.services import shipped as module
+from agents.services import shipped
 from agents.services.shipped import SHIPPED, get_shipped_agent
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
@@ -16,7 +16,7 @@ from tests.factories.actors import PASSWORD
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_it_is_public_has_no_publisher_and_is_made_once():
+def test_a_shipped_agent_is_public_has_no_publisher_and_is_created_once():
     first = get_shipped_agent("merger")
     assert get_shipped_agent("merger") == first
     assert (first.is_shipped, first.is_public, first.workspace_id, first.published_by_workspace_id) == (
@@ -26,10 +26,10 @@ def test_it_is_public_has_no_publisher_and_is_made_once():
     assert (version.number, version.author, version.content()) == (1, first, SHIPPED["merger"].content)
 
 
-def test_what_this_release_defines_becomes_a_version_and_wins(monkeypatch):
+def test_a_changed_definition_becomes_the_next_version(monkeypatch):
     get_shipped_agent("merger")
     newer = SHIPPED["merger"].content.model_copy(update={"prompt": "Another text."})
-    monkeypatch.setitem(module.SHIPPED, "merger", replace(SHIPPED["merger"], content=newer))
+    monkeypatch.setitem(shipped.SHIPPED, "merger", replace(SHIPPED["merger"], content=newer))
     for _ in range(2):
         version = get_shipped_agent("merger").current_spec
         assert version is not None
@@ -37,7 +37,7 @@ def test_what_this_release_defines_becomes_a_version_and_wins(monkeypatch):
     assert list(AgentSpec.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
 
 
-def test_two_workers_that_start_together_make_it_once():
+def test_concurrent_calls_create_a_shipped_agent_once():
     def make(_):
         try:
             return get_shipped_agent("summarizer").current_spec_id
@@ -45,11 +45,11 @@ def test_two_workers_that_start_together_make_it_once():
             connection.close()
 
     with ThreadPoolExecutor(6) as threads:
-        found = list(threads.map(make, range(6)))
-    assert len(set(found)) == Actor.objects.filter(is_shipped=True).count() == AgentSpec.objects.count() == 1
+        spec_ids = list(threads.map(make, range(6)))
+    assert len(set(spec_ids)) == Actor.objects.filter(is_shipped=True).count() == AgentSpec.objects.count() == 1
 
 
-def test_it_is_not_among_the_agents_of_a_workspace(team):
+def test_a_shipped_agent_is_not_listed_in_a_workspace(team):
     get_shipped_agent("merger")
-    listed = sign_in(team.alice.email, PASSWORD).ok("GET", f"workspaces/{team.workspace.id}/agents")
-    assert [agent["actor"]["handle"] for agent in listed["results"]] == ["robin"]
+    page = sign_in(team.alice.email, PASSWORD).ok("GET", f"workspaces/{team.workspace.id}/agents")
+    assert [agent["actor"]["handle"] for agent in page["results"]] == ["robin"]

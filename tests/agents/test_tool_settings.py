@@ -1,4 +1,4 @@
-"""A tool's settings are judged when they are saved, not when a run would need them."""
+"""The settings of tools are checked when a spec is written."""
 
 import pytest
 
@@ -7,13 +7,13 @@ from agents.specs.content import SpecContent, ToolUse
 from common.errors import Invalid
 
 
-def uses(**custom_config: object) -> SpecContent:
+def build_content(**custom_config: object) -> SpecContent:
     return SpecContent(tools=(ToolUse(tool="web_fetch", custom_config=custom_config),))
 
 
-def test_settings_that_fit_are_taken() -> None:
-    check_content(uses())
-    check_content(uses(timeout_s=5, retries=0, max_chars=500))
+def test_valid_settings_are_accepted() -> None:
+    check_content(build_content())
+    check_content(build_content(timeout_s=5, retries=0, max_chars=500))
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_settings_that_fit_are_taken() -> None:
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused_by_name(custom: dict[str, object], hint: str) -> None:
-    with pytest.raises(Invalid, match="The settings of the tool web_fetch do not fit") as refused:
-        check_content(uses(**custom))
-    assert refused.value.hints == [hint]
+def test_invalid_settings_are_refused_with_their_names(custom: dict[str, object], hint: str) -> None:
+    with pytest.raises(Invalid, match="The settings of the tool web_fetch do not fit") as refusal:
+        check_content(build_content(**custom))
+    assert refusal.value.hints == [hint]

@@ -1,4 +1,4 @@
-"""Versions: reading, comparing, bringing back (RUN6), and which text answered."""
+"""Reading, comparing and restoring versions (RUN6), and reading the text that answered."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from agents import selectors
-from agents.models import AgentSpec, Draft, Origin
+from agents.models import AgentSpec, Draft
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats import services as chats
@@ -15,6 +15,7 @@ from chats.models import Chat, Message
 from common.clock import now
 from common.errors import Code, Conflict, Forbidden, NotFound
 from events.models import AuditRecord
+from events.rows import SpecOrigin
 from runs.models import Run
 from tests.api.test_rights import client_for
 from tests.factories.runs import RunFactory
@@ -25,19 +26,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SECOND = SpecContent(prompt="Answer.\nBriefly.", model="big", limits={"max_steps": 3}, tools=({"tool": "web_fetch"},))
 
 
-def saved(team: Team, content: SpecContent, message: str = "") -> AgentSpec:
-    where: dict[str, Any] = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = drafts.claim_draft(**where, content=content)
-    return drafts.save_draft(**where, revision=draft.revision, base_version=draft.base_version, message=message)
+def save_version(team: Team, content: SpecContent, message: str = "") -> AgentSpec:
+    draft_args: dict[str, Any] = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.claim_draft(**draft_args, content=content)
+    return drafts.save_draft(**draft_args, revision=draft.revision, base_version=draft.base_version, message=message)
 
 
 def restore(team: Team, who: str = "alice", **more) -> AgentSpec:
-    asked = {"actor": team[who], "agent_id": team.robin.id, "number": 1, "base_version": 2, **more}
-    return specs.restore_version(**asked)
+    arguments = {"actor": team[who], "agent_id": team.robin.id, "number": 1, "base_version": 2, **more}
+    return specs.restore_version(**arguments)
 
 
-def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Run:
-    """A run of Robin's that used this text, with what it said."""
+def create_run(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Run:
+    """Create a run of Robin with this spec, and its messages."""
     started = now() - timedelta(seconds=3)
     run = RunFactory.create(
         chat=chat, agent=team.robin, spec=spec, ended=True, cost_micro=1200, started_at=started, **more
@@ -50,18 +51,18 @@ def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Ru
     return run
 
 
-def other_room(team: Team, owner: str) -> Chat:
+def create_other_chat(team: Team, owner: str) -> Chat:
     return chats.create_chat(team[owner], team.workspace.id, title="Other", actor_ids=[team.robin.id])
 
 
 # --- restore ---------------------------------------------------------------------------------------------------
 
 
-def test_restoring_makes_the_old_text_the_next_version_with_everything_in_it(team):
+def test_a_restore_creates_the_next_version_with_the_whole_old_spec(team):
     first = team.robin.current_spec.content()
-    saved(team, SECOND)
+    save_version(team, SECOND)
     spec = restore(team)
-    assert (spec.number, spec.origin, spec.base_number, spec.message) == (3, Origin.RESTORED, 1, "Restore v1")
+    assert (spec.number, spec.origin, spec.base_number, spec.message) == (3, SpecOrigin.RESTORED, 1, "Restore v1")
     assert AgentSpec.objects.get(pk=spec.pk).content() == first
     team.robin.refresh_from_db()
     assert team.robin.current_spec_id == spec.pk
@@ -69,17 +70,17 @@ def test_restoring_makes_the_old_text_the_next_version_with_everything_in_it(tea
     assert AuditRecord.objects.filter(action="spec.restored", object_id=team.robin.id).count() == 1
 
 
-def test_a_restore_is_told_in_the_chat_it_was_asked_from_and_nowhere_else(team):
-    saved(team, SECOND)
-    other = other_room(team, "alice")
+def test_a_restore_posts_a_message_only_in_the_given_chat(team):
+    save_version(team, SECOND)
+    other = create_other_chat(team, "alice")
     restore(team, chat_id=team.chat.id, message="Back to short answers")
-    line = Message.objects.get(chat=team.chat, type="SPEC_SAVED", payload__version=3)
-    assert (line.payload["note"], line.payload["actor_name"]) == ("Back to short answers", "Alice")
+    message = Message.objects.get(chat=team.chat, type="SPEC_SAVED", payload__version=3)
+    assert (message.payload["note"], message.payload["actor_name"]) == ("Back to short answers", "Alice")
     assert not Message.objects.filter(chat=other, type="SPEC_SAVED").exists()
 
 
-def test_restoring_on_top_of_a_version_that_is_not_production_any_more_changes_nothing(team):
-    saved(team, SECOND)
+def test_a_restore_on_a_version_that_is_no_longer_production_is_refused(team):
+    save_version(team, SECOND)
     with pytest.raises(Conflict) as refusal:
         restore(team, base_version=1)
     assert refusal.value.code == Code.STALE_BASE
@@ -87,15 +88,15 @@ def test_restoring_on_top_of_a_version_that_is_not_production_any_more_changes_n
     assert team.robin.specs.count() == 2
 
 
-def test_restoring_what_answers_today_is_refused(team):
-    saved(team, SECOND)
+def test_a_restore_of_the_current_content_is_refused(team):
+    save_version(team, SECOND)
     with pytest.raises(Conflict) as refusal:
         restore(team, number=2)
     assert refusal.value.code == Code.NOTHING_CHANGED
 
 
-def test_a_suggester_cannot_restore_and_an_outsider_does_not_see_the_agent(team):
-    saved(team, SECOND)
+def test_a_suggester_cannot_restore_and_an_outsider_cannot_see_the_agent(team):
+    save_version(team, SECOND)
     with pytest.raises(Forbidden):
         restore(team, "bob")
     with pytest.raises(NotFound):
@@ -103,22 +104,22 @@ def test_a_suggester_cannot_restore_and_an_outsider_does_not_see_the_agent(team)
     assert team.robin.specs.count() == 2
 
 
-def test_a_restore_cannot_be_told_in_a_chat_without_its_asker_or_without_the_agent(team):
-    saved(team, SECOND)
+def test_a_restore_with_a_chat_without_the_actor_or_the_agent_is_refused(team):
+    save_version(team, SECOND)
     bare = chats.create_chat(team.alice, team.workspace.id, title="Bare", actor_ids=[])
-    for chat in (other_room(team, "bob"), bare):
+    for chat in (create_other_chat(team, "bob"), bare):
         with pytest.raises(NotFound):
             restore(team, chat_id=chat.id)
     assert team.robin.specs.count() == 2
 
 
-def test_a_draft_started_before_a_restore_is_on_an_older_base_and_cannot_be_saved_over_it(team):
-    saved(team, SECOND)
-    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = drafts.claim_draft(**where, content=SpecContent(prompt="Mine"))
+def test_a_draft_started_before_a_restore_cannot_be_saved_over_it(team):
+    save_version(team, SECOND)
+    draft_args = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.claim_draft(**draft_args, content=SpecContent(prompt="Mine"))
     restore(team)
     with pytest.raises(Conflict) as refusal:
-        drafts.save_draft(**where, revision=draft.revision, base_version=2)
+        drafts.save_draft(**draft_args, revision=draft.revision, base_version=2)
     assert refusal.value.code == Code.STALE_BASE
     assert Draft.objects.get(pk=draft.pk).ended_at is None
 
@@ -126,17 +127,17 @@ def test_a_draft_started_before_a_restore_is_on_an_older_base_and_cannot_be_save
 # --- comparing -------------------------------------------------------------------------------------------------
 
 
-def test_any_two_versions_are_compared_in_either_direction(team):
-    saved(team, SECOND)
+def test_any_two_versions_can_be_compared_in_either_direction(team):
+    save_version(team, SECOND)
     api, address = client_for(team, "bob"), f"agents/{team.robin.id}/diff"
-    there = api.ok("GET", f"{address}?a=1&b=2")
-    assert there["prompt"] == "@@ -1 +1,2 @@\n Answer.\n+Briefly."
-    assert (there["prompt_added"], there["prompt_removed"]) == (1, 0)
-    assert [change["field"] for change in there["fields"]] == [
+    forward = api.ok("GET", f"{address}?a=1&b=2")
+    assert forward["prompt"] == "@@ -1 +1,2 @@\n Answer.\n+Briefly."
+    assert (forward["prompt_added"], forward["prompt_removed"]) == (1, 0)
+    assert [change["field"] for change in forward["fields"]] == [
         "model", "limits.max_steps", "tools.current_time", "tools.web_fetch",
     ]  # fmt: skip
-    back = api.ok("GET", f"{address}?a=2&b=1")
-    assert (back["prompt_added"], back["prompt_removed"]) == (0, 1)
+    backward = api.ok("GET", f"{address}?a=2&b=1")
+    assert (backward["prompt_added"], backward["prompt_removed"]) == (0, 1)
     api.refused(404, "not_found", "GET", f"{address}?a=1&b=9")
     api.refused(400, "invalid", "GET", f"{address}?a=1")
 
@@ -144,43 +145,43 @@ def test_any_two_versions_are_compared_in_either_direction(team):
 # --- the replies of a version ----------------------------------------------------------------------------------
 
 
-def replies(team: Team, who: str) -> list[dict[str, Any]]:
+def list_replies(team: Team, who: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = client_for(team, who).ok("GET", f"agents/{team.robin.id}/versions/1/replies")[
         "results"
     ]
     return rows
 
 
-def test_the_replies_of_a_version_are_the_last_words_of_its_runs_newest_first(team):
+def test_the_replies_of_a_version_are_the_last_messages_of_its_runs_newest_first(team):
     spec = team.robin.current_spec
-    first = answered(team, team.chat, spec, "Let me see", "界" * 200)
-    silent = answered(team, team.chat, spec)
-    answered(team, team.chat, saved(team, SECOND), "by the second")
-    rows = replies(team, "bob")
-    assert [row["run_id"] for row in rows] == [str(silent.id), str(first.id)]
+    first = create_run(team, team.chat, spec, "Let me see", "界" * 200)
+    run_without_text = create_run(team, team.chat, spec)
+    create_run(team, team.chat, save_version(team, SECOND), "by the second")
+    rows = list_replies(team, "bob")
+    assert [row["run_id"] for row in rows] == [str(run_without_text.id), str(first.id)]
     assert (rows[0]["message_id"], rows[0]["excerpt"]) == (None, "")
     assert (rows[1]["excerpt"], rows[1]["chat_title"], rows[1]["cost_micro"]) == ("界" * 160, "Room", 1200)
     assert rows[1]["seconds"] == pytest.approx(3, abs=0.5)
 
 
-def test_replies_in_chats_of_others_are_not_shown_not_even_to_an_editor(team):
-    answered(team, other_room(team, "bob"), team.robin.current_spec, "between us")
-    assert replies(team, "alice") == []
-    assert [row["excerpt"] for row in replies(team, "bob")] == ["between us"]
+def test_replies_in_chats_of_others_are_hidden_even_from_editors(team):
+    create_run(team, create_other_chat(team, "bob"), team.robin.current_spec, "between us")
+    assert list_replies(team, "alice") == []
+    assert [row["excerpt"] for row in list_replies(team, "bob")] == ["between us"]
 
 
 # --- which text answered ----------------------------------------------------------------------------------------
 
 
-def test_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_there(team):
-    where = {"chat_id": team.chat.id, "agent_id": team.robin.id, "actor": team.alice}
-    draft = drafts.claim_draft(**where, content=SpecContent(prompt="First try"))
-    first = drafts.apply_draft(**where, revision=draft.revision).applied
-    draft = drafts.write_draft(**where, content=SpecContent(prompt="Second try"), revision=draft.revision)
-    second = drafts.apply_draft(**where, revision=draft.revision).applied
+def test_an_applied_text_can_be_read_only_by_participants_of_its_chat(team):
+    draft_args = {"chat_id": team.chat.id, "agent_id": team.robin.id, "actor": team.alice}
+    draft = drafts.claim_draft(**draft_args, content=SpecContent(prompt="First try"))
+    first = drafts.apply_draft(**draft_args, revision=draft.revision).applied
+    draft = drafts.write_draft(**draft_args, content=SpecContent(prompt="Second try"), revision=draft.revision)
+    second = drafts.apply_draft(**draft_args, revision=draft.revision).applied
     assert first is not None
     assert second is not None
-    answered(team, team.chat, first, "by the first try")
+    create_run(team, team.chat, first, "by the first try")
     assert selectors.get_spec(team.bob, team.robin.id, first.id).prompt == "First try"
     assert selectors.get_spec(team.bob, team.robin.id, second.id).prompt == "Second try"
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
@@ -189,29 +190,29 @@ def test_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_there(te
             selectors.get_spec(team.bob, team.robin.id, spec.id)
 
 
-def test_a_version_can_be_read_by_every_member_but_only_as_its_own_agents(team):
+def test_a_version_can_be_read_by_every_member_and_only_with_its_own_agent(team):
     other = make_agent(team.workspace, team.alice, "Wren")
-    mine, its = (AgentSpec.objects.get(agent=agent) for agent in (team.robin, other))
-    assert selectors.get_spec(team.bob, team.robin.id, mine.id).number == 1
+    spec_of_robin, spec_of_wren = (AgentSpec.objects.get(agent=agent) for agent in (team.robin, other))
+    assert selectors.get_spec(team.bob, team.robin.id, spec_of_robin.id).number == 1
     with pytest.raises(NotFound):
-        selectors.get_spec(team.bob, team.robin.id, its.id)
+        selectors.get_spec(team.bob, team.robin.id, spec_of_wren.id)
 
 
 # --- what an apply changed -----------------------------------------------------------------------------------------
 
 
-def applied(team: Team, who: str, content: SpecContent) -> Message:
-    """The line of the log that tells of an apply."""
-    where: dict[str, Any] = {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = drafts.claim_draft(**where, content=content)
-    drafts.apply_draft(**where, revision=draft.revision)
+def apply_content(team: Team, who: str, content: SpecContent) -> Message:
+    """Apply a draft with this content, and return its message."""
+    draft_args: dict[str, Any] = {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.claim_draft(**draft_args, content=content)
+    drafts.apply_draft(**draft_args, revision=draft.revision)
     return Message.objects.filter(chat=team.chat, type="DRAFT_APPLIED").latest("seq")
 
 
-def test_line_of_an_apply_says_what_differs_from_what_answered_before(team):
-    first = applied(team, "alice", SECOND)
+def test_the_message_of_an_apply_describes_the_changes_to_the_text_before(team):
+    first = apply_content(team, "alice", SECOND)
     assert (first.payload["lines_changed"], first.payload["touches"]) == (1, ["prompt", "model", "limits", "tools"])
-    second = applied(team, "alice", SECOND.model_copy(update={"prompt": "Answer.\nBriefly.\nIn verse."}))
+    second = apply_content(team, "alice", SECOND.model_copy(update={"prompt": "Answer.\nBriefly.\nIn verse."}))
     assert (second.payload["lines_changed"], second.payload["touches"]) == (1, ["prompt"])
     assert second.payload["before_id"] == first.payload["spec_id"]
     change = client_for(team, "bob").ok("GET", f"chats/{team.chat.id}/messages/{second.id}/diff")
@@ -219,9 +220,13 @@ def test_line_of_an_apply_says_what_differs_from_what_answered_before(team):
     assert (change["prompt_added"], change["prompt_removed"], change["fields"]) == (1, 0, [])
 
 
-def test_what_an_apply_changed_is_shown_in_its_chat_only(team):
-    line = applied(team, "alice", SECOND)
-    elsewhere = other_room(team, "bob")
-    said = Message.objects.filter(chat=team.chat, type="MEMBER_JOINED").earliest("seq")
-    for who, chat, message in (("bob", elsewhere, line), ("charlie", team.chat, line), ("bob", team.chat, said)):
+def test_the_diff_of_an_apply_is_shown_only_in_its_chat(team):
+    apply_message = apply_content(team, "alice", SECOND)
+    other_chat = create_other_chat(team, "bob")
+    other_message = Message.objects.filter(chat=team.chat, type="MEMBER_JOINED").earliest("seq")
+    for who, chat, message in (
+        ("bob", other_chat, apply_message),
+        ("charlie", team.chat, apply_message),
+        ("bob", team.chat, other_message),
+    ):
         client_for(team, who).refused(404, "not_found", "GET", f"chats/{chat.id}/messages/{message.id}/diff")

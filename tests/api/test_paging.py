@@ -2,11 +2,11 @@
 
 import pytest
 
-from agents.models import Origin
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats.models import Message
 from common.paging import MAX_LARGE_ROWS
+from events.rows import SpecOrigin
 from tests.api.operations import OPERATIONS, make_merge, make_suggestion, make_things
 from tests.api.test_query_counts import grow
 from tests.api.test_rights import client_for
@@ -46,7 +46,7 @@ def make_large_rows(team, count):
     suggestion = make_suggestion(team, message)
     draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     for number in range(count):
-        specs.write_spec(team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + number)
+        specs.write_spec(team.robin, SpecContent(), author=team.alice, origin=SpecOrigin.DRAFT, number=100 + number)
         make_merge(team, suggestion)
         DraftSnapshotFactory.create(draft=draft, revision=number, author=team.alice)
 

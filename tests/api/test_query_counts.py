@@ -5,11 +5,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
-from agents.models import Origin
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
+from events.rows import SpecOrigin
 from tests.api.operations import OPERATIONS, make_merge, make_suggestion, make_things
 from tests.api.test_rights import client_for, send_operation
 from tests.factories.agents import DraftSnapshotFactory
@@ -43,7 +43,7 @@ def grow(team: Team, count: int) -> None:
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
         RunFactory.create(chat=team.chat, agent=team.robin, spec=team.robin.current_spec, state="completed")
         specs.write_spec(
-            team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + team.robin.specs.count()
+            team.robin, SpecContent(), author=team.alice, origin=SpecOrigin.DRAFT, number=100 + team.robin.specs.count()
         )
 
 

@@ -152,7 +152,7 @@ def test_FAIR8_an_editor_alone_with_the_agent_has_it_write_a_draft_in_its_own_na
     assert row.provenance is not None
     [contributor] = row.provenance.contributors
     assert (contributor.actor_id, contributor.name, contributor.in_run_of) == (robin.id, "Robin", "Alice")
-    record = AuditRecord.objects.get(action="draft.placed")
+    record = AuditRecord.objects.get(action="draft.replaced")
     assert (record.actor, record.on_behalf_of) == (robin, alice)
     line = Message.objects.get(type="DRAFT_STARTED").payload
     assert (line["via"], line["target_name"]) == ("Robin", "Robin")

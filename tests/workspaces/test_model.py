@@ -3,12 +3,13 @@
 import pytest
 from cryptography.fernet import Fernet
 
-from agents.models import AgentSpec, Origin
+from agents.models import AgentSpec
 from agents.services import specs
 from agents.specs.content import SpecContent
 from common.errors import Code, Conflict, Invalid
 from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for, reencrypt
 from events.models import AuditRecord
+from events.rows import SpecOrigin
 from llm.endpoints import get_endpoint
 from tests.factories.workspaces import CredentialFactory
 from workspaces import services as workspaces
@@ -142,7 +143,7 @@ def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, setti
     for ask in (
         lambda: get_endpoint(team.workspace, model),
         lambda: specs.write_spec(
-            team.robin, SpecContent(model=model), author=team.alice, origin=Origin.DRAFT, number=2
+            team.robin, SpecContent(model=model), author=team.alice, origin=SpecOrigin.DRAFT, number=2
         ),
     ):
         with pytest.raises(Invalid) as refusal:
@@ -152,7 +153,7 @@ def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, setti
     assert AgentSpec.objects.count() == count
     set_model(team)  # with a key of its own
     assert get_endpoint(team.workspace, model)[1] == model
-    specs.write_spec(team.robin, SpecContent(model=model), author=team.alice, origin=Origin.DRAFT, number=2)
+    specs.write_spec(team.robin, SpecContent(model=model), author=team.alice, origin=SpecOrigin.DRAFT, number=2)
 
 
 def test_setting_the_model_leaves_a_record_of_the_host(team, settings):

@@ -1,7 +1,7 @@
 """The draft of an agent in a chat, its edit lock and the waitlist of the lock.
 
-Changes that the chat sees (lock acquired or released, draft applied, saved or discarded) lock the chat and go through
-`chats.save_changes`. Typing is one fenced UPDATE and a passing frame.
+Changes that get a message in the chat (lock acquired or released, draft applied, saved or discarded) lock the chat and go through
+`chats.save_changes`. Writing the text is one fenced UPDATE and a transient frame.
 """
 
 from agents.services.drafts.editing import apply_draft, rebase_draft, replace_draft, revise_prompt, write_draft

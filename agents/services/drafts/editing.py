@@ -1,4 +1,4 @@
-"""The text of a draft: write it, bring production into it, replace it, and apply it in its chat."""
+"""Write the text of a draft, merge production into it, replace it, and apply it in its chat."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 
 from actors.models import Actor
-from agents.models import AgentSpec, Draft, Origin
+from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, agent_verbs, check_all_may, get_agent_for, get_production
 from agents.selectors import find_draft
 from agents.services.allowed_tools import list_added_tools
@@ -26,28 +26,28 @@ from common.writing import RowUpdate
 from events import audit
 from events.frames import DraftText
 from events.publish import publish
-from events.rows import Contributor, Provenance, Segment
+from events.rows import Contributor, Provenance, Segment, SnapshotReason, SpecOrigin
 
 
 @transaction.atomic
 def write_draft(
     actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent, revision: int, caret: int | None = None
 ) -> Draft:
-    """Save the text that the holder of the lock types, renew the lock, and publish the text to the chat.
+    """Save the text of the holder of the lock, renew the lock, and publish the text to the chat.
 
-    The write is one fenced UPDATE: it locks no chat. `caret` is published too; it counts UTF-16 units, as browsers do, and is
-    cut to the length of the prompt.
+    The write is one fenced UPDATE and does not lock the chat. `caret` is published with the text. It counts UTF-16 units, as
+    browsers do, and is limited to the length of the prompt.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`stale_revision`, `draft_locked`), which carries the stored draft.
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `stale_revision`, with the stored draft in its data, `draft_locked`.
     """
     get_chat_for(actor, chat_id, ChatVerb.SEE)
     get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
     check_content(content)
     lock_expires_at = now() + locking.LOCK_DURATION
-    own = Draft.objects.filter(
+    own_draft = Draft.objects.filter(
         chat_id=chat_id, agent_id=agent_id, ended_at=None, lock_holder=actor, lock_expires_at__gt=now()
     )
-    updated = own.filter(revision=revision).update(
+    updated = own_draft.filter(revision=revision).update(
         written=content.as_json(),
         revision=F("revision") + 1,
         lock_expires_at=lock_expires_at,
@@ -76,12 +76,12 @@ def write_draft(
 
 @transaction.atomic
 def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, merge: bool = False) -> Draft:
-    """Set the draft's base to today's production. With `merge`, also merge production's changes into the text.
+    """Set the draft's base to the current production. With `merge`, also merge production's changes into the text.
 
-    Raises `NotFound`, `Forbidden`, `Conflict`, and `TooLarge` for a merged text that is longer than a spec can be.
+    Raises `NotFound`, `Forbidden`, `Conflict`, and `TooLarge` if the merged text is longer than a spec may be.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
     production = get_production(agent)
     update = RowUpdate(draft)
     if merge and draft.base_version != production.number:
@@ -93,7 +93,7 @@ def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
 
 
 def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Actor) -> None:
-    """Merge production's changes since the draft's base into its text; every line keeps its contributor."""
+    """Merge production's changes since the draft's base into its text. Every line keeps its contributors."""
     draft = update.row
     base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).content()
     contributors, segments = attribute_draft(draft, base)
@@ -102,7 +102,7 @@ def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Ac
     written = result.content.as_json()
     if written == draft.written:
         return
-    locking.save_snapshot(draft, "rebase")
+    locking.save_snapshot(draft, SnapshotReason.REBASE)
     provenance = Provenance(
         origin="rebase", contributors=contributors, segments=result.segments, conflicts=result.conflicts
     )
@@ -111,20 +111,20 @@ def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Ac
 
 @transaction.atomic
 def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -> Draft:
-    """Let the text answer in this chat, and only here. The lock stays and is not renewed.
+    """Apply the text: the agent answers with it in this chat, and only there. The lock is kept and not renewed.
 
-    Applying a revision again changes nothing. Raises `NotFound`, `Conflict`, and `Forbidden` for a tool that the actor may not add.
+    Applying a revision twice has no effect. Raises `NotFound`, `Conflict`, and `Forbidden` for a tool that the actor may not add.
     """
-    # Comparing two long texts takes a while: it is done before the chat is locked.
-    changes = _describe_changes(actor, chat_id, agent_id, revision)
+    # Comparing two long texts takes time, so it is done before the chat is locked.
+    changes = _describe_changes(actor, chat_id, agent_id, revision=revision)
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
     if draft.applied_revision == revision:
         return draft
     content = SpecContent.model_validate(draft.written)
     _check_adds_no_tool(agent, content)
     before_id = draft.applied_id or agent.current_spec_id
-    spec = write_spec(agent, content, author=actor, origin=Origin.APPLIED, base_number=draft.base_version)
+    spec = write_spec(agent, content, author=actor, origin=SpecOrigin.APPLIED, base_number=draft.base_version)
     count = draft.apply_count + 1
     update = RowUpdate(draft).set(applied=spec, apply_count=count, applied_revision=revision)
     message = chats.build_system_message(
@@ -142,10 +142,12 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
     return draft
 
 
-def _describe_changes(actor: Actor, chat_id: UUID, agent_id: UUID, revision: int) -> dict[UUID | None, dict[str, Any]]:
-    """Return what the draft's text at this revision changes, by the id of the spec that answers in the chat now.
+def _describe_changes(
+    actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int
+) -> dict[UUID | None, dict[str, Any]]:
+    """Return the payload fields that describe what the draft changes, by the id of the spec that now answers in the chat.
 
-    The result is empty if the draft is at another revision. Raises `NotFound`, `Forbidden`.
+    Empty if the draft is at another revision. Raises `NotFound`, `Forbidden`.
     """
     get_chat_for(actor, chat_id, ChatVerb.SEE)
     agent = get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
@@ -158,20 +160,21 @@ def _describe_changes(actor: Actor, chat_id: UUID, agent_id: UUID, revision: int
 
 
 def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
-    """Raise `Forbidden` for a writing tool that production lacks, or has with other settings.
+    """Raise `Forbidden` if the text adds a tool that writes, or changes its settings, and the actor may not save the agent.
 
-    The actor that `agent` was fetched for may add it if they may save the agent (`agent_verbs` reads their rights from the row).
+    The actor is the one for whom `agent` was fetched (`agent_verbs`).
     """
     if AgentVerb.SAVE in agent_verbs(agent):
         return
-    if added := list_added_tools(get_production(agent).content(), content):
+    added = list_added_tools(get_production(agent).content(), content)
+    if added:
         raise Forbidden(
             f"Only an editor can give this agent a tool that writes, or change its settings: {', '.join(added)}.",
-            hints=["Leave it as it is in production, or suggest it."],
+            hints=["Leave the tool as it is in production, or suggest the change."],
         )
 
 
-# --- texts that were not typed ------------------------------------------------------------------------------------
+# --- texts that a person did not type ------------------------------------------------------------------------------------
 
 
 @transaction.atomic
@@ -183,15 +186,15 @@ def replace_draft(
     content: SpecContent,
     base: AgentSpec,
     provenance: Provenance,
-    log_message: Message,
+    system_message: Message,
     lock: bool,
     changes: Sequence[chats.RowChange] = (),
     author: Actor | None = None,
 ) -> Draft:
-    """Write a text that was made on version `base` into the chat's draft, after a snapshot of the text before. Apply nothing.
+    """Replace the text of the chat's draft by one that was made on version `base`, or start a draft with it. Apply nothing.
 
-    With `lock`, the actor holds the edit lock afterwards; otherwise it is free. `author` is the writer if it is not the actor.
-    `log_message` and `changes` are saved with the draft.
+    With `lock`, the actor holds the edit lock afterwards; otherwise it is free. `author` wrote the text if the actor did not.
+    `system_message` and `changes` are saved with the draft. The replaced text is saved as a snapshot.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `draft_locked` (with `lock`, only by another person),
     `other_draft_locked` (with `lock`).
@@ -205,17 +208,8 @@ def replace_draft(
         draft = Draft(chat=chat, agent=agent, created_by=author or actor)
         update = RowUpdate(draft)
     else:
-        update = RowUpdate(draft)
-        if draft.is_locked and not (lock and draft.lock_holder_id == actor.id):
-            raise locking.build_locked_error(draft)
-        if not draft.is_locked and lock:
-            locking.restart_waitlist(update, actor)
-        elif not draft.is_locked:
-            locking.notify_waiters(draft, actor)
-        locking.notify_lock_lost(draft, actor)
-        if draft.written != content.as_json():
-            locking.save_snapshot(draft, provenance.origin)
-        update.set(revision=draft.revision + 1)
+        reason = SnapshotReason(provenance.origin)
+        update = _prepare_replacement(draft, actor, content=content, lock=lock, reason=reason)
 
     if lock:
         locking.notify_locks_changed(chat)
@@ -229,10 +223,10 @@ def replace_draft(
         updated_by=author or actor,
         updated_at=now(),
     )
-    chats.save_changes(chat.id, [log_message, draft if draft._state.adding else update, *changes])
+    chats.save_changes(chat.id, [system_message, draft if draft._state.adding else update, *changes])
     audit.record(
         author or actor,
-        "draft.placed",
+        "draft.replaced",
         on_behalf_of=actor if author else None,
         workspace_id=chat.workspace_id,
         object_id=draft.id,
@@ -241,14 +235,34 @@ def replace_draft(
     return draft
 
 
+def _prepare_replacement(
+    draft: Draft, actor: Actor, *, content: SpecContent, lock: bool, reason: SnapshotReason
+) -> RowUpdate[Draft]:
+    """Prepare a draft for another text: save a snapshot of its text, and notify the people whom a change of its lock concerns.
+
+    Return an update that raises the revision. Raises `Conflict` (`draft_locked`).
+    """
+    update = RowUpdate(draft)
+    if draft.is_locked and not (lock and draft.lock_holder_id == actor.id):
+        raise locking.build_locked_error(draft)
+    if not draft.is_locked and lock:
+        locking.restart_waitlist(update, actor)
+    elif not draft.is_locked:
+        locking.notify_waiters(draft, actor)
+    locking.notify_lock_lost(draft, actor)
+    if draft.written != content.as_json():
+        locking.save_snapshot(draft, reason)
+    return update.set(revision=draft.revision + 1)
+
+
 @transaction.atomic
 def revise_prompt(
     actor: Actor, chat_id: UUID, *, on_behalf_of: Actor, authors: Sequence[Actor], prompt: str, reason: str
 ) -> Draft:
-    """Write a new prompt, by the agent `actor` for itself, into its draft in the chat. The draft stays unlocked and unapplied.
+    """Write a new prompt, by the agent `actor` for itself, into its draft in the chat. The draft is neither locked nor applied.
 
     The prompt replaces that of the draft, or that of production if there is no draft. `authors` are the people whose texts the
-    agent may have read in this run: they all need the right to save the agent, as `on_behalf_of` does (FAIR8).
+    agent may have read in this run. They and `on_behalf_of` all need the right to save the agent (FAIR8).
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_locked`, `nothing_changed`).
     """
@@ -273,7 +287,7 @@ def revise_prompt(
     contributor = Contributor(id=agent.id, actor_id=agent.id, name=agent.name, in_run_of=on_behalf_of.name)
     provenance = Provenance(
         origin="revise",
-        contributors=[*(one for one in contributors if one.id != contributor.id), contributor],
+        contributors=[*(earlier for earlier in contributors if earlier.id != contributor.id), contributor],
         segments=attribute_lines(segments, [(contributor.id, prompt)]),
     )
     message = chats.build_system_message(
@@ -286,24 +300,24 @@ def revise_prompt(
         content=SpecContent.model_validate(written.model_dump() | {"prompt": prompt}),
         base=base,
         provenance=provenance,
-        log_message=message,
+        system_message=message,
         lock=False,
         author=agent,
     )
 
 
 def attribute_draft(draft: Draft, base: SpecContent) -> tuple[list[Contributor], list[Segment]]:
-    """Return the contributors of a draft made on `base`, the last writer last, and its prompt as their segments.
+    """Return the contributors of a draft that was made on `base`, with its last writer last, and its prompt as segments.
 
-    Merged segments stay their authors'; what was typed since the merge is the last writer's.
+    Segments of a merge keep their contributors. What was written since then is attributed to the last writer.
     """
-    made = Provenance.model_validate(draft.provenance) if draft.provenance else None
+    contributors: list[Contributor] = []
+    segments = [Segment(text=base.prompt)]
+    if draft.provenance:
+        provenance = Provenance.model_validate(draft.provenance)
+        contributors, segments = provenance.contributors, provenance.segments
+
     writer = Contributor(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
-    writer = (
-        next((contributor for contributor in made.contributors if contributor.id == writer.id), writer)
-        if made
-        else writer
-    )
-    earlier = [contributor for contributor in made.contributors if contributor.id != writer.id] if made else []
-    segments = made.segments if made else [Segment(text=base.prompt)]
-    return [*earlier, writer], attribute_lines(segments, [(writer.id, draft.written["prompt"])])
+    writer = next((contributor for contributor in contributors if contributor.id == writer.id), writer)
+    others = [contributor for contributor in contributors if contributor.id != writer.id]
+    return [*others, writer], attribute_lines(segments, [(writer.id, draft.written["prompt"])])

@@ -1,6 +1,6 @@
-"""The end of editing: saved as a version, submitted as a suggestion, discarded, or only unlocked."""
+"""End a draft by saving, suggesting or discarding it, or only release its lock."""
 
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from actors.models import Actor
 from agents.hooks import draft_ended
-from agents.models import AgentSpec, Draft, Origin
+from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for, get_production
 from agents.selectors import build_no_draft_error, find_draft
 from agents.services.drafts import locking
@@ -22,6 +22,7 @@ from common.operators import check_operator
 from common.writing import RowUpdate
 from events import audit
 from events.publish import notify_workspace_list_changed
+from events.rows import DraftOutcome, SpecOrigin
 
 
 @transaction.atomic
@@ -30,18 +31,18 @@ def save_draft(
 ) -> AgentSpec:
     """Save the text as the next version of the agent, and end the draft.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: `stale_revision`, or `stale_base` with today's production if it is
-    not `base_version` any more.
+    Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: `stale_revision`, or `stale_base`, with the current production, if
+    that is not `base_version`.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SAVE)
-    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
     agent = get_agent_for(actor, agent_id, AgentVerb.SAVE, lock=True)
     production = get_production(agent)
     if base_version != draft.base_version or base_version != production.version:
         raise Conflict(
-            f"{agent.name} is at v{production.version} by now; this draft was begun on v{draft.base_version}.",
+            f"{agent.name} is at v{production.version} now; this draft is based on v{draft.base_version}.",
             code=Code.STALE_BASE,
-            hints=["Compare with today's production, then save on top of it."],
+            hints=["Compare with the current production, then save on top of it."],
             data={"production": production.to_row().model_dump(mode="json")},
         )
     content = SpecContent.model_validate(draft.written)
@@ -51,17 +52,17 @@ def save_draft(
         agent,
         content,
         author=actor,
-        origin=Origin.DRAFT,
+        origin=SpecOrigin.DRAFT,
         number=production.version + 1,
         message=message,
         base_number=base_version,
     )
     agent.current_spec = spec
     agent.save(update_fields=["current_spec"])
-    log_message = chats.build_system_message(
+    system_message = chats.build_system_message(
         chat.id, "SPEC_SAVED", actor=actor, target=agent, version=spec.number, note=spec.message
     )
-    chats.save_changes(chat.id, [log_message, *finish_draft(draft, actor, "saved", spec)])
+    chats.save_changes(chat.id, [system_message, *finish_draft(draft, actor, DraftOutcome.SAVED, spec)])
     audit.record(actor, "spec.saved", workspace_id=chat.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
         notify_workspace_list_changed(agent.workspace_id, "agents")
@@ -69,21 +70,21 @@ def save_draft(
 
 
 @transaction.atomic
-def submit_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, log_message: Message) -> Draft:
-    """End the draft because its text becomes a suggestion, and return it. `log_message` is saved with it.
+def submit_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, system_message: Message) -> Draft:
+    """End the draft because its text becomes a suggestion, and return it. `system_message` is saved with it.
 
     Raises `NotFound`, `Forbidden`, `Conflict`.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SUGGEST)
-    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
-    chats.save_changes(chat.id, [log_message, *finish_draft(draft, actor, "suggested")])
+    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
+    chats.save_changes(chat.id, [system_message, *finish_draft(draft, actor, DraftOutcome.SUGGESTED)])
     audit.record(actor, "draft.suggested", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
 
 
 @transaction.atomic
 def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -> Draft:
-    """Discard the actor's own draft, or any draft if the actor is an editor. Production answers again in the chat.
+    """Discard a draft that the actor started, or any draft if the actor is an editor. Production answers in the chat again.
 
     Raises `NotFound`, `Forbidden` for a draft that another person started, `Conflict` (`draft_locked`, `stale_revision`).
     """
@@ -95,7 +96,7 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
         if draft.lock_holder_id != actor.id and draft.is_locked:
             raise locking.build_locked_error(draft)
         if draft.created_by_id != actor.id:
-            raise Forbidden("You can discard your own drafts only.", hints=["Ask an editor."])
+            raise Forbidden("You can only discard drafts that you started.", hints=["Ask an editor."])
     if draft.revision != revision:
         raise locking.build_write_error(draft, actor)
 
@@ -103,44 +104,44 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
     message = chats.build_system_message(
         chat.id, "DRAFT_DISCARDED", actor=actor, target=agent, draft_apply=draft.apply_count
     )
-    chats.save_changes(chat.id, [message, *finish_draft(draft, actor, "discarded")])
+    chats.save_changes(chat.id, [message, *finish_draft(draft, actor, DraftOutcome.DISCARDED)])
     audit.record(actor, "draft.discarded", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
 
 
 @transaction.atomic
 def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int | None = None) -> Draft:
-    """Release the edit lock. The text stays, but a draft without a change is discarded.
+    """Release the edit lock. The text is kept, but a draft that equals production is discarded.
 
-    The holder gives the latest `revision`. An operator gives none: they may release any lock, the text stays in any case, and
-    the holder is notified. Raises `NotFound`, `Forbidden`, `Conflict`.
+    The holder passes the latest `revision`. Without it, the actor must be an operator, who may release any lock: the text is kept
+    in any case, and the holder is notified. Raises `NotFound`, `Forbidden`, `Conflict`.
     """
     if revision is not None:
         chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-        draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+        draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
         if draft.applied_id is None and draft.written == get_production(agent).content().as_json():
-            chats.save_changes(chat_id, finish_draft(draft, actor, "discarded"))
+            chats.save_changes(chat_id, finish_draft(draft, actor, DraftOutcome.DISCARDED))
             return draft
     else:
         check_operator(actor, Draft)
         chats.lock_chat(chat_id)
         found = find_draft(chat_id, agent_id, lock=True)
         if found is None or found.lock_holder_id is None:
-            raise Conflict(gettext("Nobody holds this draft."), code=Code.NO_DRAFT)
+            raise Conflict(gettext("This draft is not locked."), code=Code.NO_DRAFT)
         draft, agent = found, found.agent
         locking.notify_lock_lost(draft, actor)
-        audit.record(actor, "draft.freed", object_id=draft.id)
+        audit.record(actor, "draft.released", object_id=draft.id)
     message = chats.build_system_message(chat_id, "LOCK_RELEASED", actor=actor, target=agent)
     chats.save_changes(chat_id, [message, locking.release_lock(RowUpdate(draft), actor)])
     return draft
 
 
 def finish_draft(
-    draft: Draft, actor: Actor, how: Literal["saved", "discarded", "suggested"], spec: AgentSpec | None = None
+    draft: Draft, actor: Actor, outcome: DraftOutcome, spec: AgentSpec | None = None
 ) -> list[RowUpdate[Any]]:
-    """End the draft: release its lock, call the hook, and return the updates of it and of other rows of its chat.
+    """End the draft: release its lock, and call the hook `draft_ended`.
 
-    `spec` is the version that the draft was saved as.
+    Return the updates of the draft and of other rows of its chat. `spec` is the version that the draft was saved as.
     """
-    update = RowUpdate(draft).set(ended_at=now(), outcome=how)
+    update = RowUpdate(draft).set(ended_at=now(), outcome=outcome)
     return [locking.release_lock(update, actor), *draft_ended(draft, actor, spec)]

@@ -1,11 +1,10 @@
 """The edit lock of a draft: one holder per draft, one draft per person (EDIT1, EDIT2, EDIT3).
 
-The lock is `holder`, `lock_expires_at` and `revision`. Every change of its holder raises the revision, which fences off the tab
-or the person that had the lock before. Rows are locked in one order: the chat, then the draft, then the agent.
+The lock consists of `lock_holder`, `lock_expires_at` and `revision`. Every change of the holder raises the revision, so that the
+former holder, or another tab of the same person, can write no more. Rows are locked in one order: the chat, the draft, the agent.
 """
 
 from datetime import timedelta
-from typing import Literal
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -13,7 +12,7 @@ from django.db import connection, transaction
 from actors.models import Actor
 from agents.hooks import draft_unlocked, lock_lost
 from agents.models import Draft, DraftSnapshot, LockWaiter
-from agents.permissions import AgentVerb, get_agent_for, get_production, people_who_may
+from agents.permissions import AgentVerb, get_agent_for, get_production, list_people_who_may
 from agents.selectors import build_no_draft_error, find_draft
 from agents.services.specs import check_content
 from agents.specs.content import SpecContent
@@ -25,16 +24,18 @@ from common.errors import Code, Conflict, NotFound
 from common.writing import RowUpdate
 from events import audit
 from events.publish import notify_workspace_list_changed
+from events.rows import SnapshotReason
 
 LOCK_DURATION = timedelta(minutes=30)
+"""The time after the last change of the text at which the edit lock expires."""
 
 
 @transaction.atomic
 def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent | None = None) -> Draft:
-    """Acquire the edit lock: start a draft, or continue one whose lock is free, expired or the actor's own in another tab.
+    """Acquire the edit lock of the live draft if it is free, expired or the actor's own, or start a draft if there is none.
 
-    `content` replaces the text of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_locked` names the holder,
-    `other_draft_locked` names the other draft that the actor edits.
+    `content` replaces the text of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_locked`, with the holder in its
+    data, or `other_draft_locked`, with the other draft that the actor edits.
     """
     chat, agent = lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     if content is not None:
@@ -56,12 +57,12 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
         changes.insert(0, chats.build_system_message(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
         notify_lock_lost(draft, actor)
     if draft.updated_by_id != actor.id:
-        save_snapshot(draft, "takeover")
+        save_snapshot(draft, SnapshotReason.TAKEOVER)
     update.set(lock_holder=actor, lock_expires_at=now() + LOCK_DURATION, revision=draft.revision + 1)
     if content is not None:
         update.set(written=content.as_json(), updated_by=actor, updated_at=now())
     chats.save_changes(draft.chat_id, changes)
-    audit.record(actor, "draft.taken", object_id=draft.id)
+    audit.record(actor, "draft.claimed", object_id=draft.id)
     return draft
 
 
@@ -88,7 +89,7 @@ def _start_draft(chat: Chat, agent: Actor, actor: Actor, content: SpecContent | 
 
 
 def lock_chat_with_agent(actor: Actor, chat_id: UUID, agent_id: UUID, verb: AgentVerb) -> tuple[Chat, Actor]:
-    """Lock the chat, and return it with the agent if both take part in it and the actor has the right `verb`.
+    """Lock the chat, and return it with the agent if actor and agent take part in it and the actor has this right on the agent.
 
     Raises `NotFound`, `Forbidden`.
     """
@@ -99,8 +100,8 @@ def lock_chat_with_agent(actor: Actor, chat_id: UUID, agent_id: UUID, verb: Agen
     return chat, agent
 
 
-def get_draft_held_by(actor: Actor, chat: Chat, agent: Actor, *, revision: int) -> Draft:
-    """Lock the row of the live draft, and return it if the actor holds its edit lock and knows its latest revision.
+def get_draft_locked_by(actor: Actor, chat: Chat, agent: Actor, *, revision: int) -> Draft:
+    """Lock the row of the live draft, and return it if the actor holds its edit lock and `revision` is its latest revision.
 
     Raises `NotFound`, `Conflict`.
     """
@@ -113,7 +114,7 @@ def get_draft_held_by(actor: Actor, chat: Chat, agent: Actor, *, revision: int) 
 def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> None:
     """Raise `Conflict` (`other_draft_locked`) if the actor holds the lock of another draft, in any chat.
 
-    An advisory lock on the person makes two of their tabs check one after the other.
+    An advisory lock on the person serializes the checks of requests from two of their tabs.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"holds:{actor.id}"])
@@ -122,9 +123,9 @@ def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> N
     )
     other = locked.exclude(chat_id=chat_id, agent_id=agent_id).first()
     if other is not None:
-        # Only `data` names the other draft: the text of this error is stored with a merge that failed, for its whole workspace.
+        # Only `data` names the other draft: the text of this error may be read by people who are not in the draft's chat.
         raise Conflict(
-            "You are writing another draft.",
+            "You are editing another draft.",
             code=Code.OTHER_DRAFT_LOCKED,
             hints=["Save, discard or close that draft first."],
             data={
@@ -143,9 +144,9 @@ def build_locked_error(draft: Draft) -> Conflict:
     if holder is None or lock_expires_at is None:
         raise ValueError("The draft has no lock.")
     return Conflict(
-        f"{holder.name} is writing here.",
+        f"{holder.name} is editing this draft.",
         code=Code.DRAFT_LOCKED,
-        hints=["You can read along; it is free when they finish, or 30 minutes after their last change."],
+        hints=["You can read it. You can edit it when they have finished, or 30 minutes after their last change."],
         data={
             "lock_holder_id": str(holder.id),
             "lock_holder_name": holder.name,
@@ -161,39 +162,39 @@ def build_write_error(draft: Draft | None, actor: Actor) -> NotFound | Conflict:
     if draft.lock_holder_id != actor.id and draft.is_locked:
         return build_locked_error(draft)
     return Conflict(
-        "Your hold on this draft is over, or it was changed in another tab.",
+        "Your lock of this draft has ended, or the draft was changed in another tab.",
         code=Code.STALE_REVISION,
-        hints=["Your text is safe with you: take the draft again and paste it."],
+        hints=["Your text was not stored. Keep it, edit the draft again, and insert it."],
         data={"draft": draft.to_row().model_dump(mode="json")},
     )
 
 
-# --- what a change of the holder brings with it -------------------------------------------------------------------
+# --- changes of the holder -------------------------------------------------------------------
 
 
-def save_snapshot(draft: Draft, why: Literal["takeover", "merge", "revise", "rebase"]) -> None:
-    """Save the draft's text before another person's text replaces it.
+def save_snapshot(draft: Draft, reason: SnapshotReason) -> None:
+    """Save the draft's text as a snapshot before another text replaces it.
 
-    Needs the row lock of the draft, whose revision must rise afterwards. A text that equals production or an earlier snapshot
-    is not saved again.
+    The caller has locked the row of the draft, and raises its revision afterwards. A text that equals production or an earlier
+    snapshot is not saved again.
     """
     production = draft.agent.current_spec
     is_production = production is not None and production.content().as_json() == draft.written
     if not is_production and not draft.snapshots.filter(written=draft.written).exists():
         DraftSnapshot.objects.create(
-            draft=draft, revision=draft.revision, written=draft.written, author=draft.updated_by, why=why
+            draft=draft, revision=draft.revision, written=draft.written, author=draft.updated_by, why=reason
         )
 
 
 def restart_waitlist(update: RowUpdate[Draft], holder: Actor) -> None:
-    """Start the waitlist for a new holder of the lock, who leaves it; the others stay, and may ask the new holder."""
+    """Adapt the waitlist to a new holder of the lock, who leaves it. The others stay in it and may request the draft again."""
     draft = update.set(requested_by=[]).row
     LockWaiter.objects.filter(draft=draft, person=holder).delete()
     LockWaiter.objects.filter(draft=draft).update(requested_at=None)
 
 
 def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
-    """Set the edit lock free, notify its waiters, and return the update."""
+    """Release the edit lock of the draft that is updated, notify its waiters, and return the update."""
     draft = update.row
     if draft.is_locked:
         notify_locks_changed(draft.chat)
@@ -203,9 +204,9 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
 
 
 def notify_waiters(draft: Draft, actor: Actor | None) -> None:
-    """Notify the waiters who may edit the draft that its lock is free, and empty the waitlist.
+    """Notify the waiters who may still edit the draft that its lock is free, and empty the waitlist.
 
-    `actor` released the lock; it is null for a lock that expired.
+    `actor` released the lock, and is null if it expired.
     """
     waiters = list(LockWaiter.objects.filter(draft=draft))
     if not waiters:
@@ -213,16 +214,16 @@ def notify_waiters(draft: Draft, actor: Actor | None) -> None:
     LockWaiter.objects.filter(draft=draft).delete()
     waiting = [waiter.person_id for waiter in waiters if waiter.is_waiting]
     participants = ChatActor.objects.filter(chat=draft.chat_id, ended_at=None).values("actor")
-    editors = people_who_may(draft.agent, AgentVerb.EDIT_DRAFT).filter(pk__in=waiting).filter(pk__in=participants)
+    editors = list_people_who_may(draft.agent, AgentVerb.EDIT_DRAFT).filter(pk__in=waiting).filter(pk__in=participants)
     draft_unlocked(draft, actor, list(editors.values_list("pk", flat=True)))
 
 
 def notify_lock_lost(draft: Draft, actor: Actor) -> None:
-    """Notify the holder that the actor takes the lock from them. Call it before the holder changes."""
+    """Notify the holder that the actor takes the lock from them. Call this before the holder changes."""
     if draft.lock_holder is not None and draft.lock_holder_id != actor.id:
         lock_lost(draft, draft.lock_holder, actor)
 
 
 def notify_locks_changed(chat: Chat) -> None:
-    """Tell the members of the chat's workspace, on commit, that the list of locked drafts changed."""
+    """Publish to the members of the chat's workspace, on commit, that the list of locked drafts changed."""
     notify_workspace_list_changed(chat.workspace_id, "drafts")

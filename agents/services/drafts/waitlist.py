@@ -1,6 +1,6 @@
-"""The waitlist of a lock: people who wait until a draft can be edited, and may ask its holder for it.
+"""The waitlist of a lock: people who wait until they can edit a draft, and may request it from the holder of the lock.
 
-A `LockWaiter` exists until the lock ends, in whatever way. Its rows change under the lock of the chat.
+A `LockWaiter` is deleted when the lock ends, for any reason. Its rows are changed only with the chat locked.
 """
 
 import logging
@@ -12,7 +12,7 @@ from django.db import transaction
 from actors.models import Actor
 from agents.hooks import draft_handed_over, draft_requested
 from agents.models import Draft, LockWaiter
-from agents.permissions import AgentVerb, people_who_may
+from agents.permissions import AgentVerb, list_people_who_may
 from agents.selectors import find_draft, get_lock_waiter
 from agents.services.drafts import locking
 from chats import services as chats
@@ -22,16 +22,17 @@ from common.database import is_database_unavailable
 from common.errors import Code, Conflict
 from common.writing import RowUpdate
 from events import audit
+from events.rows import SnapshotReason
 
 logger = logging.getLogger(__name__)
 
 RETRY_WINDOW = timedelta(hours=1)
-"""How long after the end of a lock its waiters are notified again after an error."""
+"""The time after the end of a lock in which a failed notification of its waiters is retried."""
 
 
 @transaction.atomic
 def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: bool) -> LockWaiter:
-    """Set whether the actor is notified when the lock is free.
+    """Set whether the actor waits for the lock: they are then notified when it is free.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_unlocked`) if there is no lock to wait for.
     """
@@ -44,7 +45,7 @@ def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: 
 
 @transaction.atomic
 def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
-    """Ask the holder for the draft, and wait for it. A second request in the same lock changes nothing.
+    """Request the draft from the holder of its lock, and wait for it. A second request during the same lock has no effect.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_unlocked`).
     """
@@ -62,29 +63,29 @@ def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
 def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or not draft.is_locked:
-        raise Conflict("Nobody writes here now.", code=Code.DRAFT_UNLOCKED, hints=["You can take the draft."])
+        raise Conflict("Nobody is editing this draft now.", code=Code.DRAFT_UNLOCKED, hints=["You can edit it."])
     if draft.lock_holder_id == actor.id:
-        raise Conflict("You write here yourself.", code=Code.DRAFT_YOURS)
+        raise Conflict("You are editing this draft yourself.", code=Code.DRAFT_YOURS)
     return LockWaiter.objects.update_or_create(draft=draft, person=actor, defaults={"is_waiting": True})[0]
 
 
 @transaction.atomic
 def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, to: UUID) -> Draft:
-    """Give the lock, with the text of the draft, to the person `to`, who has asked for it.
+    """Hand the lock of the draft over to the person `to`, who has requested it. The text is kept.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict`: as `write_draft`, `not_requested`, or `recipient_busy` if they edit
-    another draft or may not edit this one any more.
+    Raises `NotFound`, `Forbidden`, and `Conflict`: those of `write_draft`, `not_requested`, or `recipient_busy` if the person edits
+    another draft or may no longer edit this one.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
     if to not in draft.requested_by:
-        raise Conflict("They have not asked for this draft.", code=Code.NOT_REQUESTED)
+        raise Conflict("This person has not requested the draft.", code=Code.NOT_REQUESTED)
     recipient = _get_recipient(draft, to)
 
     update = RowUpdate(draft)
     locking.restart_waitlist(update, recipient)
     if draft.updated_by_id != recipient.id:
-        locking.save_snapshot(draft, "takeover")
+        locking.save_snapshot(draft, SnapshotReason.TAKEOVER)
     locking.notify_locks_changed(chat)
     update.set(lock_holder=recipient, lock_expires_at=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
     message = chats.build_system_message(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
@@ -95,12 +96,14 @@ def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: in
 
 
 def _get_recipient(draft: Draft, person_id: UUID) -> Actor:
-    """Return the person if they may edit this draft and edit no other. Raises `Conflict` (`recipient_busy`)."""
+    """Return the person if they may edit this draft and do not edit another one. Raises `Conflict` (`recipient_busy`)."""
     busy = Conflict(
-        "They cannot write here now.", code=Code.RECIPIENT_BUSY, hints=["Close the draft instead: they are told."]
+        "This person cannot edit the draft now.",
+        code=Code.RECIPIENT_BUSY,
+        hints=["Close the draft instead: they are notified."],
     )
     participants = ChatActor.objects.filter(chat=draft.chat_id, ended_at=None).values("actor")
-    editors = people_who_may(draft.agent, AgentVerb.EDIT_DRAFT)
+    editors = list_people_who_may(draft.agent, AgentVerb.EDIT_DRAFT)
     recipient = editors.filter(pk=person_id).filter(pk__in=participants).first()
     if recipient is None:
         raise busy
@@ -113,13 +116,13 @@ def _get_recipient(draft: Draft, person_id: UUID) -> Actor:
 
 
 def remove_lock_waiters(chat: Chat, actor: Actor) -> None:
-    """Remove a person who leaves the chat from its waitlists, and all waiters for an agent that leaves it."""
+    """Remove a person who leaves the chat from its waitlists. If an agent leaves it, empty the waitlist of its draft."""
     waiters = LockWaiter.objects.filter(draft__chat=chat)
     (waiters.filter(person=actor) | waiters.filter(draft__agent=actor)).delete()
 
 
 def notify_expired_locks() -> None:
-    """Notify the waiters of locks that have expired. The sweeper calls it, as no request ends such a lock."""
+    """Notify the waiters of locks that have expired. The sweeper calls this, because no request ends such a lock."""
     expired = LockWaiter.objects.exclude(draft__ended_at=None, draft__lock_expires_at__gt=now())
     columns = ("draft_id", "draft__chat_id", "draft__lock_expires_at")
     for draft_id, chat_id, lock_expires_at in expired.values_list(*columns).distinct().order_by("draft_id"):
@@ -139,7 +142,7 @@ def notify_expired_locks() -> None:
 @transaction.atomic
 def _notify_expired_lock(draft_id: UUID, chat_id: UUID) -> None:
     chats.lock_chat(chat_id)
-    # The holder's typing locks the draft without the chat, and renews the lock.
+    # `write_draft` renews the lock without locking the chat, so the row is locked, and read afterwards.
     list(Draft.objects.select_for_update().filter(pk=draft_id).values_list("pk"))
     draft = Draft.objects.select_related("agent", "chat").get(pk=draft_id)
     if not draft.is_locked:
