@@ -1,4 +1,4 @@
-"""P15: one tenant does its worst; how another tenant's first words, posts and lists stand up to it. Limits as shipped."""
+"""P15: the latency of one tenant's first words, posts and lists while another tenant attacks, with the default limits."""
 
 import json
 import time
@@ -9,17 +9,17 @@ from typing import Any
 import uvloop
 
 from bench import model as work_model
-from bench.first_words import Answers, one_at_a_time
-from bench.installation import Installation, make_chats, scene
+from bench.first_words import Answers, post_one_at_a_time
+from bench.installation import Installation, make_chats, open_clients
 from bench.model import Model
-from bench.processes import child, cpu_seconds
-from bench.results import Figure, Table, ms, percentile
+from bench.processes import get_cpu_seconds, start_module, write_to_stdin
+from bench.results import Figure, Table, format_ms, get_percentile
 from common.ids import new_id
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
 
 AGENTS, CHATS = 25, 20
-"""Each of the attacker's chats has all the agents, and one message wakes them all: 500 runs, that drip for an hour."""
+"""Each of the attacker's chats has all the agents, and one message wakes them all: 500 runs that stream slowly for an hour."""
 DRIP = (0.2, 500)
 FLOOD = (0, 100_000)
 """An answer of about 700 kB, at once."""
@@ -27,38 +27,38 @@ READERS = 8
 
 
 @dataclass
-class Seen:
-    """What the other tenant has: seconds, each."""
+class Durations:
+    """The latencies of the other tenant, in seconds."""
 
     words: list[float] = field(default_factory=list)
     posts: list[float] = field(default_factory=list)
     lists: list[float] = field(default_factory=list)
 
 
-def p15(quick: bool) -> Table:
-    """The same before and during the attack, with the limits that are shipped."""
+def measure_p15(quick: bool) -> Table:
+    """Measure before and during the attack, with the default limits."""
     count = 10 if quick else 60
-    with work_model.running() as model, work_model.running(nice=19) as theirs:
-        hosts = ",".join([*model.paths(), *theirs.paths(), silent(theirs).removeprefix("http://")])
+    with work_model.run_model() as model, work_model.run_model(nice=19) as theirs:
+        hosts = ",".join([*model.list_paths(), *theirs.list_paths(), build_silent_base(theirs).removeprefix("http://")])
         with Stack(LOG_LEVEL="WARNING", ATELIER_ALLOW_PRIVATE_HOSTS=hosts) as stack:
             installation = Installation(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
-            workspace, chats = furnish(installation)
-            before, cpu_before = look(installation, workspace, chats, count)
-            mallory = Mallory(stack, theirs)
-            mallory.begin()  # what it starts ends with us
-            clients = sum(cpu_seconds(pid) for pid in (mallory.clients.pid, theirs.pid))
+            workspace, chats = make_workspace(installation)
+            before, cpu_before = measure_tenant(installation, workspace, chats, count)
+            attacker = Attacker(stack, theirs)
+            attacker.start()  # its processes end with this one
+            clients = sum(get_cpu_seconds(pid) for pid in (attacker.clients.pid, theirs.pid))
             began = time.perf_counter()
-            during, cpu_during = look(installation, workspace, chats, count)
+            during, cpu_during = measure_tenant(installation, workspace, chats, count)
             took = time.perf_counter() - began
-            clients = sum(cpu_seconds(pid) for pid in (mallory.clients.pid, theirs.pid)) - clients
-            told = mallory.end()
+            clients = sum(get_cpu_seconds(pid) for pid in (attacker.clients.pid, theirs.pid)) - clients
+            statuses = attacker.stop()
     found = [
-        figure("first words (P1)", before.words, during.words),
-        figure("a POST (P5)", before.posts, during.posts),
-        figure("the list of chats (P7)", before.lists, during.lists),
+        build_figure("first words (P1)", before.words, during.words),
+        build_figure("a POST (P5)", before.posts, during.posts),
+        build_figure("the list of chats (P7)", before.lists, during.lists),
         Figure("the servers, in parts of a core", cpu_before, cpu_during),
         Figure("the attacker's clients and model", ours=f"{clients / took:.0%} of a core, at the lowest priority"),
-        Figure("what the attacker got meanwhile", ours=told),
+        Figure("what the attacker got meanwhile", ours=statuses),
     ]
     how = (
         f"Another tenant's {AGENTS * CHATS} runs on a model that drips, {READERS} readers of pages of long messages, 9 tests of a "
@@ -68,54 +68,54 @@ def p15(quick: bool) -> Table:
     return Table("P15", "One tenant does its worst", how, found)
 
 
-def silent(model: Model) -> str:
-    """The address of a model that says nothing for a minute."""
-    return model.base(first_ms=60_000, count=1)
+def build_silent_base(model: Model) -> str:
+    """Return the address of a model that sends nothing for a minute."""
+    return model.build_base(first_ms=60_000, count=1)
 
 
-def figure(what: str, before: list[float], during: list[float]) -> Figure:
-    floor, ours = percentile(before, 0.5), percentile(during, 0.5)
+def build_figure(what: str, before: list[float], during: list[float]) -> Figure:
+    floor, ours = get_percentile(before, 0.5), get_percentile(during, 0.5)
     return Figure(
-        f"{what}, p50 (p95)", f"{ms(floor)} ({ms(percentile(before, 0.95))})",
-        f"{ms(ours)} ({ms(percentile(during, 0.95))})", f"{ours / floor:.2f}", goal="≤ 2",
+        f"{what}, p50 (p95)", f"{format_ms(floor)} ({format_ms(get_percentile(before, 0.95))})",
+        f"{format_ms(ours)} ({format_ms(get_percentile(during, 0.95))})", f"{ours / floor:.2f}", goal="≤ 2",
     )  # fmt: skip
 
 
-def furnish(installation: Installation) -> tuple[str, list[str]]:
-    chats = make_chats(installation, installation.model.base(rate=50, count=5), 5)
+def make_workspace(installation: Installation) -> tuple[str, list[str]]:
+    chats = make_chats(installation, installation.model.build_base(rate=50, count=5), 5)
     return installation.alice.ok("GET", f"chats/{chats[0]}")["chat"]["workspace_id"], chats
 
 
-def look(installation: Installation, workspace: str, chats: list[str], count: int) -> tuple[Seen, str]:
-    """What Alice and Bob have; and how much CPU the servers use meanwhile."""
-    meter, began = installation.meter(), time.perf_counter()
-    answers: Answers = uvloop.run(_words(installation, chats, count))
+def measure_tenant(installation: Installation, workspace: str, chats: list[str], count: int) -> tuple[Durations, str]:
+    """Measure the latencies of Alice and Bob, and the CPU that the servers use in that time."""
+    meter, began = installation.start_meter(), time.perf_counter()
+    answers: Answers = uvloop.run(_measure_first_words(installation, chats, count))
     lists = []
     for _ in range(count):
         asked = time.perf_counter()
         installation.alice.ok("GET", f"workspaces/{workspace}/chats")
         lists.append(time.perf_counter() - asked)
-    return Seen(answers.words, answers.posts, lists), meter.share(time.perf_counter() - began)
+    return Durations(answers.words, answers.posts, lists), meter.format_share(time.perf_counter() - began)
 
 
-async def _words(installation: Installation, chats: list[str], count: int) -> Answers:
-    async with scene(installation, chats) as here:
-        await one_at_a_time(installation, here, 2)  # warm
-        return await one_at_a_time(installation, here, count)
+async def _measure_first_words(installation: Installation, chats: list[str], count: int) -> Answers:
+    async with open_clients(installation, chats) as clients:
+        await post_one_at_a_time(installation, clients, 2)  # warm
+        return await post_one_at_a_time(installation, clients, count)
 
 
-class Mallory:
-    """The tenant that does its worst, by clients in a process of their own (`bench.attacker`), until it is ended."""
+class Attacker:
+    """The tenant that attacks, by clients in a process of their own (`bench.attacker`)."""
 
     def __init__(self, stack: Stack, model: Model) -> None:
         self._stack, self._model = stack, model
-        self._asks: list[dict[str, Any]] = []
+        self._requests: list[dict[str, Any]] = []
 
-    def begin(self) -> None:
-        """Prepare all of it, then begin at once. Returns when the runs are queued."""
+    def start(self) -> None:
+        """Prepare the chats and the requests, queue the runs, and start the clients."""
         slow, flood = Integrator(self._stack, "Mallory"), Integrator(self._stack, "Oscar")
-        chats = self._make_chats(slow, self._model.base(rate=DRIP[0], count=DRIP[1]), AGENTS, CHATS)
-        floods = self._make_chats(flood, self._model.base(rate=FLOOD[0], count=FLOOD[1]), 1, 4)
+        chats = self._make_chats(slow, self._model.build_base(rate=DRIP[0], count=DRIP[1]), AGENTS, CHATS)
+        floods = self._make_chats(flood, self._model.build_base(rate=FLOOD[0], count=FLOOD[1]), 1, 4)
         mentions = " ".join(f"@{handle}" for handle in chats.handles)
         text = "word " * 15_000
         for _ in range(60):
@@ -123,32 +123,29 @@ class Mallory:
         for chat in chats.ids:
             slow.status("POST", f"chats/{chat}/messages", _message(mentions))
         for _ in range(READERS):
-            self._keep(flood, "GET", f"chats/{floods.ids[0]}/messages?limit=200")
-        test = {"provider": "openai_compatible", "api_base": silent(self._model), "key": "sk-bench"}
+            self._add_request(flood, "GET", f"chats/{floods.ids[0]}/messages?limit=200")
+        test = {"provider": "openai_compatible", "api_base": build_silent_base(self._model), "key": "sk-bench"}
         for _ in range(9):
             path = f"workspaces/{chats.workspace}/model/test"
-            self._keep(slow, "POST", path, test | {"default_model": "scripted"}, pause=1.0)
+            self._add_request(slow, "POST", path, test | {"default_model": "scripted"}, pause=1.0)
         for chat in floods.ids[1:]:
-            self._keep(flood, "POST", f"chats/{chat}/messages", _message("go"), pause=1.0)
-        self.clients = child("bench.attacker", self._stack.address, nice=19, stdin=PIPE, stdout=PIPE)
-        assert self.clients.stdin is not None
-        self.clients.stdin.write(json.dumps(self._asks).encode())
-        self.clients.stdin.close()
+            self._add_request(flood, "POST", f"chats/{chat}/messages", _message("go"), pause=1.0)
+        self.clients = start_module("bench.attacker", self._stack.address, nice=19, stdin=PIPE, stdout=PIPE)
+        write_to_stdin(self.clients, json.dumps(self._requests).encode())
 
-    def end(self) -> str:
-        """End it; how often each status came."""
+    def stop(self) -> str:
+        """Stop the clients. Return how often each status was returned to them."""
         self.clients.terminate()
-        assert self.clients.stdout is not None
-        statuses = json.loads(self.clients.stdout.read())
-        self.clients.wait(30)
+        output, _ = self.clients.communicate(timeout=30)
+        statuses = json.loads(output)
         return ", ".join(f"{count} × {status}" for status, count in sorted(statuses.items())) or "nothing"
 
-    def _keep(self, who: Integrator, method: str, path: str, body: object = None, *, pause: float = 0.0) -> None:
+    def _add_request(self, who: Integrator, method: str, path: str, body: object = None, *, pause: float = 0.0) -> None:
         headers = {"X-Session-Token": who.http.headers["X-Session-Token"]}
-        ask = {"method": method, "path": f"/api/v1/{path}", "body": body, "pause": pause, "headers": headers}
-        self._asks.append(ask)
+        request = {"method": method, "path": f"/api/v1/{path}", "body": body, "pause": pause, "headers": headers}
+        self._requests.append(request)
 
-    def _make_chats(self, who: Integrator, api_base: str, agents: int, chat_count: int) -> "BenchChats":
+    def _make_chats(self, who: Integrator, api_base: str, agents: int, chat_count: int) -> "AttackerChats":
         workspace = who.ok("POST", "workspaces", {"name": "Worst"})["id"]
         model = {"provider": "openai_compatible", "api_base": api_base, "default_model": "scripted", "revision": 0}
         who.ok("PUT", f"workspaces/{workspace}/model", model | {"key": "sk-bench"})
@@ -163,12 +160,12 @@ class Mallory:
             who.ok("POST", f"workspaces/{workspace}/chats", {"title": f"{n}", "actor_ids": ids})["chat"]["id"]
             for n in range(chat_count)
         ]
-        return BenchChats(workspace, chats, [agent["actor"]["handle"] for agent in made])
+        return AttackerChats(workspace, chats, [agent["actor"]["handle"] for agent in made])
 
 
 @dataclass(frozen=True)
-class BenchChats:
-    """What the attacker has made."""
+class AttackerChats:
+    """The attacker's workspace, chats and agents."""
 
     workspace: str
     ids: list[str]

@@ -1,6 +1,6 @@
-"""The clients of an attacker, in a process of their own: on a real installation they are on another
-machine, and take none of the server's CPU. `python -m bench.attacker ADDRESS` reads what to ask, again and again, from its
-input as JSON; at SIGTERM it prints how often each status came.
+"""The clients of an attacker, in a process of their own, because in reality they are on another machine and use none of the
+server's CPU. `python -m bench.attacker ADDRESS` reads requests as JSON from its standard input and repeats them; at SIGTERM it
+prints how often each status was returned.
 """
 
 import asyncio
@@ -15,26 +15,28 @@ import aiohttp
 from common.ids import new_id
 
 
-async def ask_again_and_again(session: aiohttp.ClientSession, ask: dict[str, Any], statuses: Counter[str]) -> None:
+async def repeat_request(session: aiohttp.ClientSession, request: dict[str, Any], statuses: Counter[str]) -> None:
     while True:
-        body = ask["body"] and (ask["body"] | ({"id": str(new_id())} if "text" in ask["body"] else {}))
+        body = request["body"] and (request["body"] | ({"id": str(new_id())} if "text" in request["body"] else {}))
         try:
-            async with session.request(ask["method"], ask["path"], json=body, headers=ask["headers"]) as answer:
+            async with session.request(
+                request["method"], request["path"], json=body, headers=request["headers"]
+            ) as answer:
                 await answer.read()
                 statuses[str(answer.status)] += 1
         except (aiohttp.ClientError, TimeoutError, OSError):
             statuses["none"] += 1
-        await asyncio.sleep(ask["pause"])
+        await asyncio.sleep(request["pause"])
 
 
-async def main(address: str, asks: list[dict[str, Any]]) -> None:
+async def main(address: str, requests: list[dict[str, Any]]) -> None:
     statuses: Counter[str] = Counter()
-    over = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(address, connector=connector, timeout=aiohttp.ClientTimeout(60)) as session:
-        tasks = [asyncio.create_task(ask_again_and_again(session, ask, statuses)) for ask in asks]
-        await over.wait()
+        tasks = [asyncio.create_task(repeat_request(session, request, statuses)) for request in requests]
+        await stopped.wait()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,5 +1,6 @@
-"""The floor of P13: a bare uvicorn with its WebSocket protocol, which sends the same text to all sockets, again and again.
-`python -m bench.bare_sockets PORT`. A socket that says `[count, size, seconds]` starts it.
+"""The floor of P13: a bare uvicorn with its WebSocket protocol, which sends a text to all sockets, `count` times.
+
+`python -m bench.bare_sockets PORT`. The message `[count, size, seconds]` of a socket starts it; `seconds` is the pause.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""P9 and P14: what the built web app costs the browser, in Chromium.
+"""P9 and P14: the work of the browser (Chromium) for the built web app.
 
-The page, the session and the socket are real. What the chat holds and what comes to it is put into the page's own socket
-(`Line`), so that only the browser is measured.
+The page, the session and the socket are real. The rows of the chat and its later frames are inserted into the page's own socket
+(`FakeSocket`), so that only the browser is measured.
 """
 
 import gzip
@@ -22,7 +22,7 @@ from tests.browser import chromium
 AT = "2026-11-20T10:00:00Z"
 PASSWORD = "a long enough password"
 WARM_UP = 10
-"""Frames that are not measured: what is drawn for the first time, and code that is not compiled yet."""
+"""Frames before the measurement, so that code is compiled and components have been drawn once."""
 SETUP = """async () => {
   const csrf = () => document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? ''
   const post = async (path, body) => {
@@ -71,9 +71,9 @@ SOCKET = """({chat, agent, rows, at}) => {
 }"""
 
 
-class Line:
-    """The socket of one page. It is the real one, in a page whose own script puts a chat of `rows` lines into the answer, and
-    hands over the frames of a measurement itself: nothing outside of the page is measured.
+class FakeSocket:
+    """The real socket of a page, with a script in the page that adds `rows` messages to its first frame, and passes the frames
+    of a measurement to the web app, so that nothing outside the page is measured.
     """
 
     def __init__(self, page: Page, chat: str, agent: str, rows: int) -> None:
@@ -82,7 +82,7 @@ class Line:
         made = json.dumps({"chat": chat, "agent": agent, "rows": rows, "at": AT})
         page.add_init_script(f"({SOCKET})({made})")
 
-    def message(self, text: str, **more: Any) -> dict[str, Any]:
+    def build_message(self, text: str, **more: Any) -> dict[str, Any]:
         """Return a row for the next frame."""
         seq = self.version + 1
         return {
@@ -91,7 +91,7 @@ class Line:
             "run_id": None, "created_at": AT, "edited_at": None, "deleted": False,
         } | more  # fmt: skip
 
-    def run(self, run_id: str, state: str) -> dict[str, Any]:
+    def build_run(self, run_id: str, state: str) -> dict[str, Any]:
         """Return a row for the next frame."""
         return {
             "kind": "run", "id": run_id, "chat_id": self.chat, "version": self.version + 1, "agent_id": self.agent,
@@ -99,20 +99,20 @@ class Line:
             "error_code": None, "error": None, "created_at": AT, "started_at": AT, "ended_at": None,
         }  # fmt: skip
 
-    def change(self, row: dict[str, Any]) -> str:
-        """Return a durable frame with this row."""
+    def build_changes_frame(self, row: dict[str, Any]) -> str:
+        """Build a durable frame with this row."""
         self.version += 1
         return self._frame(type="changes", after=self.version - 1, version=self.version, rows=[row])
 
-    def delta(self, run_id: str, message_id: str, offset: int, text: str) -> str:
-        """Return a frame with a piece of an answer."""
+    def build_delta_frame(self, run_id: str, message_id: str, offset: int, text: str) -> str:
+        """Build a frame with a piece of an answer."""
         return self._frame(
             type="delta", message_id=message_id, run_id=run_id, agent_id=self.agent, attempt=1,
             part="text", index=0, call_id=None, name=None, offset=offset, text=text,
         )  # fmt: skip
 
     def play(self, steps: list[list[str]], pause: int) -> None:
-        """Hand over the frames of each step at once, with so many milliseconds between the steps; return at the end."""
+        """Pass the frames of each step to the web app at once, with `pause` milliseconds between steps. Return at the end."""
         self.page.evaluate("([steps, pause]) => window.play(steps, pause)", [steps, pause])
 
     def _frame(self, **frame: Any) -> str:
@@ -120,8 +120,8 @@ class Line:
 
 
 @contextmanager
-def open_chat(browser: Browser, installation: Installation, rows: int) -> Iterator[tuple[Page, Line, CDPSession]]:
-    """A new person's page, in a chat of so many lines."""
+def open_chat(browser: Browser, installation: Installation, rows: int) -> Iterator[tuple[Page, FakeSocket, CDPSession]]:
+    """Open the page of a new person, in a chat with `rows` messages."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.add_init_script(LONG_TASKS)
@@ -132,86 +132,92 @@ def open_chat(browser: Browser, installation: Installation, rows: int) -> Iterat
     page.get_by_role("button", name="Sign up").click()
     page.get_by_label("Workspace name").wait_for(timeout=30_000)
     made = page.evaluate(SETUP)
-    line = Line(page, made["chat"], made["agent"], rows)
+    socket = FakeSocket(page, made["chat"], made["agent"], rows)
     page.goto(installation.stack.address + made["path"])
     page.get_by_role("log").get_by_text(f"Line {rows} ").wait_for(timeout=60_000)
     page.wait_for_timeout(1_500)
     metrics = context.new_cdp_session(page)
-    # The time of the processor, and not of the clock: others may be at work on this machine.
+    # CPU time instead of elapsed time, because other processes may use this machine.
     metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
     try:
-        yield page, line, metrics
+        yield page, socket, metrics
     finally:
         context.close()
 
 
-class Spent:
-    """Milliseconds of the processor that the page's main thread took between two looks."""
+class MainThreadTime:
+    """Milliseconds of CPU that the page's main thread has used since this object was made."""
 
     def __init__(self, metrics: CDPSession) -> None:
         self._metrics = metrics
-        self._before = self._now()
+        self._before = self._read()
 
-    def _now(self) -> dict[str, float]:
+    def _read(self) -> dict[str, float]:
         return {one["name"]: one["value"] * 1000 for one in self._metrics.send("Performance.getMetrics")["metrics"]}
 
-    def since(self) -> tuple[float, float]:
-        """Return what scripts took, and what all tasks took: scripts, style, layout and paint."""
-        now = self._now()
+    def measure(self) -> tuple[float, float]:
+        """Return the milliseconds of scripts, and of all tasks: scripts, style, layout and paint."""
+        now = self._read()
         script, tasks = (now[name] - self._before[name] for name in ("ScriptDuration", "TaskDuration"))
         return script, tasks
 
 
-def long_tasks(page: Page) -> list[float]:
+def read_long_tasks(page: Page) -> list[float]:
     return [float(duration) for duration in page.evaluate("window.longTasks ?? []")]
 
 
-def per_frame(line: Line, metrics: CDPSession, kind: str, count: int) -> tuple[float, float]:
+def measure_frame(socket: FakeSocket, metrics: CDPSession, kind: str, count: int) -> tuple[float, float]:
     """Return milliseconds of script, and of all tasks, per durable frame."""
     steps = []
     for number in range(WARM_UP + count):
         state = "running" if number % 2 else "queued"
-        steps.append([line.change(line.run("a run", state) if kind == "run" else line.message(f"News {number}"))])
-    line.play(steps[:WARM_UP], 60)
-    spent = Spent(metrics)
-    line.play(steps[WARM_UP:], 60)
-    script, tasks = spent.since()
+        steps.append(
+            [
+                socket.build_changes_frame(
+                    socket.build_run("a run", state) if kind == "run" else socket.build_message(f"News {number}")
+                )
+            ]
+        )
+    socket.play(steps[:WARM_UP], 60)
+    spent = MainThreadTime(metrics)
+    socket.play(steps[WARM_UP:], 60)
+    script, tasks = spent.measure()
     return script / count, tasks / count
 
 
-def p14(installation: Installation, quick: bool) -> Table:
-    """What one durable frame costs, and a list that grows."""
+def measure_p14(installation: Installation, quick: bool) -> Table:
+    """Measure a durable frame, and a list that grows."""
     count = 10 if quick else 40
     figures = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
         for rows in (100, 10_000, 20_000):
-            with open_chat(browser, installation, rows) as (_, line, metrics):
+            with open_chat(browser, installation, rows) as (_, socket, metrics):
                 for kind in ("run", "message"):
-                    script, tasks = per_frame(line, metrics, kind, count)
+                    script, tasks = measure_frame(socket, metrics, kind, count)
                     ours = f"{script:.1f} ms of script, {tasks:.1f} ms with style, layout and paint"
                     figures.append(Figure(f"a frame with one {kind}, {rows:,} lines", ours=ours, goal="≤ 4 ms"))
-        with open_chat(browser, installation, 100) as (page, line, metrics):
-            figures += _lists(page, line, metrics)
+        with open_chat(browser, installation, 100) as (page, socket, metrics):
+            figures += _measure_list(page, socket, metrics)
         browser.close()
     how = f"{count} frames each, 60 ms apart, into an open chat whose end is on the screen; a list of 500 items."
     return Table("P14", "A durable frame in the browser", how, figures)
 
 
-def _lists(page: Page, line: Line, metrics: CDPSession) -> list[Figure]:
+def _measure_list(page: Page, socket: FakeSocket, metrics: CDPSession) -> list[Figure]:
     items = [f"- item {number} with **words** and `code`\n" for number in range(500)]
     message, offset, pieces = str(new_id()), 0, []
     for item in items:
-        pieces.append(line.delta("a list", message, offset, item))
+        pieces.append(socket.build_delta_frame("a list", message, offset, item))
         offset += len(item)
-    line.play([[line.change(line.run("a list", "running")), *pieces[:450]]], 1_500)
-    spent = Spent(metrics)
-    line.play([[piece] for piece in pieces[450:]], 100)
-    growing, _ = spent.since()
-    whole = line.message("".join(items), id=message, run_id="a list", author_id=line.agent)
-    spent = Spent(metrics)
-    line.play([[line.change(whole)]], 500)
-    _, ended = spent.since()
+    socket.play([[socket.build_changes_frame(socket.build_run("a list", "running")), *pieces[:450]]], 1_500)
+    spent = MainThreadTime(metrics)
+    socket.play([[piece] for piece in pieces[450:]], 100)
+    growing, _ = spent.measure()
+    whole = socket.build_message("".join(items), id=message, run_id="a list", author_id=socket.agent)
+    spent = MainThreadTime(metrics)
+    socket.play([[socket.build_changes_frame(whole)]], 500)
+    _, ended = spent.measure()
     return [
         Figure(
             "a list of 450 to 500 items that grows, per piece (10 a second)", ours=f"{growing / 50:.1f} ms of script"
@@ -220,30 +226,30 @@ def _lists(page: Page, line: Line, metrics: CDPSession) -> list[Figure]:
     ]
 
 
-def p9(installation: Installation, quick: bool) -> Table:
-    """Five agents that stream into a long chat while its reader types; and the first load."""
+def measure_p9(installation: Installation, quick: bool) -> Table:
+    """Measure a long chat in which five agents stream while the person types, and the size of the first load."""
     seconds = 4 if quick else 20
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
-        with open_chat(browser, installation, 10_000) as (page, line, metrics):
+        with open_chat(browser, installation, 10_000) as (page, socket, metrics):
             runs = [(f"run {number}", str(new_id())) for number in range(5)]
-            steps = [[line.change(line.run(run_id, "running")) for run_id, _ in runs]]
+            steps = [[socket.build_changes_frame(socket.build_run(run_id, "running")) for run_id, _ in runs]]
             offset = 0
             for number in range(seconds * 10):
                 piece = "five more **words** of it " if number % 5 else "a paragraph ends here.\n\n"
-                steps.append([line.delta(run_id, message, offset, piece) for run_id, message in runs])
+                steps.append([socket.build_delta_frame(run_id, message, offset, piece) for run_id, message in runs])
                 offset += len(piece)
             page.locator("[data-pane=composer] textarea").click()
             page.evaluate("steps => { window.longTasks = []; window.playing = window.play(steps, 100) }", steps)
-            spent = Spent(metrics)
+            spent = MainThreadTime(metrics)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 page.keyboard.type("a")
                 page.wait_for_timeout(100)
-            script, _ = spent.since()
+            script, _ = spent.measure()
             page.evaluate("() => window.playing")
-            tasks = long_tasks(page)
-            files, loaded = _javascript_of(page)
+            tasks = read_long_tasks(page)
+            files, loaded = _count_javascript(page)
         browser.close()
     longest = f", the longest {max(tasks):.0f} ms" if tasks else ""
     figures = [
@@ -261,8 +267,8 @@ def p9(installation: Installation, quick: bool) -> Table:
     return Table("P9", "A long chat in the browser", how, figures)
 
 
-def _javascript_of(page: Page) -> tuple[int, int]:
-    """Return how many script files the page has loaded, and their bytes, gzipped, whether or not the build is compressed."""
+def _count_javascript(page: Page) -> tuple[int, int]:
+    """Return the number of script files that the page has loaded, and their gzipped bytes."""
     names = page.evaluate("""performance.getEntriesByType('resource').map(entry => new URL(entry.name).pathname)
         .filter(path => path.endsWith('.js'))""")
     files = {ROOT / "frontend" / "dist" / name.removeprefix("/static/") for name in names}

@@ -1,6 +1,7 @@
-"""The floor: the cheapest reader found, aiohttp on uvloop, reads the model directly. `python -m bench.floor BASE ROUNDS AT_ONCE`.
+"""The floor: the fastest client that we know, aiohttp on uvloop, reads the model directly.
 
-It is a process of its own, so that its CPU is its own. It looks at each event as any reader must: one JSON parse a token.
+`python -m bench.floor BASE ROUNDS AT_ONCE`. It is a process of its own, so that its CPU can be measured. It parses each event, as
+any client must.
 """
 
 import asyncio
@@ -31,19 +32,19 @@ class Floor:
 
 
 def measure(base: str, *, rounds: int, at_once: int) -> Floor:
-    """Take the floor, `at_once` requests together, `rounds` times."""
+    """Measure the floor: `at_once` concurrent requests, `rounds` times."""
     command = [sys.executable, "-m", "bench.floor", base, str(rounds), str(at_once)]
     return Floor(**json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout))
 
 
-async def read(session: aiohttp.ClientSession, base: str, floor: Floor) -> None:
-    """One answer to its end."""
+async def read_answer(session: aiohttp.ClientSession, base: str, floor: Floor) -> None:
+    """Read one answer to its end."""
     began, came, rest = time.perf_counter(), 0, b""
     async with session.post(f"{base}/chat/completions", json=BODY) as response:
         async for data in response.content.iter_any():
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                if line.startswith(b"data: {") and said(line):
+                if line.startswith(b"data: {") and get_token(line):
                     came += 1
                     if came == 1:
                         floor.first.append(time.perf_counter() - began)
@@ -51,18 +52,18 @@ async def read(session: aiohttp.ClientSession, base: str, floor: Floor) -> None:
     floor.whole.append(time.perf_counter() - began)
 
 
-def said(line: bytes) -> str:
-    """The token of an event, if it has one."""
+def get_token(line: bytes) -> str:
+    """Return the token of an event; the empty string if it has none."""
     choices = json.loads(line[6:])["choices"]
     return choices[0]["delta"].get("content", "") if choices else ""
 
 
 async def main(base: str, rounds: int, at_once: int) -> None:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=2)) as session:
-        await asyncio.gather(*[read(session, base, Floor()) for _ in range(at_once)])  # connections, once
+        await asyncio.gather(*[read_answer(session, base, Floor()) for _ in range(at_once)])  # connections, once
         floor, cpu = Floor(), time.process_time()
         for _ in range(rounds):
-            await asyncio.gather(*[read(session, base, floor) for _ in range(at_once)])
+            await asyncio.gather(*[read_answer(session, base, floor) for _ in range(at_once)])
         floor.cpu = time.process_time() - cpu
     print(json.dumps(asdict(floor)))
 

@@ -1,4 +1,4 @@
-"""An installation with people in it: Alice, who speaks; Bob, whose sockets are watched; and an agent in many chats."""
+"""An installation with two people: Alice posts, Bob's sockets are measured; and an agent in many chats."""
 
 import asyncio
 import time
@@ -17,24 +17,24 @@ from tests.stories.integrator import Integrator
 
 TOPICS_OF_A_SOCKET = 50
 ANSWER_TIMEOUT_SECONDS = 120.0
-"""Seconds, after which a measurement is given up."""
+"""Seconds after which a measurement fails."""
 
 
 @dataclass
 class Installation:
-    """Everything that is measured."""
+    """The installation that is measured, its model and its people."""
 
     stack: Stack
     model: Model
     alice: Integrator
     bob: Integrator
 
-    def meter(self) -> Meter:
-        """The CPU of each of the installation's parts from now on."""
+    def start_meter(self) -> Meter:
+        """Measure the CPU of each process of the installation from now on."""
         return Meter(self.stack.processes())
 
 
-# The cost of a request and of a run is measured, not how many one person may have: each is still counted.
+# The limits are far above the measured rates, but requests and runs are still counted.
 UNBOUNDED = dict.fromkeys(
     [f"ATELIER_RATE_{name}" for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "ANONYMOUS", "CPU")], "100000,100000"
 ) | dict.fromkeys(["RUNS_PER_WORKER", "RUNS_PER_WORKSPACE", "RUNS_PER_PERSON"], "1000")
@@ -42,14 +42,17 @@ UNBOUNDED = dict.fromkeys(
 
 @contextmanager
 def open_installation() -> Iterator[Installation]:
-    """Start all of it."""
+    """Start the installation with its model and its people."""
     quiet = {"LOG_LEVEL": "WARNING", **UNBOUNDED}
-    with work_model.running() as model, Stack(ATELIER_ALLOW_PRIVATE_HOSTS=",".join(model.paths()), **quiet) as stack:
+    with (
+        work_model.run_model() as model,
+        Stack(ATELIER_ALLOW_PRIVATE_HOSTS=",".join(model.list_paths()), **quiet) as stack,
+    ):
         yield Installation(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
 
 
 def make_chats(installation: Installation, api_base: str, count: int, *, with_agent: bool = True) -> list[str]:
-    """Chats of a new workspace with Alice, Bob and one agent that thinks with the model at this pace."""
+    """Create chats in a new workspace with Alice, Bob and one agent, whose model has this address."""
     alice, bob = installation.alice, installation.bob
     workspace = alice.ok("POST", "workspaces", {"name": "Bench"})["id"]
     model = {"provider": "openai_compatible", "api_base": api_base, "default_model": "scripted", "revision": 0}
@@ -63,10 +66,10 @@ def make_chats(installation: Installation, api_base: str, count: int, *, with_ag
     return [alice.ok("POST", f"workspaces/{workspace}/chats", one)["chat"]["id"] for one in made]
 
 
-class Watch:
-    """Bob's tabs: when the first word of an answer came to each chat, and when its run had ended.
+class Watcher:
+    """Bob's sockets: they record when the first words of an answer came to each chat, and when its run had ended.
 
-    A frame is told by its first characters, so that watching costs next to nothing.
+    Frames are recognised by their first characters, so that this takes almost no CPU.
     """
 
     def __init__(self, chats: Sequence[str]) -> None:
@@ -75,9 +78,9 @@ class Watch:
         self.ended: dict[str, float] = {}
         self.deltas = 0
         self.ready = 0
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
-    def hear(self, text: str) -> None:
+    def record_frame(self, text: str) -> None:
         now = time.perf_counter()
         if text.startswith('{"type":"delta"'):
             self.deltas += 1
@@ -87,31 +90,31 @@ class Watch:
                 raise RuntimeError(text)
             if '"state":"completed"' in text:
                 self.ended.setdefault(text[32:68], now)
-                self._news.set()
+                self._changed.set()
         elif text.startswith('{"type":"subscribed"'):
             self.ready += 1
-            self._news.set()
+            self._changed.set()
 
-    def forget(self) -> None:
-        """Before the next messages."""
+    def reset(self) -> None:
+        """Clear the times, before the next messages."""
         self.first.clear()
         self.ended.clear()
 
-    async def until_ended(self, chats: Sequence[str]) -> None:
+    async def wait_until_ended(self, chats: Sequence[str]) -> None:
         """Wait for the runs of these chats. Raises `TimeoutError`."""
-        await self._until(lambda: all(chat in self.ended for chat in chats))
+        await self._wait_until(lambda: all(chat in self.ended for chat in chats))
 
-    async def _until(self, so) -> None:
+    async def _wait_until(self, condition) -> None:
         async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
-            while not so():
-                self._news.clear()
-                await self._news.wait()
+            while not condition():
+                self._changed.clear()
+                await self._changed.wait()
 
-    async def follow(self, session: aiohttp.ClientSession, url: str) -> list["asyncio.Task[None]"]:
-        """Open the sockets; ready when all chats are subscribed."""
+    async def open_sockets(self, session: aiohttp.ClientSession, url: str) -> list["asyncio.Task[None]"]:
+        """Open the sockets, and wait until all chats are subscribed."""
         parts = [self.chats[at : at + TOPICS_OF_A_SOCKET] for at in range(0, len(self.chats), TOPICS_OF_A_SOCKET)]
         tasks = [asyncio.create_task(self._listen(session, url, part)) for part in parts]
-        await self._until(lambda: self.ready >= len(self.chats))
+        await self._wait_until(lambda: self.ready >= len(self.chats))
         return tasks
 
     async def _listen(self, session: aiohttp.ClientSession, url: str, chats: Sequence[str]) -> None:
@@ -119,11 +122,11 @@ class Watch:
             for chat in chats:
                 await socket.send_json({"type": "subscribe", "topic": f"chat:{chat}", "since": None})
             async for message in socket:
-                self.hear(message.data)
+                self.record_frame(message.data)
 
 
-def session_of(who: Integrator) -> aiohttp.ClientSession:
-    """The same person, asynchronously."""
+def build_session(who: Integrator) -> aiohttp.ClientSession:
+    """Return an asynchronous HTTP session of the same person."""
     headers = {"X-Session-Token": str(who.http.headers["X-Session-Token"])}
     return aiohttp.ClientSession(
         who.stack.address, headers=headers, connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
@@ -131,17 +134,17 @@ def session_of(who: Integrator) -> aiohttp.ClientSession:
 
 
 @dataclass
-class Scene:
-    """Alice's door to post through, and what Bob sees."""
+class Clients:
+    """Alice's HTTP session, and Bob's sockets."""
 
-    speaker: aiohttp.ClientSession
-    watch: Watch
+    poster: aiohttp.ClientSession
+    watcher: Watcher
 
     async def post(self, chat: str) -> tuple[float, float]:
-        """Say something; when that began, and how long the POST itself took."""
+        """Post a message. Return when the POST began and how many seconds it took."""
         began = time.perf_counter()
         body = {"id": str(new_id()), "text": "hello"}
-        async with self.speaker.post(f"/api/v1/chats/{chat}/messages", json=body) as answer:
+        async with self.poster.post(f"/api/v1/chats/{chat}/messages", json=body) as answer:
             if answer.status != 201:
                 raise RuntimeError(f"{answer.status}: {await answer.text()}")
             await answer.read()
@@ -149,13 +152,13 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(installation: Installation, chats: Sequence[str]):
-    """Alice ready to speak, Bob's sockets open on all these chats."""
-    async with session_of(installation.alice) as speaker, session_of(installation.bob) as reader:
-        watch = Watch(chats)
-        tasks = await watch.follow(reader, "/ws/")
+async def open_clients(installation: Installation, chats: Sequence[str]):
+    """Open Alice's session, and Bob's sockets for all these chats."""
+    async with build_session(installation.alice) as poster, build_session(installation.bob) as reader:
+        watcher = Watcher(chats)
+        tasks = await watcher.open_sockets(reader, "/ws/")
         try:
-            yield Scene(speaker, watch)
+            yield Clients(poster, watcher)
         finally:
             for task in tasks:
                 task.cancel()

@@ -1,7 +1,7 @@
 """P7: the lists of a person in many chats, beside the same statements and JSON in a bare Django view.
 
-`python -m bench.lists ROUNDS` runs beside an installation, with the environment of its web process; prints its figures as
-JSON. Both views answer in that one process, without a socket: what is compared is our code, not the wire.
+`python -m bench.lists ROUNDS` runs beside an installation, with the environment of its web process, and prints its figures as
+JSON. Both views run in that one process, without a socket, so that only our code is compared.
 """
 
 import json
@@ -12,16 +12,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.installation import Installation
-from bench.processes import environment_of
+from bench.processes import read_environment
 from bench.results import Figure, Table
 from launcher.home import ROOT
 
 CHATS, AGENTS, PEOPLE, LINES = 200, 50, 20, 30
 
 
-def p7(installation: Installation, quick: bool) -> Table:
-    """Each list, and the sidebar among them."""
-    environment = environment_of(installation.stack.processes()["web"])
+def measure_p7(installation: Installation, quick: bool) -> Table:
+    """Measure each list, including the sidebar."""
+    environment = read_environment(installation.stack.processes()["web"])
     command = [sys.executable, "-m", "bench.lists", "10" if quick else "60"]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
     found = [
@@ -39,22 +39,24 @@ def main(rounds: int) -> None:
 
     from django.conf import settings
 
-    from bench.lists_made import BareView, answered, many_things
+    from bench.lists_made import BareView, create_rows, request_body
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cookie, paths = many_things(CHATS, AGENTS, PEOPLE, LINES)
+    cookie, paths = create_rows(CHATS, AGENTS, PEOPLE, LINES)
     bare = BareView()
     figures = {}
     for name, path in paths.items():
-        statements, rows = bare.learn(lambda path=path: answered(ours, path, cookie))
-        figures[name] = {"rows": rows, "statements": statements} | compared(
-            lambda path=path: answered(ours, path, cookie), lambda path=path: answered(bare, path, cookie), rounds
+        statements, rows = bare.record(lambda path=path: request_body(ours, path, cookie))
+        figures[name] = {"rows": rows, "statements": statements} | compare(
+            lambda path=path: request_body(ours, path, cookie),
+            lambda path=path: request_body(bare, path, cookie),
+            rounds,
         )
     print(json.dumps(figures))
 
 
-def compared(ours: Callable[[], Any], bare: Callable[[], Any], rounds: int) -> Mapping[str, float]:
-    """Milliseconds of each, by turns; the median, so that what else the machine does falls out."""
+def compare(ours: Callable[[], Any], bare: Callable[[], Any], rounds: int) -> Mapping[str, float]:
+    """Return the median milliseconds of each, called in turns."""
     times: dict[str, list[float]] = {"ours": [], "bare": [], "cpu": []}
     for _ in range(rounds):
         began, cpu = time.perf_counter(), time.thread_time()

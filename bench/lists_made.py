@@ -1,4 +1,4 @@
-"""What `bench.lists` measures: the many things of one person, a request, and the bare view beside it."""
+"""The parts of `bench.lists`: many rows of one person, a request, and the bare view."""
 
 import json
 from collections.abc import Callable
@@ -27,8 +27,8 @@ from workspaces.models import Workspace
 Statement = tuple[str, Any]
 
 
-def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[str, dict[str, str]]:
-    """A person's session, and their lists by name."""
+def create_rows(chat_count: int, agents: int, people: int, lines: int) -> tuple[str, dict[str, str]]:
+    """Create the rows. Return the person's session and the paths of their lists by name."""
     with transaction.atomic():
         reader, others = make_person("Reader"), [make_person(f"Other{number}") for number in range(people - 1)]
         workspace = workspaces.create_workspace(reader, name="Lists")
@@ -36,7 +36,9 @@ def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[
             workspaces.join_workspace(person, workspace.id, role="suggester", invited_by=reader)
         team = [make_agent(workspace, reader, f"Agent {number}", tools=["current_time"]) for number in range(agents)]
     chats = [_make_chat(workspace, reader, others, team, 0, lines)]
-    _suggestions(chats[0], reader, others[0], team[0])  # first: what is asked of models for them is done meanwhile
+    _create_suggestions(
+        chats[0], reader, others[0], team[0]
+    )  # first, so that their summaries are done while the other chats are created
     chats += [_make_chat(workspace, reader, others, team, number, lines) for number in range(1, chat_count)]
     connections.close_all()
     at, chat = f"/api/v1/workspaces/{workspace.id}", f"/api/v1/chats/{chats[0].id}"
@@ -61,8 +63,8 @@ def _make_chat(
     return chat
 
 
-def _suggestions(chat: Chat, editor: Actor, suggester: Actor, agent: Actor) -> None:
-    """Fifty suggestions, of each of which the editor is told, for an agent of thirty versions."""
+def _create_suggestions(chat: Chat, editor: Actor, suggester: Actor, agent: Actor) -> None:
+    """Create fifty suggestions, with a notification of each for the editor, for an agent with thirty versions."""
     for number in range(50):
         content = SpecContent(prompt=f"Answer in at most {number} words.\n" + "Be kind. " * 100)
         suggest_text(suggester, chat.id, agent.id, id=uuid4(), content=content, base_version=1)
@@ -74,8 +76,8 @@ def _suggestions(chat: Chat, editor: Actor, suggester: Actor, agent: Actor) -> N
         drafts.save_draft(revision=draft.revision, base_version=number, message="Kinder", **names)
 
 
-def answered(handler: Callable[..., Any], path: str, session: str) -> bytes:
-    """The body of a GET, as the bridge asks for it."""
+def request_body(handler: Callable[..., Any], path: str, session: str) -> bytes:
+    """Return the body of the response to a GET, sent as the bridge does."""
     headers = [(b"host", b"localhost"), (b"cookie", f"sessionid={session}".encode())]
     scope: Any = {"method": "GET", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
     statuses: list[str] = []
@@ -88,15 +90,15 @@ def answered(handler: Callable[..., Any], path: str, session: str) -> bytes:
 
 
 class BareView(WSGIHandler):
-    """Django without middleware, around one view that asks the statements it has seen and answers with their rows."""
+    """Django without middleware, with one view that executes the recorded statements and returns their rows as JSON."""
 
     def __init__(self) -> None:
         with override_settings(MIDDLEWARE=[]):
             super().__init__()
         self._statements: list[Statement] = []
 
-    def learn(self, ask: Callable[[], bytes]) -> tuple[int, int]:
-        """Remember what a request asks; how many statements, and how many rows its answer has."""
+    def record(self, ask: Callable[[], bytes]) -> tuple[int, int]:
+        """Record the statements of a request. Return their number, and the number of rows of the response."""
         self._statements.clear()
 
         def remember(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:

@@ -1,8 +1,8 @@
-"""The work model: an OpenAI-compatible server that says the same words at a set pace, as raw ASGI in its own process.
+"""The model of the benchmark: an OpenAI-compatible server that streams tokens at a given rate, as raw ASGI in its own process.
 
-The pace is in the address, so that no body has to be understood: `/FIRST_MS/PER_SECOND/COUNT/v1/chat/completions`.
-`GET /asked` tells when it was asked since the last time (seconds of the machine's monotonic clock, the same in all
-processes).
+The rate is in the path, so that no body has to be parsed: `/FIRST_MS/PER_SECOND/COUNT/v1/chat/completions`.
+`GET /request-times` returns the times of the requests since the last call (seconds of the machine's monotonic clock, which is the
+same in all processes).
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 HEAD = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]}
-asked: list[float] = []
+request_times: list[float] = []
 
 
 def _event(choices: list[dict[str, Any]], **more: Any) -> bytes:
@@ -27,14 +27,14 @@ def _event(choices: list[dict[str, Any]], **more: Any) -> bytes:
 
 
 @lru_cache
-def words(count: int) -> list[bytes]:
-    """One event for each token."""
+def build_events(count: int) -> list[bytes]:
+    """Build one event for each token."""
     return [_event([{"index": 0, "delta": {"content": f"w{n} "}, "finish_reason": None}]) for n in range(count)]
 
 
 @lru_cache
-def ending(count: int) -> bytes:
-    """The finish, the usage, and the mark of the end."""
+def build_end(count: int) -> bytes:
+    """Build the last events: the finish reason, the usage, and `[DONE]`."""
     usage = {"prompt_tokens": 11, "completion_tokens": count, "total_tokens": 11 + count}
     finish = _event([{"index": 0, "delta": {}, "finish_reason": "stop"}])
     return finish + _event([], usage=usage) + b"data: [DONE]\n\n"
@@ -42,75 +42,75 @@ def ending(count: int) -> bytes:
 
 async def application(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """An ASGI application."""
-    if scope["path"] == "/asked":
-        await tell(send)
+    if scope["path"] == "/request-times":
+        await send_request_times(send)
         return
-    asked.append(time.monotonic())
+    request_times.append(time.monotonic())
     while (await receive()).get("more_body"):
         pass
     first, rate, count = (float(part) for part in scope["path"].split("/")[1:4])
-    await say(send, first / 1000, rate, int(count))
+    await stream_answer(send, first / 1000, rate, int(count))
 
 
-async def say(send: Send, first: float, rate: float, count: int) -> None:
-    """Stream the words: the n-th is due `first + n / rate` seconds after the request, however late the one before was."""
+async def stream_answer(send: Send, first: float, rate: float, count: int) -> None:
+    """Stream the tokens: the n-th is sent `first + n / rate` seconds after the request, however late the one before was."""
     loop = asyncio.get_running_loop()
     began = loop.time() + first
     await send(HEAD)
-    for number, word in enumerate(words(count)):
+    for number, word in enumerate(build_events(count)):
         wait = began + (number / rate if rate else 0) - loop.time()
         if wait > 0:
             await asyncio.sleep(wait)
         await send({"type": "http.response.body", "body": word, "more_body": True})
-    await send({"type": "http.response.body", "body": ending(count)})
+    await send({"type": "http.response.body", "body": build_end(count)})
 
 
-async def tell(send: Send) -> None:
-    """When we were asked; forgotten with that."""
-    body = json.dumps(asked).encode()
-    asked.clear()
+async def send_request_times(send: Send) -> None:
+    """Send the times of the requests, and clear them."""
+    body = json.dumps(request_times).encode()
+    request_times.clear()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
     await send({"type": "http.response.body", "body": body})
 
 
 PACES = [(50, 5), (50, 20), (25, 100), (25, 500), (0, 1), (0.2, 500), (0, 100_000)]
-"""`PER_SECOND` and `COUNT` of all rows: on a private host, an installation talks to paths that its operator names."""
+"""`PER_SECOND` and `COUNT` of all rows: on a private host, only the paths that the operator lists are allowed."""
 
 
 class Model:
-    """The model as the bench sees it."""
+    """The address of a running model, and its process id."""
 
     def __init__(self, port: int, pid: int) -> None:
         self.host = f"127.0.0.1:{port}"
         self.pid = pid
 
-    def paths(self) -> list[str]:
-        """Where each pace is, as the operator names it."""
-        return [self.base(rate=rate, count=count).removeprefix("http://") for rate, count in PACES]
+    def list_paths(self) -> list[str]:
+        """Return the host and path of each rate, as in `ATELIER_ALLOW_PRIVATE_HOSTS`."""
+        return [self.build_base(rate=rate, count=count).removeprefix("http://") for rate, count in PACES]
 
-    def base(self, *, first_ms: int = 0, rate: float = 0, count: int) -> str:
-        """The `api_base` of a pace; `rate` in tokens a second, 0 meaning at once."""
+    def build_base(self, *, first_ms: int = 0, rate: float = 0, count: int) -> str:
+        """Return the `api_base` of a rate, in tokens a second; 0 means all at once."""
         return f"http://{self.host}/{first_ms}/{rate}/{count}/v1"
 
-    def asked(self) -> list[float]:
-        """When it was asked since the last time, in seconds of the monotonic clock."""
+    def read_request_times(self) -> list[float]:
+        """Return the times of the requests since the last call, in seconds of the monotonic clock."""
         import urllib.request
 
-        with urllib.request.urlopen(f"http://{self.host}/asked", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://{self.host}/request-times", timeout=10) as answer:
             times: list[float] = json.load(answer)
         return times
 
 
 @contextmanager
-def running(nice: int = 0) -> Iterator[Model]:
-    """The model in its own process."""
+def run_model(nice: int = 0) -> Iterator[Model]:
+    """Run the model in its own process."""
     import subprocess
 
-    from bench.processes import child
+    from bench.processes import start_module
     from common.processes import find_free_port, wait_until
 
     port = find_free_port()
-    process = child("bench.model", str(port), nice=nice)
+    process = start_module("bench.model", str(port), nice=nice)
     model = Model(port, process.pid)
     try:
         if not wait_until(lambda: _answers(model), process, seconds=20):
@@ -126,7 +126,7 @@ def running(nice: int = 0) -> Iterator[Model]:
 
 def _answers(model: Model) -> bool:
     try:
-        model.asked()
+        model.read_request_times()
     except OSError:
         return False
     return True

@@ -1,20 +1,19 @@
-"""Makes chats of many people, with a session of each, faster than they could sign up: `python -m bench.people COUNT
-[CHATS]`.
+"""Create chats of many people, with a session for each, faster than by sign-up: `python -m bench.people COUNT [CHATS]`.
 
-Runs beside an installation, with the environment of its web process; prints the chats and the sessions as JSON.
+It runs beside an installation, with the environment of its web process, and prints the ids and the sessions as JSON.
 """
 
 import json
 import sys
 
 
-def main(count: int, rooms: int = 1) -> None:
+def main(count: int, chat_count: int = 1) -> None:
     import django
 
     django.setup()
     from django.conf import settings
 
-    # A hundred passwords that nobody types: their hashing would take longer than the measurement.
+    # With the default hasher, hashing a hundred passwords takes longer than the measurement.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     from chats import services as chats
     from common.ids import new_id
@@ -22,7 +21,7 @@ def main(count: int, rooms: int = 1) -> None:
     from tests.realtime.tab import signed_in
     from workspaces import services as workspaces
 
-    # An installation that is measured twice has people of both times.
+    # Handles must differ if an installation is measured twice.
     crowd = new_id().hex[-8:]
     people = [make_person(f"Person{number}of{crowd}") for number in range(count)]
     workspace = workspaces.create_workspace(people[0], name="Crowd")
@@ -31,7 +30,7 @@ def main(count: int, rooms: int = 1) -> None:
     members = [person.id for person in people[1:]]
     made = [
         chats.create_chat(people[0], workspace.id, title=f"Crowd {number}", actor_ids=members)
-        for number in range(rooms)
+        for number in range(chat_count)
     ]
     ids = {
         "workspace": workspace.id,

@@ -1,4 +1,4 @@
-"""What processes cost: CPU and memory, as the kernel tells."""
+"""CPU and memory of processes, read from `/proc`."""
 
 import os
 import signal
@@ -13,10 +13,10 @@ from launcher.home import ROOT
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def child(
+def start_module(
     module: str, *arguments: str, environment: Mapping[str, str] | None = None, nice: int = 0, **pipes: int
 ) -> "subprocess.Popen[bytes]":
-    """Start a module of ours; it ends with us."""
+    """Start a module as a process that ends with this one."""
 
     def prepare() -> None:
         die_with_parent(signal.SIGTERM)
@@ -27,14 +27,23 @@ def child(
     )
 
 
-def cpu_seconds(pid: int) -> float:
-    """What a process, its threads and its children that have ended have used."""
+def write_to_stdin(process: "subprocess.Popen[bytes]", data: bytes) -> None:
+    """Write to a process that was started with a pipe as its standard input, and close the pipe."""
+    if process.stdin is None:
+        raise ValueError("The process has no pipe as its standard input.")
+    process.stdin.write(data)
+    process.stdin.close()
+    process.stdin = None  # `communicate` would flush it
+
+
+def get_cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process, its threads and its ended children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(int(field) for field in fields[11:15]) / TICKS
 
 
-def parents() -> dict[int, int]:
-    """Every process → its parent."""
+def list_parents() -> dict[int, int]:
+    """Return the parent of every process."""
     found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -44,38 +53,38 @@ def parents() -> dict[int, int]:
     return found
 
 
-def tree(root: int) -> list[int]:
-    """A process and all that come from it."""
-    known, found = parents(), [root]
+def list_tree(root: int) -> list[int]:
+    """Return a process and all its descendants."""
+    known, found = list_parents(), [root]
     for pid in found:
         found += [one for one, parent in known.items() if parent == pid]
     return found
 
 
-def tree_cpu_seconds(root: int) -> float:
-    """What a process and all that live below it have used."""
-    return sum(_or_nothing(cpu_seconds, pid) for pid in tree(root))
+def get_tree_cpu_seconds(root: int) -> float:
+    """Return the CPU time of a process and all its living descendants."""
+    return sum(_get_or_zero(get_cpu_seconds, pid) for pid in list_tree(root))
 
 
-def pss_mb(pids: Iterable[int]) -> float:
-    """Memory that is really taken: pages shared by several processes count once in all."""
-    return sum(_or_nothing(_pss_mb, pid) for pid in pids)
+def get_pss_mb(pids: Iterable[int]) -> float:
+    """Return the proportional set size in MB, in which shared pages are counted once."""
+    return sum(_get_or_zero(_get_pss_mb, pid) for pid in pids)
 
 
-def _pss_mb(pid: int) -> float:
+def _get_pss_mb(pid: int) -> float:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
-def _or_nothing(what, pid: int) -> float:
+def _get_or_zero(what, pid: int) -> float:
     try:
         return what(pid)
     except (OSError, StopIteration):
         return 0.0
 
 
-def environment_of(pid: int) -> dict[str, str]:
-    """What a process was started with."""
+def read_environment(pid: int) -> dict[str, str]:
+    """Return the environment variables with which a process was started."""
     pairs = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
@@ -85,16 +94,16 @@ class Meter:
 
     def __init__(self, processes: Mapping[str, int]) -> None:
         self._processes = dict(processes)
-        self._before = {name: tree_cpu_seconds(pid) for name, pid in self._processes.items()}
+        self._before = {name: get_tree_cpu_seconds(pid) for name, pid in self._processes.items()}
 
-    def seconds(self, name: str) -> float:
-        """CPU seconds of one tree."""
-        return tree_cpu_seconds(self._processes[name]) - self._before[name]
+    def get_seconds(self, name: str) -> float:
+        """Return the CPU seconds of one process and its descendants since the meter was made."""
+        return get_tree_cpu_seconds(self._processes[name]) - self._before[name]
 
-    def per(self, units: int) -> str:
-        """Milliseconds per unit of each, e.g. `web 6.1, worker 4.0`."""
-        return ", ".join(f"{name} {self.seconds(name) / units * 1000:.1f}" for name in self._processes) + " ms"
+    def format_per_unit(self, units: int) -> str:
+        """Return the milliseconds of CPU per unit of each process, e.g. `web 6.1, worker 4.0`."""
+        return ", ".join(f"{name} {self.get_seconds(name) / units * 1000:.1f}" for name in self._processes) + " ms"
 
-    def share(self, seconds: float) -> str:
-        """Part of a core of each in this time, e.g. `web 31%, worker 4%`."""
-        return ", ".join(f"{name} {self.seconds(name) / seconds:.0%}" for name in self._processes)
+    def format_share(self, seconds: float) -> str:
+        """Return the part of a core that each process used in this time, e.g. `web 31%, worker 4%`."""
+        return ", ".join(f"{name} {self.get_seconds(name) / seconds:.0%}" for name in self._processes)

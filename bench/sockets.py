@@ -13,19 +13,19 @@ import aiohttp
 import uvloop
 
 from bench.installation import Installation
-from bench.processes import environment_of, pss_mb
-from bench.results import Figure, Table, ms, percentile
+from bench.processes import get_pss_mb, read_environment
+from bench.results import Figure, Table, format_ms, get_percentile
 from common.ids import new_id
 from launcher.home import ROOT
 
 PEOPLE = 100
 PER_SECOND = 10
-JOINING = 50  # sockets that open at the same time
+MAX_OPENING = 50  # sockets that open at the same time
 
 
 @dataclass
-class Crowd:
-    """What all the sockets heard: how late each message came, in seconds, and what came out of order."""
+class Receivers:
+    """The frames of all sockets: the delay of each message in seconds, and the number of messages out of order."""
 
     chat: str
     ready: int = 0
@@ -33,8 +33,8 @@ class Crowd:
     lags: list[float] = field(default_factory=list)
     disorder: int = 0
 
-    def hear(self, text: str, last: int) -> int:
-        """One frame at one socket whose last message was `last`; the number of this one."""
+    def record_frame(self, text: str, last: int) -> int:
+        """Record a frame of a socket whose last message was number `last`. Return the number of this message."""
         now = time.perf_counter()
         if text.startswith('{"type":"subscribed"'):
             self.ready += 1
@@ -46,23 +46,23 @@ class Crowd:
         return number
 
     async def listen(self, session: aiohttp.ClientSession, token: str, gate: asyncio.Semaphore) -> None:
-        """One socket for as long as the measurement lasts."""
+        """Open a socket, and record its frames until the task is cancelled."""
         async with gate:
             socket = await session.ws_connect("/ws/", headers={"X-Session-Token": token}, max_msg_size=0)
             await socket.send_json({"type": "subscribe", "topic": f"chat:{self.chat}", "since": None})
-            last = self.hear((await socket.receive()).data, -1)
+            last = self.record_frame((await socket.receive()).data, -1)
         async for message in socket:
-            last = self.hear(message.data, last)
+            last = self.record_frame(message.data, last)
 
 
 @asynccontextmanager
-async def gathered(session: aiohttp.ClientSession, crowd: Crowd, tokens: Sequence[str], sockets: int):
-    """All sockets open and caught up."""
-    gate = asyncio.Semaphore(JOINING)
-    tasks = [asyncio.create_task(crowd.listen(session, tokens[n % len(tokens)], gate)) for n in range(sockets)]
+async def open_sockets(session: aiohttp.ClientSession, receivers: Receivers, tokens: Sequence[str], sockets: int):
+    """Open all sockets, and wait until they have caught up."""
+    gate = asyncio.Semaphore(MAX_OPENING)
+    tasks = [asyncio.create_task(receivers.listen(session, tokens[n % len(tokens)], gate)) for n in range(sockets)]
     try:
         async with asyncio.timeout(180):
-            while crowd.ready < sockets:
+            while receivers.ready < sockets:
                 await asyncio.sleep(0.02)
         yield
     finally:
@@ -71,38 +71,38 @@ async def gathered(session: aiohttp.ClientSession, crowd: Crowd, tokens: Sequenc
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def speak(session: aiohttp.ClientSession, crowd: Crowd, token: str, number: int) -> None:
-    """One message; its lag counts from before the POST."""
-    crowd.sent[number] = time.perf_counter()
+async def post(session: aiohttp.ClientSession, receivers: Receivers, token: str, number: int) -> None:
+    """Post one message; its delay counts from before the POST."""
+    receivers.sent[number] = time.perf_counter()
     body = {"id": str(new_id()), "text": f"bench {number}", "wake": "nobody"}
-    path, headers = f"/api/v1/chats/{crowd.chat}/messages", {"X-Session-Token": token}
+    path, headers = f"/api/v1/chats/{receivers.chat}/messages", {"X-Session-Token": token}
     async with session.post(path, json=body, headers=headers) as answer:
         if answer.status != 201:
             raise RuntimeError(f"{answer.status}: {await answer.text()}")
 
 
 async def measure(
-    installation: Installation, crowd: Crowd, tokens: Sequence[str], sockets: int, seconds: int
+    installation: Installation, receivers: Receivers, tokens: Sequence[str], sockets: int, seconds: int
 ) -> list[Figure]:
     web, count = installation.stack.processes()["web"], seconds * PER_SECOND
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     async with aiohttp.ClientSession(installation.stack.address, connector=connector) as session:
-        before, began = pss_mb([web]), time.perf_counter()
-        async with gathered(session, crowd, tokens, sockets):
+        before, began = get_pss_mb([web]), time.perf_counter()
+        async with open_sockets(session, receivers, tokens, sockets):
             joined = time.perf_counter() - began
-            await asyncio.sleep(3)  # the presence of so many has been told by then
-            memory, meter = (pss_mb([web]) - before) * 1024 / sockets, installation.meter()
+            await asyncio.sleep(3)  # until all presence frames have been sent
+            memory, meter = (get_pss_mb([web]) - before) * 1024 / sockets, installation.start_meter()
             for number in range(count):
-                await speak(session, crowd, tokens[0], number)
-                await asyncio.sleep(max(0.0, crowd.sent[number] + 1 / PER_SECOND - time.perf_counter()))
+                await post(session, receivers, tokens[0], number)
+                await asyncio.sleep(max(0.0, receivers.sent[number] + 1 / PER_SECOND - time.perf_counter()))
             await asyncio.sleep(1)
-            cpu = meter.seconds("web") / max(1, len(crowd.lags)) * 1e6
-    return figures(crowd, sockets * count, joined, memory, cpu)
+            cpu = meter.get_seconds("web") / max(1, len(receivers.lags)) * 1e6
+    return build_figures(receivers, sockets * count, joined, memory, cpu)
 
 
-def figures(crowd: Crowd, expected: int, joined: float, memory: float, cpu: float) -> list[Figure]:
-    lag = f"p50 {ms(percentile(crowd.lags, 0.5))}, p95 {ms(percentile(crowd.lags, 0.95))}"
-    came = f"{len(crowd.lags)} of {expected}, {crowd.disorder} out of order"
+def build_figures(receivers: Receivers, expected: int, joined: float, memory: float, cpu: float) -> list[Figure]:
+    lag = f"p50 {format_ms(get_percentile(receivers.lags, 0.5))}, p95 {format_ms(get_percentile(receivers.lags, 0.95))}"
+    came = f"{len(receivers.lags)} of {expected}, {receivers.disorder} out of order"
     return [
         Figure(
             "POST → on a socket",
@@ -116,20 +116,22 @@ def figures(crowd: Crowd, expected: int, joined: float, memory: float, cpu: floa
     ]
 
 
-def make_crowd(installation: Installation) -> tuple[Crowd, list[str]]:
-    """A chat of a hundred people, and their sessions."""
-    environment = environment_of(installation.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+def make_chat(installation: Installation) -> tuple[Receivers, list[str]]:
+    """Create a chat of a hundred people. Return it with their sessions."""
+    environment = read_environment(installation.stack.processes()["web"]) | {
+        "DJANGO_SETTINGS_MODULE": "config.settings"
+    }
     command = [sys.executable, "-m", "bench.people", str(PEOPLE)]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
     made = json.loads(done.stdout)
-    return Crowd(made["chat"]), made["sessions"]
+    return Receivers(made["chat"]), made["sessions"]
 
 
-def p4(installation: Installation, quick: bool) -> Table:
-    """A crowd in one chat."""
+def measure_p4(installation: Installation, quick: bool) -> Table:
+    """Measure many sockets in one chat."""
     sockets, seconds = (200, 2) if quick else (1000, 10)
-    crowd, tokens = make_crowd(installation)
-    found = uvloop.run(measure(installation, crowd, tokens, sockets, seconds))
+    receivers, tokens = make_chat(installation)
+    found = uvloop.run(measure(installation, receivers, tokens, sockets, seconds))
     how = (
         f"{sockets} sockets of {PEOPLE} people in one chat, {PER_SECOND} messages a second for {seconds} s, over HTTP."
     )

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 import uvloop
 
 from bench import floor as floors
-from bench.installation import Installation, Scene, make_chats, scene
-from bench.processes import Meter, cpu_seconds
-from bench.results import Figure, Table, percentile
+from bench.installation import Clients, Installation, make_chats, open_clients
+from bench.processes import Meter, get_cpu_seconds
+from bench.results import Figure, Table, get_percentile
 
 RATE = 25  # tokens a second
 POSTS_AT_ONCE = 50
-"""Requests of one person that may wait at the same time, and a few more."""
+"""Concurrent requests; a web process lets a hundred requests of one person wait."""
 
 
 @dataclass
 class Streaming:
-    """Seconds: `total` from the last POST to the last end, `runs` each from its POST; CPU seconds per token."""
+    """`total`: seconds from the last POST to the last end; `runs`: seconds of each run from its POST; `worker` and `steady`: CPU
+    seconds per token."""
 
     total: float
     runs: list[float]
@@ -28,67 +29,67 @@ class Streaming:
     cpu: str
 
 
-async def stream(installation: Installation, chats: list[str], count: int) -> Streaming:
-    async with scene(installation, chats) as here:
-        meter, model, began = installation.meter(), cpu_seconds(installation.model.pid), time.perf_counter()
+async def measure_streams(installation: Installation, chats: list[str], count: int) -> Streaming:
+    async with open_clients(installation, chats) as clients:
+        meter, model, began = installation.start_meter(), get_cpu_seconds(installation.model.pid), time.perf_counter()
         posts = [
             post
             for at in range(0, len(chats), POSTS_AT_ONCE)
-            for post in await asyncio.gather(*[here.post(chat) for chat in chats[at : at + POSTS_AT_ONCE]])
+            for post in await asyncio.gather(*[clients.post(chat) for chat in chats[at : at + POSTS_AT_ONCE]])
         ]
         last = time.perf_counter()
-        steady = asyncio.create_task(steady_state(installation, here, count / RATE))
-        await here.watch.until_ended(chats)
-        wall, tokens, ended = time.perf_counter() - began, len(chats) * count, here.watch.ended
+        steady = asyncio.create_task(measure_steady_state(installation, clients, count / RATE))
+        await clients.watcher.wait_until_ended(chats)
+        wall, tokens, ended = time.perf_counter() - began, len(chats) * count, clients.watcher.ended
         runs = [ended[chat] - post[0] for chat, post in zip(chats, posts, strict=True)]
-        share = (cpu_seconds(installation.model.pid) - model) / wall
-        worker = meter.seconds("worker") / tokens
-        return Streaming(max(ended.values()) - last, runs, worker, await steady, share, meter.per(tokens))
+        share = (get_cpu_seconds(installation.model.pid) - model) / wall
+        worker = meter.get_seconds("worker") / tokens
+        return Streaming(max(ended.values()) - last, runs, worker, await steady, share, meter.format_per_unit(tokens))
 
 
-async def steady_state(installation: Installation, here: Scene, seconds: float) -> float | None:
-    """The worker's CPU per token while all stream and none begins or ends; nothing when there is no such time."""
-    while len(here.watch.first) < len(here.watch.chats):
+async def measure_steady_state(installation: Installation, clients: Clients, seconds: float) -> float | None:
+    """Return the worker's CPU per token while all runs stream; None if there is no such time."""
+    while len(clients.watcher.first) < len(clients.watcher.chats):
         await asyncio.sleep(0.05)
     await asyncio.sleep(0.3)
     meter, began = Meter({"worker": installation.stack.processes()["worker"]}), time.perf_counter()
-    while not here.watch.ended and time.perf_counter() < began + seconds / 2:
+    while not clients.watcher.ended and time.perf_counter() < began + seconds / 2:
         await asyncio.sleep(0.05)
     took = time.perf_counter() - began
-    return meter.seconds("worker") / (took * RATE * len(here.watch.chats)) if took > 0.5 else None
+    return meter.get_seconds("worker") / (took * RATE * len(clients.watcher.chats)) if took > 0.5 else None
 
 
-def p3(installation: Installation, quick: bool) -> Table:
-    """Concurrent runs, one worker."""
+def measure_p3(installation: Installation, quick: bool) -> Table:
+    """Measure concurrent runs on one worker."""
     runs, seconds = (50, 4) if quick else (200, 20)
     count = seconds * RATE
-    base = installation.model.base(rate=RATE, count=count)
+    base = installation.model.build_base(rate=RATE, count=count)
     floor = floors.measure(base, rounds=1, at_once=runs)
-    ours = uvloop.run(stream(installation, make_chats(installation, base, runs), count))
-    return Table("P3", f"{runs} runs streaming at once", how(runs, seconds, ours), figures(floor, ours))
+    ours = uvloop.run(measure_streams(installation, make_chats(installation, base, runs), count))
+    return Table("P3", f"{runs} runs streaming at once", describe(runs, seconds, ours), build_figures(floor, ours))
 
 
-def how(runs: int, seconds: int, ours: Streaming) -> str:
+def describe(runs: int, seconds: int, ours: Streaming) -> str:
     pace = f"{runs} runs of {seconds} s at {RATE} tokens a second on one worker; one member watches all of them."
     return f"{pace} The model's process was busy {ours.model_share:.0%} of a core."
 
 
-def figures(floor: floors.Floor, ours: Streaming) -> list[Figure]:
-    total, spread = max(floor.whole), percentile(ours.runs, 0.95) / percentile(ours.runs, 0.5)
+def build_figures(floor: floors.Floor, ours: Streaming) -> list[Figure]:
+    total, spread = max(floor.whole), get_percentile(ours.runs, 0.95) / get_percentile(ours.runs, 0.5)
     token = floor.cpu_per_token
     return [
         Figure("total after the last POST", f"{total:.1f} s", f"{ours.total:.1f} s", f"{ours.total / total:.2f}",
                f"per token: {ours.cpu}", "≤ 1.15"),
         Figure("worker CPU per token, all in all", f"{token * 1e6:.0f} µs", f"{ours.worker * 1e6:.0f} µs",
                f"{ours.worker / token:.2f}", goal="≤ 2"),
-        in_the_middle(token, ours.steady),
-        Figure("end of a run, p95 / p50", ours=f"{percentile(ours.runs, 0.95):.1f} / {percentile(ours.runs, 0.5):.1f} s",
+        build_steady_figure(token, ours.steady),
+        Figure("end of a run, p95 / p50", ours=f"{get_percentile(ours.runs, 0.95):.1f} / {get_percentile(ours.runs, 0.5):.1f} s",
                ratio=f"{spread:.2f}", goal="≤ 1.1"),
     ]  # fmt: skip
 
 
-def in_the_middle(token: float, steady: float | None) -> Figure:
-    """The line of the steady state."""
+def build_steady_figure(token: float, steady: float | None) -> Figure:
+    """Build the figure of the time in which all runs stream."""
     what = "worker CPU per token, while all stream"
     if steady is None:
         return Figure(what, f"{token * 1e6:.0f} µs", "the first had ended before the last began", goal="≤ 2")

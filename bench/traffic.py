@@ -1,6 +1,6 @@
-"""P13: many people look at one chat while its agent answers; what their clients ask of the server for it.
+"""P13: the requests and the CPU of many people who look at one chat while its agent answers.
 
-A few are real: the web app in Chromium. The others say and ask on the socket and over HTTP what the web app does
+A few clients are the web app in Chromium. The others send the same messages and requests as the web app
 (`frontend/src/app/listChanges.ts`, `features/chats/readCursor.ts`).
 """
 
@@ -20,7 +20,7 @@ import aiohttp
 from playwright.async_api import Page, async_playwright
 
 from bench.installation import Installation
-from bench.processes import child, cpu_seconds, environment_of
+from bench.processes import get_cpu_seconds, read_environment, start_module
 from bench.results import Figure, Table
 from common.ids import new_id
 from common.processes import find_free_port, wait_until
@@ -35,7 +35,7 @@ LISTS = {"chats": "chats", "agents": "agents", "members": "members", "suggestion
 
 @dataclass
 class BenchChat:
-    """The chat that everybody looks at."""
+    """The chat that all people look at."""
 
     address: str
     workspace: str
@@ -47,70 +47,70 @@ class BenchChat:
 
 
 @dataclass
-class Asked:
-    """HTTP requests by path, of the real clients and of the others; and how many have heard the last end."""
+class Requests:
+    """HTTP requests by path, of the real clients and of the others, and the frames of the others."""
 
     real: Counter[str] = field(default_factory=Counter)
     others: Counter[str] = field(default_factory=Counter)
     ends: Counter[int] = field(default_factory=Counter)
-    """Viewer → answers whose end they have heard."""
+    """The number of ended answers that each viewer has received."""
     ready: int = 0
     frames: int = 0
     characters: int = 0
-    """Of all frames to the others."""
+    """Characters of all frames to the other clients."""
 
 
 @dataclass
 class Viewer:
-    """A client that is not real: it follows what the web app follows."""
+    """A simulated client, which subscribes to the same topics as the web app."""
 
     number: int
     chat: BenchChat
     session: aiohttp.ClientSession
-    asked: Asked
+    requests: Requests
     waiting: set[str] = field(default_factory=set)
     seq: int = 0
-    told: int = 0
+    sent_seq: int = 0
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
 
-    async def live(self) -> None:
-        """Open the socket and do as the web app does, for as long as the measurement lasts."""
+    async def run(self) -> None:
+        """Open the socket, and behave like the web app until the task is cancelled."""
         headers = {"X-Session-Token": self.chat.sessions[self.number]}
         async with self.session.ws_connect("/ws/", headers=headers, max_msg_size=0) as socket:
             topics = [f"workspace:{self.chat.workspace}", f"actor:{self.chat.people[self.number]}"]
             for topic in [*topics, f"chat:{self.chat.chat}"]:
                 await socket.send_json({"type": "subscribe", "topic": topic, "since": None})
             async for message in socket:
-                self.asked.frames += 1
-                self.asked.characters += len(message.data)
+                self.requests.frames += 1
+                self.requests.characters += len(message.data)
                 if not message.data.startswith('{"type":"delta"'):
-                    await self._hear(json.loads(message.data), socket)
+                    await self._handle_frame(json.loads(message.data), socket)
 
-    async def _hear(self, frame: dict[str, Any], socket: aiohttp.ClientWebSocketResponse) -> None:
+    async def _handle_frame(self, frame: dict[str, Any], socket: aiohttp.ClientWebSocketResponse) -> None:
         if frame["type"] == "subscribed":
-            self.asked.ready += 1
+            self.requests.ready += 1
         elif frame["type"] == "changes":
             self.seq = max(self.seq, *(row.get("seq", 0) for row in frame["rows"]), 0)
-            self.asked.ends[self.number] += sum(row.get("state") == "completed" for row in frame["rows"])
-            if not self.tasks_of("read"):
-                self._begin("read", self._read(socket))
+            self.requests.ends[self.number] += sum(row.get("state") == "completed" for row in frame["rows"])
+            if not self.has_task("read"):
+                self._start_task("read", self._read(socket))
         elif frame["type"] == "list_changed":
             self.waiting.add(frame["list"])
-            if not self.tasks_of("lists"):
-                self._begin("lists", self._read_lists())
+            if not self.has_task("lists"):
+                self._start_task("lists", self._read_lists())
 
-    def tasks_of(self, name: str) -> bool:
+    def has_task(self, name: str) -> bool:
         return any(task.get_name() == name for task in self.tasks)
 
-    def _begin(self, name: str, work: Any) -> None:
+    def _start_task(self, name: str, work: Any) -> None:
         task = asyncio.create_task(work, name=name)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        while self.seq > self.told:
-            self.told = self.seq
-            await socket.send_json({"type": "mark_read", "topic": f"chat:{self.chat.chat}", "seq": self.told})
+        while self.seq > self.sent_seq:
+            self.sent_seq = self.seq
+            await socket.send_json({"type": "mark_read", "topic": f"chat:{self.chat.chat}", "seq": self.sent_seq})
             await asyncio.sleep(READ_EVERY)
 
     async def _read_lists(self) -> None:
@@ -118,13 +118,13 @@ class Viewer:
         waiting, self.waiting = self.waiting, set()
         for what in waiting:
             path = f"/api/v1/workspaces/{self.chat.workspace}/{LISTS[what]}" if what in LISTS else "/api/v1/me"
-            self.asked.others[f"GET {what}"] += 1
+            self.requests.others[f"GET {what}"] += 1
             async with self.session.get(path, headers={"X-Session-Token": self.chat.sessions[self.number]}) as answer:
                 await answer.read()
 
 
 async def _post(session: aiohttp.ClientSession, chat: BenchChat, number: int) -> None:
-    """The first person, who looks at nothing, asks the agent."""
+    """Post a question to the agent as the first person, who has no page open."""
     body = {"id": str(new_id()), "text": f"@{chat.agent} question {number}"}
     headers = {"X-Session-Token": chat.sessions[0]}
     async with session.post(f"/api/v1/chats/{chat.chat}/messages", json=body, headers=headers) as answer:
@@ -132,7 +132,7 @@ async def _post(session: aiohttp.ClientSession, chat: BenchChat, number: int) ->
             raise RuntimeError(f"{answer.status}: {await answer.text()}")
 
 
-async def _open_pages(stack: AsyncExitStack, chat: BenchChat, asked: Asked) -> list[Page]:
+async def _open_pages(stack: AsyncExitStack, chat: BenchChat, requests: Requests) -> list[Page]:
     playwright = await stack.enter_async_context(async_playwright())
     browser = await playwright.chromium.launch(**chromium().launch_options)
     stack.push_async_callback(browser.close)
@@ -143,54 +143,54 @@ async def _open_pages(stack: AsyncExitStack, chat: BenchChat, asked: Asked) -> l
         page = await context.new_page()
         await page.goto(f"{chat.address}/w/{chat.handle}/c/{chat.chat}")
         await page.locator("[data-pane=composer] textarea").wait_for()
-        page.on("request", lambda request: asked.real.update([f"{request.method} {request.url.split('?')[0]}"]))
+        page.on("request", lambda request: requests.real.update([f"{request.method} {request.url.split('?')[0]}"]))
         pages.append(page)
     return pages
 
 
 async def measure(installation: Installation, chat: BenchChat, answers: int) -> list[Figure]:
-    asked = Asked()
+    requests = Requests()
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession(chat.address, connector=connector))
-        await _open_pages(stack, chat, asked)
-        viewers = [Viewer(number, chat, session, asked) for number in range(REAL + 1, len(chat.people))]
-        living = [asyncio.create_task(viewer.live()) for viewer in viewers]
+        await _open_pages(stack, chat, requests)
+        viewers = [Viewer(number, chat, session, requests) for number in range(REAL + 1, len(chat.people))]
+        tasks = [asyncio.create_task(viewer.run()) for viewer in viewers]
         try:
             async with asyncio.timeout(120):
-                while asked.ready < 3 * len(viewers):
+                while requests.ready < 3 * len(viewers):
                     await asyncio.sleep(0.05)
                 await _post(session, chat, 0)  # warm: the pages load what draws an answer
                 await asyncio.sleep(8)
-                idle, began = installation.meter(), time.perf_counter()
+                idle, began = installation.start_meter(), time.perf_counter()
                 await asyncio.sleep(5)
                 at_rest = idle.seconds("web") / (time.perf_counter() - began)
-            asked.real.clear()
-            asked.others.clear()
-            asked.ends.clear()
-            asked.frames = asked.characters = 0
-            meter, began = installation.meter(), time.perf_counter()
+            requests.real.clear()
+            requests.others.clear()
+            requests.ends.clear()
+            requests.frames = requests.characters = 0
+            meter, began = installation.start_meter(), time.perf_counter()
             for number in range(answers):
                 await _post(session, chat, number)
                 async with asyncio.timeout(60):
-                    while min(asked.ends[viewer.number] for viewer in viewers) <= number:
+                    while min(requests.ends[viewer.number] for viewer in viewers) <= number:
                         await asyncio.sleep(0.05)
             await asyncio.sleep(3)  # what follows: cursors, lists
             took = time.perf_counter() - began
-            web = meter.seconds("web")
-            frames, size = asked.frames // len(viewers), asked.characters // max(1, asked.frames)
-            floor = await asyncio.to_thread(bare_seconds, len(chat.people) - 1, frames, size, took / frames)
-            return figures(asked, len(viewers), answers, web, at_rest * took, floor)
+            web = meter.get_seconds("web")
+            frames, size = requests.frames // len(viewers), requests.characters // max(1, requests.frames)
+            floor = await asyncio.to_thread(measure_bare_server, len(chat.people) - 1, frames, size, took / frames)
+            return build_figures(requests, len(viewers), answers, web, at_rest * took, floor)
         finally:
-            for task in [*living, *(task for viewer in viewers for task in viewer.tasks)]:
+            for task in [*tasks, *(task for viewer in viewers for task in viewer.tasks)]:
                 task.cancel()
-            await asyncio.gather(*living, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def bare_seconds(viewers: int, frames: int, size: int, pause: float) -> float:
-    """The CPU of a bare server that sends as many frames of the mean size to as many sockets, at the same pace."""
+def measure_bare_server(viewers: int, frames: int, size: int, pause: float) -> float:
+    """Return the CPU seconds of a bare server that sends as many frames of the mean size to as many sockets, at the same rate."""
     port = find_free_port()
-    process = child("bench.bare_sockets", str(port))
+    process = start_module("bench.bare_sockets", str(port))
     try:
         wait_until(lambda: is_listening(port), process, seconds=20)
         return asyncio.run(_send_bare(port, process.pid, viewers, frames, size, pause))
@@ -217,25 +217,33 @@ async def _send_bare(port: int, pid: int, viewers: int, frames: int, size: int, 
         session = await stack.enter_async_context(aiohttp.ClientSession(f"http://127.0.0.1:{port}"))
         sockets = [await stack.enter_async_context(session.ws_connect("/")) for _ in range(viewers)]
         readers = [asyncio.create_task(read(socket)) for socket in sockets]
-        before = cpu_seconds(pid)
+        before = get_cpu_seconds(pid)
         await sockets[0].send_json([frames, size, pause])
         await readers[0]
-        used = cpu_seconds(pid) - before
+        used = get_cpu_seconds(pid) - before
         for reader in readers:
             reader.cancel()
         return used
 
 
-def figures(asked: Asked, others: int, answers: int, web: float, at_rest: float, bare: float) -> list[Figure]:
-    def told(requests: Counter[str], viewers: int) -> str:
+def build_figures(
+    requests: Requests, others: int, answers: int, web: float, at_rest: float, bare: float
+) -> list[Figure]:
+    def format_requests(requests: Counter[str], viewers: int) -> str:
         kinds = ", ".join(f"{count} × {path.rpartition('/')[2]}" for path, count in requests.most_common(4))
         return f"{requests.total() / viewers / answers:.2f} ({kinds or 'none'})"
 
     each = (REAL + others) * answers
-    size = asked.characters // max(1, asked.frames)
+    size = requests.characters // max(1, requests.frames)
     return [
-        Figure("HTTP requests per viewer and answer, real clients", ours=told(asked.real, REAL), goal="≤ 0.3"),
-        Figure("HTTP requests per viewer and answer, the others", ours=told(asked.others, others), goal="≤ 0.3"),
+        Figure(
+            "HTTP requests per viewer and answer, real clients", ours=format_requests(requests.real, REAL), goal="≤ 0.3"
+        ),
+        Figure(
+            "HTTP requests per viewer and answer, the others",
+            ours=format_requests(requests.others, others),
+            goal="≤ 0.3",
+        ),
         Figure(
             "CPU of web per viewer and answer",
             f"{bare / each * 1000:.2f} ms",
@@ -243,27 +251,33 @@ def figures(asked: Asked, others: int, answers: int, web: float, at_rest: float,
             f"{web / bare:.2f}",
             goal="≤ 1 ms",
         ),
-        Figure("frames per viewer and answer", ours=f"{asked.frames / others / answers:.1f}, {size} characters each"),
+        Figure(
+            "frames per viewer and answer", ours=f"{requests.frames / others / answers:.1f}, {size} characters each"
+        ),
         Figure("of it: with nobody speaking for as long", ours=f"{at_rest / each * 1000:.2f} ms"),
     ]
 
 
 def make_chat(installation: Installation, base: str, viewers: int) -> BenchChat:
-    """A chat of so many people, of whom the first speaks, and an agent."""
-    environment = environment_of(installation.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    """Create a chat with an agent, `viewers` people, and one more who posts."""
+    environment = read_environment(installation.stack.processes()["web"]) | {
+        "DJANGO_SETTINGS_MODULE": "config.settings"
+    }
     command = [sys.executable, "-m", "bench.people", str(viewers + 1)]
     made = json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
-    return asyncio.run(_with_agent(installation.stack.address, made, base))
+    return asyncio.run(_add_agent(installation.stack.address, made, base))
 
 
-async def _refuse(answer: aiohttp.ClientResponse) -> None:
+async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
     if answer.status >= 400:
         raise RuntimeError(f"{answer.status}: {await answer.text()}")
 
 
-async def _with_agent(address: str, made: dict[str, Any], base: str) -> BenchChat:
+async def _add_agent(address: str, made: dict[str, Any], base: str) -> BenchChat:
     headers = {"X-Session-Token": made["sessions"][0]}
-    async with aiohttp.ClientSession(f"{address}/api/v1/", headers=headers, raise_for_status=_refuse) as session:
+    async with aiohttp.ClientSession(
+        f"{address}/api/v1/", headers=headers, raise_for_status=_raise_for_status
+    ) as session:
         model = {"provider": "openai_compatible", "api_base": base, "default_model": "scripted", "revision": 0}
         await session.put(f"workspaces/{made['workspace']}/model", json=model | {"key": "sk-bench"})
         body = {"name": "Scribe", "prompt": "Answer."}
@@ -274,14 +288,14 @@ async def _with_agent(address: str, made: dict[str, Any], base: str) -> BenchCha
                 made["people"], made["sessions"])  # fmt: skip
 
 
-def p13(installation: Installation, quick: bool) -> Table:
+def measure_p13(installation: Installation, quick: bool) -> Table:
     """Measure the requests and the CPU while the people of a chat read an answer."""
     viewers, answers = (20, 3) if quick else (100, 10)
-    chat = make_chat(installation, installation.model.base(rate=25, count=100), viewers)
+    chat = make_chat(installation, installation.model.build_base(rate=25, count=100), viewers)
     found = asyncio.run(measure(installation, chat, answers))
     how = (
         f"{viewers} people look at one chat; {answers} answers of 4 s at 25 tokens a second, one after the other. "
         f"{REAL} of them are the web app in Chromium, the others say and ask the same. The floor of the CPU: a bare uvicorn that "
-        "sends as many frames of the mean size to as many sockets, and is asked nothing."
+        "sends as many frames of the mean size to as many sockets, and is requests nothing."
     )
     return Table("P13", "What viewers ask for while an agent answers", how, found)

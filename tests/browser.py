@@ -1,4 +1,4 @@
-"""A Chromium for the tests: one that is installed, else the one that `make dev` got from the npm registry.
+"""A Chromium for the tests: the one of the machine, else the one that `make dev` has installed from the npm registry.
 
 async with async_playwright() as playwright:
     browser = await playwright.chromium.launch(**chromium().launch_options)
@@ -18,7 +18,7 @@ from launcher.home import ROOT
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 PACKAGE = ROOT / "tests" / "chromium"
 UNPACKED = ROOT / ".make" / "chromium"
-# Our own: those of the package would switch web security off, and with it what the tests are to see.
+# Not those of the package, which disable the web security that the tests check.
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -32,19 +32,19 @@ import chromium from '@sparticuz/chromium';
 const path = await chromium.executablePath();
 console.log(JSON.stringify({path, libraries: process.env.LD_LIBRARY_PATH}));
 """
-# Those of the machine, and the package's few; its own file looks for them in a place where they are not.
+# The fonts of the machine and of the package, whose own configuration has wrong paths.
 FONTS = f"""<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
 <dir>/usr/share/fonts</dir><dir>{UNPACKED}/fonts</dir><cachedir>{UNPACKED}/font-cache</cachedir></fontconfig>
 """
 
 
 class NoBrowser(Exception):
-    """There is none, and none could be made; the text says what to do."""
+    """There is no Chromium. The message says what to do."""
 
 
 @dataclass(frozen=True)
 class Chromium:
-    """Where it is, and how it is started."""
+    """The path of a Chromium, its flags and its environment."""
 
     path: str
     flags: tuple[str, ...] = FLAGS
@@ -64,36 +64,36 @@ class Chromium:
 
 @lru_cache(maxsize=1)
 def chromium() -> Chromium:
-    """The browser for this machine. Raises `NoBrowser`."""
+    """Return the browser of this machine. Raises `NoBrowser`."""
     for name in NAMES:
         found = shutil.which(name)
         if found:
             return Chromium(found)
-    return _unpacked()
+    return _unpack()
 
 
-def _unpacked() -> Chromium:
+def _unpack() -> Chromium:
     if not (PACKAGE / "node_modules").exists():
         raise NoBrowser("No Chromium is installed and none was fetched: run `make dev`.")
     UNPACKED.mkdir(parents=True, exist_ok=True)
-    # The name of a runtime makes the package bring the system libraries that a lean machine lacks.
+    # With the name of a runtime, the package also unpacks system libraries that a minimal machine lacks.
     environment = {**os.environ, "TMPDIR": str(UNPACKED), "AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x"}
     environment["PATH"] = f"{ROOT / '.make' / 'node'}{os.pathsep}{environment['PATH']}"
-    said = subprocess.run(
+    done = subprocess.run(
         ["node", "--input-type=module", "-e", UNPACK], cwd=PACKAGE, env=environment, capture_output=True, check=False
     )
-    if said.returncode:
-        raise NoBrowser(f"Chromium could not be unpacked: {said.stderr.decode(errors='replace')[-500:]}")
-    told = json.loads(said.stdout)
+    if done.returncode:
+        raise NoBrowser(f"Chromium could not be unpacked: {done.stderr.decode(errors='replace')[-500:]}")
+    unpacked = json.loads(done.stdout)
     fonts = UNPACKED / "fonts.conf"
     fonts.write_text(FONTS)
     return Chromium(
-        told["path"], environment={"LD_LIBRARY_PATH": told["libraries"] or "", "FONTCONFIG_FILE": str(fonts)}
+        unpacked["path"], environment={"LD_LIBRARY_PATH": unpacked["libraries"] or "", "FONTCONFIG_FILE": str(fonts)}
     )
 
 
 def main() -> None:
-    """Tell the component tests of the web app (frontend/vitest.config.ts) which browser it is, as JSON."""
+    """Print the browser as JSON, for the component tests of the web app (frontend/vitest.config.ts)."""
     found = chromium()
     sys.stdout.write(json.dumps({"path": found.path, "flags": found.flags, "environment": found.environment}))
 

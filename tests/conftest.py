@@ -1,4 +1,4 @@
-"""What holds for every test: only the loopback is open."""
+"""Fixtures for all tests: only the loopback can be reached."""
 
 import socket
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from django.db import connections
 
 from tests.people import Team, make_team
 
-# The examples of `make chaos` are new each time; what fails is printed in a form that repeats it.
+# `make chaos` uses new examples each time; a failure is printed in a form that can be repeated.
 hypothesis.settings.register_profile("chaos", deadline=None, print_blob=True)
 LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
 _connect = socket.socket.connect
@@ -19,24 +19,24 @@ _resolve = socket.getaddrinfo
 
 
 class NetworkIsClosed(BaseException):
-    """A test tried to reach the outside. Not an `Exception`: code that retries on errors must not swallow it."""
+    """A test tried to reach another machine. Not an `Exception`, so that code that retries on errors does not catch it."""
 
 
-def _is_near(host: Any) -> bool:
+def _is_loopback(host: Any) -> bool:
     return host is None or str(host if not isinstance(host, bytes) else host.decode()).startswith(LOOPBACK)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def only_the_loopback_is_open() -> Iterator[None]:
-    """No test reaches another machine, by name or by address."""
+def close_network() -> Iterator[None]:
+    """Raise `NetworkIsClosed` if a test connects to, or resolves, another machine."""
 
     def connect(self: socket.socket, address: Any) -> None:
-        if self.family != socket.AF_UNIX and not _is_near(address[0]):
+        if self.family != socket.AF_UNIX and not _is_loopback(address[0]):
             raise NetworkIsClosed(f"a test wanted to connect to {address}")
         return _connect(self, address)
 
     def resolve(host: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _is_near(host):
+        if not _is_loopback(host):
             raise NetworkIsClosed(f"a test wanted to resolve {host!r}")
         return _resolve(host, *args, **kwargs)
 
@@ -46,13 +46,13 @@ def only_the_loopback_is_open() -> Iterator[None]:
         yield
 
 
-# What the migrations wrote stays: kinds of rows and permissions do not change in a test. Nothing asks for foreign keys.
+# The rows of migrations are kept: content types and permissions do not change in a test. Foreign keys are not checked.
 EMPTY = """
-DO $$ DECLARE place regclass; BEGIN
+DO $$ DECLARE table_name regclass; BEGIN
     SET LOCAL session_replication_role = replica;
-    FOR place IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    FOR table_name IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
                  AND relname NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
-    LOOP EXECUTE format('DELETE FROM %s', place); END LOOP;
+    LOOP EXECUTE format('DELETE FROM %s', table_name); END LOOP;
 END $$
 """
 
@@ -64,7 +64,7 @@ def _empty(command: flush.Command, *, database: str, **options: Any) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """After a test that commits the tables are emptied in milliseconds: Django's way takes a fifth of a second."""
+    """Empty the tables after a test that commits within milliseconds; Django's `flush` takes a fifth of a second."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flush.Command, "handle", _empty)
         yield

@@ -1,4 +1,4 @@
-"""A listener that records the calls of a hook, instead of the listeners of `config/hooks.py`."""
+"""Record the calls of a hook, in place of its listeners in `config/hooks.py`."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from common.hooks import Hook
 
 
 def record_calls(monkeypatch: pytest.MonkeyPatch, hook: Hook[...]) -> list[tuple[Any, ...]]:
-    """Return the list of the calls of this hook from now on, each as its arguments."""
-    told: list[tuple[Any, ...]] = []
+    """Return a list of the arguments of each call of this hook from now on."""
+    calls: list[tuple[Any, ...]] = []
 
-    def listener(*facts: Any) -> list[Any]:
-        told.append(facts)
+    def listener(*args: Any) -> list[Any]:
+        calls.append(args)
         return []
 
     monkeypatch.setattr(hook, "_listeners", (listener,))
-    return told
+    return calls

@@ -1,4 +1,4 @@
-"""Jobs done in a test without a worker or a model: claimed as a worker would, and ended by words of the test's own."""
+"""Claim and end jobs in a test, without a worker and a model."""
 
 from common.secrets import Secret
 from llm.messages import Answer, Usage
@@ -9,19 +9,19 @@ from runs.runtime.steps import ModelAnswered, RunEnded, StepId
 from runs.services import claims
 from tests.recorder import Recorder
 
-MEANS = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
+MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 
 
-def begin_job(run: Run, owner: str = "here:1:a") -> Run:
-    """As it is after a worker has claimed it. Fails when it ends instead, e.g. because its person is gone."""
-    begun = claims.claim_run(run.id, owner)
-    assert begun is not None, "the job has ended instead, or another of its concurrency_key is at work"
-    return begun
+def claim_job(run: Run, owner: str = "here:1:a") -> Run:
+    """Claim a job as a worker does. Fails if the job ends instead, e.g. because its person has left."""
+    claimed = claims.claim_run(run.id, owner)
+    assert claimed is not None, "the job has ended, or another one with its concurrency key is running"
+    return claimed
 
 
-def answer_job(run: Run, text: str, model: ResolvedModel = MEANS) -> Run:
-    """Begun unless it is, and answered with this; the listeners of `job_ended` have run."""
-    run = run if run.state == "running" else begin_job(run)
+def answer_job(run: Run, text: str, model: ResolvedModel = MODEL) -> Run:
+    """Claim the job if necessary, and store this answer. The listeners of `job_ended` are called."""
+    run = run if run.state == "running" else claim_job(run)
     assert run.message_id is not None
     answer = Answer(text, "", (), Usage(7, len(text), cost_micro=3), "stop", model.name)
     Recorder(run, model).record_answer(ModelAnswered(StepId(run.steps_done + 1, run.message_id), answer))
@@ -29,7 +29,7 @@ def answer_job(run: Run, text: str, model: ResolvedModel = MEANS) -> Run:
 
 
 def fail_job(run: Run, code: str = "server", text: str = "The model's server failed.") -> Run:
-    """Begun unless it is, and failed."""
-    run = run if run.state == "running" else begin_job(run)
-    Recorder(run, MEANS).record_end(RunEnded("failed", code, text))
+    """Claim the job if necessary, and let it fail."""
+    run = run if run.state == "running" else claim_job(run)
+    Recorder(run, MODEL).record_end(RunEnded("failed", code, text))
     return Run.objects.get(pk=run.pk)

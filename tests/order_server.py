@@ -1,4 +1,4 @@
-"""A server outside, of which an agent's tool orders something (`tests.poison`)."""
+"""A server to which a tool of an agent sends orders (`tests.poison`)."""
 
 import select
 import socketserver
@@ -8,9 +8,9 @@ from collections import Counter
 
 
 class OrderServer:
-    """A server that counts what it was asked for, by key. It answers only when it is told to.
+    """A server that counts orders by key. It answers only while `answers` is set.
 
-    `left_at`: by key, when whoever ordered went away without an answer (`time.time()`).
+    `left_at`: by key, the time when the client disconnected without an answer (`time.time()`).
     """
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from workspaces.models import Role, Workspace
 
 @dataclass
 class Team:
-    """A workspace with its people, an agent and a room; and charlie, who has a workspace of his own."""
+    """A workspace with its people, an agent and a chat; and charlie, who has a workspace of his own."""
 
     workspace: Workspace
     elsewhere: Workspace
@@ -29,24 +29,24 @@ class Team:
 
 
 def make_person(name: str) -> Actor:
-    """Somebody who has signed up."""
+    """Create a person who has signed up."""
     return PersonFactory.create(name=name, handle=name.lower())
 
 
 def make_operator(name: str = "Op") -> Actor:
-    """Return the operator of this name; they are created first if necessary."""
+    """Return the operator of this name, who is created if necessary."""
     handle = name.lower()
     operator = Actor.people.filter(handle=handle, is_superuser=True).first()
     return operator or Actor.people.create_superuser(f"{handle}@example.org", PASSWORD, name=name, handle=handle)
 
 
 def make_agent(workspace: Workspace, creator: Actor, name: str, prompt: str = "Answer.", **fields) -> Actor:
-    """An agent at v1."""
+    """Create an agent with version 1."""
     return agents.create_agent(creator, workspace.id, name=name, prompt=prompt, **fields).agent
 
 
 def make_team(suffix: str = "") -> Team:
-    """Everybody, in place. The room has alice, bob and robin. `suffix` makes another team of other people."""
+    """Create a team. Its chat has alice, bob and robin. `suffix` makes the names of another team."""
     alice, bob, charlie = (make_person(name + suffix) for name in ("Alice", "Bob", "Charlie"))
     workspace = workspaces.create_workspace(alice, name="Lighthouse")
     workspaces.join_workspace(bob, workspace.id, role=Role.SUGGESTER, invited_by=alice)

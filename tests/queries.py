@@ -1,4 +1,4 @@
-"""Counts what is asked of the database: statements, and the rows that they return."""
+"""Count the statements that are sent to the database, and the rows that they return."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,24 +10,24 @@ from django.db import connection
 
 @dataclass
 class RecordedStatements:
-    """The statements of a block, each with how many rows it returned or changed."""
+    """The statements of a block, each with the number of rows that it returned or changed."""
 
     statements: list[tuple[str, int]] = field(default_factory=list)
 
-    def rows_of(self, table: str) -> int:
+    def count_rows(self, table: str) -> int:
         """Return how many rows were read by statements that read from this table first."""
         return sum(rows for sql, rows in self.statements if f'FROM "{table}"' in sql and sql.startswith("SELECT"))
 
 
 @contextmanager
 def record_statements() -> Iterator[RecordedStatements]:
-    """Count what this thread asks of the database."""
-    asked = RecordedStatements()
+    """Record the statements of this thread during the block."""
+    recorded = RecordedStatements()
 
     def count(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
         result = execute(sql, params, many, context)
-        asked.statements.append((sql, context["cursor"].rowcount))
+        recorded.statements.append((sql, context["cursor"].rowcount))
         return result
 
     with connection.execute_wrapper(count):
-        yield asked
+        yield recorded

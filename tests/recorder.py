@@ -1,4 +1,4 @@
-"""The steps of a claimed run stored as a worker stores them, without a worker and a model."""
+"""Store the steps of a claimed run as a worker does, without a worker and a model."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 
 
 class Recorder:
-    """Records for one claim of a run, with one model."""
+    """Records the steps of one attempt of a run, with one model."""
 
     def __init__(self, run: Run, model: ResolvedModel) -> None:
         self._run, self._model, self._kind = run, model, get_kind(run)

@@ -1,7 +1,8 @@
-"""A PostgreSQL and a Valkey for one run of the tests: random ports, data in a temporary folder, gone afterwards.
+"""A PostgreSQL and a Valkey for one run of the tests, on random ports and with data in a temporary folder, which is deleted
+afterwards.
 
-`python -m tests.servers` starts both, prints how to reach them and waits; `python -m tests.servers COMMAND …` runs a
-command that finds them in its environment.
+`python -m tests.servers` starts both, prints their environment variables and waits; `python -m tests.servers COMMAND …` runs a
+command with these variables.
 """
 
 import atexit
@@ -25,7 +26,7 @@ class Servers:
 
     def __init__(self) -> None:
         self.home = open_home(Path(tempfile.mkdtemp(prefix="atelier-test-")))
-        # Kept open by the servers: what they say is read only when something fails.
+        # The output of the servers, to be read when something fails.
         with (self.home / "servers.log").open("wb") as log:
             self.postgres = Postgres(self.home, secrets.token_hex(16), durable=False, output=log)
             self.valkey = Valkey(self.home, secrets.token_hex(16), durable=False, output=log)
@@ -34,18 +35,18 @@ class Servers:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the settings read."""
+        """The variables that the settings read."""
         return {"DATABASE_URL": self.postgres.url, "REDIS_URL": self.valkey.url}
 
     def stop(self) -> None:
-        """End both and forget their data."""
+        """Stop both servers and delete their data."""
         self.postgres.stop()
         self.valkey.stop()
         shutil.rmtree(self.home, ignore_errors=True)
 
 
-def ensure() -> None:
-    """Point this process, and those it starts, to test servers; start them unless a parent has done so."""
+def ensure_started() -> None:
+    """Set the variables of the test servers in this process; start the servers unless a parent process has done so."""
     if os.environ.get("ATELIER_TEST_SERVERS"):
         return
     servers = Servers()
@@ -54,8 +55,8 @@ def ensure() -> None:
     atexit.register(lambda: servers.stop() if os.getpid() == owner else None)
 
 
-def database_url() -> str:
-    """The database that the tests of this process use, for processes that they start."""
+def get_database_url() -> str:
+    """Return the URL of the database that the tests of this process use, for processes that they start."""
     from django.db import connection
 
     database = connection.settings_dict
@@ -63,15 +64,15 @@ def database_url() -> str:
     return f"postgres://{database['USER']}:{database['PASSWORD']}@{where}"
 
 
-def _leave(signum: int, frame: FrameType | None) -> None:
+def _exit(signum: int, frame: FrameType | None) -> None:
     sys.exit(0)
 
 
 def main(command: list[str]) -> int:
-    """Run `command` beside the servers, or wait for a signal."""
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
-    ensure()
+    """Run `command` with the servers, or wait for a signal."""
+    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGINT, _exit)
+    ensure_started()
     if command:
         return subprocess.run(command, check=False).returncode
     for name in ("DATABASE_URL", "REDIS_URL", "ATELIER_TEST_SERVERS"):

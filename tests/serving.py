@@ -1,4 +1,4 @@
-"""The web process for tests: its protocols on the test's own loop, or all of it as a process beside the test's database."""
+"""The web process for tests: its protocols on the event loop of the test, or a process of its own with the test's database."""
 
 import asyncio
 import os
@@ -28,8 +28,8 @@ KEY = "of the web process of a test"
 
 
 @asynccontextmanager
-async def serving(app: Any, port: int | None = None) -> AsyncIterator[uvicorn.Server]:
-    """`app`, served as the web process serves, on this loop: so its limits can be changed."""
+async def serve(app: Any, port: int | None = None) -> AsyncIterator[uvicorn.Server]:
+    """Serve `app` as the web process does, on this event loop, so that a test can change the limits."""
     config = build_config()
     config.app, config.port, config.lifespan, config.loop = app, port or find_free_port(), "off", "none"
     server = uvicorn.Server(config)
@@ -44,7 +44,7 @@ async def serving(app: Any, port: int | None = None) -> AsyncIterator[uvicorn.Se
 
 
 class Web:
-    """A web process of its own, on the test's database and Redis."""
+    """A web process with the test's database and Redis."""
 
     def __init__(self) -> None:
         self.port = find_free_port()
@@ -70,12 +70,12 @@ class Web:
             )
 
     def sign_in(self, person: Actor) -> str:
-        """The key of a session that this process takes."""
+        """Return the key of a session that is valid in this process."""
         with override_settings(SECRET_KEY=KEY):
             return signed_in(person)
 
-    def is_well(self) -> bool:
-        """It is the process that was started, and it answers."""
+    def is_healthy(self) -> bool:
+        """Return whether the process still runs and answers."""
         if self.process.poll() is not None:
             return False
         try:
@@ -83,26 +83,26 @@ class Web:
         except httpx.TransportError:
             return False
 
-    def memory(self) -> int:
-        """Bytes that it has taken now; what it takes at most is counted from here on."""
+    def get_memory(self) -> int:
+        """Return the bytes that the process uses now, and reset the peak."""
         Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
-        return self._said("VmRSS")
+        return self._read_status("VmRSS")
 
-    def most_memory(self) -> int:
-        """The most bytes it had taken since `memory` was asked."""
-        return self._said("VmHWM")
+    def get_peak_memory(self) -> int:
+        """Return the peak in bytes since the last call of `get_memory`."""
+        return self._read_status("VmHWM")
 
-    def _said(self, name: str) -> int:
+    def _read_status(self, name: str) -> int:
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
 
 
 @contextmanager
-def web_process() -> Iterator[Web]:
-    """Started, warm, and gone afterwards."""
+def run_web_process() -> Iterator[Web]:
+    """Run a web process during the block."""
     web = Web()
     try:
-        while not web.is_well():
+        while not web.is_healthy():
             assert web.process.poll() is None, web.log.read_text()
         yield web
     finally:

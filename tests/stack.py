@@ -1,4 +1,4 @@
-"""The whole installation for a test: the launcher as people start it, on a port and a data folder of its own."""
+"""A complete installation for a test: the launcher, on a port and a data folder of its own."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from pathlib import Path
 from common.processes import die_with_parent, find_free_port, is_alive
 from launcher.home import ROOT
 
-# Of the test run's own: the stack makes others, and reads the ordinary settings.
+# Variables of the test run: the stack starts its own servers and reads the ordinary settings.
 NOT_PASSED_ON = (
     "DATABASE_URL",
     "REDIS_URL",
@@ -28,9 +28,9 @@ MARKS = {"postgres": "/bin/postgres ", "valkey": "valkey-server", "web": "server
 
 
 class Stack:
-    """One installation. Used as a context manager it is ready inside, and gone without a trace afterwards.
+    """One installation. As a context manager it is ready inside the block, and deleted afterwards.
 
-    `environment` is added to what the processes read, e.g. `RUN_LEASE="2"`.
+    `environment` is added to the environment of the processes, e.g. `RUN_LEASE="2"`.
     """
 
     def __init__(self, home: Path | None = None, port: int | None = None, **environment: str) -> None:
@@ -56,11 +56,18 @@ class Stack:
 
     @property
     def log(self) -> str:
-        """What all of it has said."""
+        """The output of all processes."""
         return self.log_file.read_text()
 
+    @property
+    def launcher_pid(self) -> int:
+        """The process id of the launcher. Raises `RuntimeError` if it was not started."""
+        if self.launcher is None:
+            raise RuntimeError("The installation was not started.")
+        return self.launcher.pid
+
     def start(self) -> None:
-        """Start the launcher; it is not ready yet."""
+        """Start the launcher, without waiting until it is ready."""
         with self.log_file.open("ab") as log:
             self.launcher = subprocess.Popen(
                 [sys.executable, "-m", "launcher.launch"],
@@ -74,7 +81,7 @@ class Stack:
             )
 
     def wait_until_ready(self, seconds: float = 60) -> None:
-        """Raises `TimeoutError` with the log when `/readyz` does not come true."""
+        """Wait until `/readyz` is 200. Raises `TimeoutError` with the log."""
         assert self.launcher is not None
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.launcher.poll() is None:
@@ -84,7 +91,7 @@ class Stack:
         raise TimeoutError(f"The stack is not ready:\n{self.log[-5000:]}")
 
     def status(self, path: str) -> int:
-        """The HTTP status of a path; 0 if nobody answers."""
+        """Return the HTTP status of a path; 0 if there is no response."""
         try:
             with urllib.request.urlopen(self.address + path, timeout=10) as answer:
                 return int(answer.status)
@@ -95,8 +102,8 @@ class Stack:
             return 0
 
     def processes(self) -> dict[str, int]:
-        """The live children of the launcher: `postgres`, `valkey`, `web`, `worker` → process id."""
-        assert self.launcher is not None
+        """Return the process ids of the living children of the launcher: `postgres`, `valkey`, `web`, `worker`."""
+        launcher_pid = self.launcher_pid
         found: dict[str, int] = {}
         for entry in Path("/proc").glob("[0-9]*"):
             try:
@@ -104,18 +111,18 @@ class Stack:
                 words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             except OSError:
                 continue
-            if parent == self.launcher.pid and is_alive(int(entry.name)):
+            if parent == launcher_pid and is_alive(int(entry.name)):
                 found |= {name: int(entry.name) for name, mark in MARKS.items() if mark in words}
         return found
 
     def kill(self, name: str) -> int:
-        """`kill -9` one of the processes; its id."""
+        """`kill -9` one of the processes. Return its id."""
         process = self.processes()[name]
         os.kill(process, signal.SIGKILL)
         return process
 
     def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
-        """End it; the launcher's exit code."""
+        """Stop the launcher. Return its exit code."""
         if self.launcher is None:
             return 0
         if self.launcher.poll() is None:

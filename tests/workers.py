@@ -13,7 +13,7 @@ from django.conf import settings
 from common.processes import die_with_parent
 from launcher.home import ROOT
 from server.health import build_probe_client, has_answering_worker
-from tests.servers import database_url
+from tests.servers import get_database_url
 
 COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues runs,work"
 QUIET = "--without-gossip --without-mingle --without-heartbeat"
@@ -24,7 +24,7 @@ class Worker:
 
     def __init__(self, **environment: str) -> None:
         own = {
-            "DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": database_url(),
+            "DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": get_database_url(),
             "REDIS_URL": settings.REDIS_URL, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore",
             "ATELIER_ALLOW_PRIVATE_HOSTS": ",".join(settings.ALLOW_PRIVATE_HOSTS),
             "SECRET_KEY": settings.SECRET_KEY, "SECRET_KEYS": ",".join(settings.SECRET_KEYS), "DEBUG": "1",

@@ -11,7 +11,7 @@ import pytest
 from chats.models import Message
 from common.ids import new_id
 from tests.chaos import IS_CHAOS
-from tests.serving import web_process
+from tests.serving import run_web_process
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
@@ -23,7 +23,7 @@ def test_MSG1_fifty_identical_posts_to_two_web_processes_are_one_message(team, m
     for limit in ("REQUESTS", "POSTS", "WORKSPACE_POSTS"):
         monkeypatch.setenv(f"ATELIER_RATE_{limit}", "0,0")  # twenty rounds are more than one person may post
     with ExitStack() as opened:
-        webs = [opened.enter_context(web_process()) for _ in range(2)]
+        webs = [opened.enter_context(run_web_process()) for _ in range(2)]
         clients = [
             opened.enter_context(
                 httpx.Client(base_url=web.address, headers={"X-Session-Token": web.sign_in(team.alice)}, timeout=60)

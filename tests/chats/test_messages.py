@@ -102,7 +102,7 @@ def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
     for size in range(2):
         with record_statements() as asked:
             assert chats.find_mentions(team.chat, "@bob and @nobody") == [team.bob.id]
-        read.append((len(asked.statements), asked.rows_of("chats_chatactor")))
+        read.append((len(asked.statements), asked.count_rows("chats_chatactor")))
         with transaction.atomic():
             for number in range(20):
                 chats.add_participant(
@@ -111,7 +111,7 @@ def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
     assert read == [(1, 1), (1, 1)]
     with record_statements() as asked:
         assert set(chats.find_mentions(team.chat, "@robin, and @all")) == {team.robin.id, team.bob.id, team.alice.id}
-    assert asked.rows_of("chats_chatactor") == 3
+    assert asked.count_rows("chats_chatactor") == 3
 
 
 def test_FAIR3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team):

@@ -21,14 +21,14 @@ from events.publish import publish_now
 from events.rows import ChatRow
 from realtime.db_executor import run_in_db_thread
 from tests.realtime.story import newest
-from tests.serving import Web, web_process
+from tests.serving import Web, run_web_process
 
 MB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
 def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[Web]:
-    with django_db_blocker.unblock(), web_process() as web:
+    with django_db_blocker.unblock(), run_web_process() as web:
         yield web
         assert web.process.poll() is None
         assert "Traceback" not in web.log.read_text()
@@ -77,7 +77,7 @@ async def test_MSG7_one_who_never_reads_costs_little_and_the_others_hear_everyth
     topic = f"chat:{team.chat.id}"
     head = await run_in_db_thread(newest, team.chat.id)
     async with tab(web, team.bob, topic) as bob:
-        before = web.memory()
+        before = web.get_memory()
         line = await asyncio.to_thread(stalled, web, await run_in_db_thread(web.sign_in, team.alice), topic)
         while str(team.alice.id) not in (await heard(bob, "presence"))["present"]:
             pass
@@ -88,7 +88,7 @@ async def test_MSG7_one_who_never_reads_costs_little_and_the_others_hear_everyth
             for version in versions:
                 assert f'"version":{version},' in await changes(bob)
         assert await closing
-        assert web.most_memory() - before < 20 * MB
+        assert web.get_peak_memory() - before < 20 * MB
     async with tab(web, team.alice, topic):
         pass  # and she may come back
 
@@ -121,7 +121,7 @@ BODIES = {
 async def test_MSG8_what_is_too_large_is_refused_and_costs_little(team, web):
     key = await run_in_db_thread(web.sign_in, team.alice)
     async with tab(web, team.bob, f"chat:{team.chat.id}") as bob, httpx.AsyncClient(base_url=web.address) as client:
-        before = web.memory()
+        before = web.get_memory()
         for name, (body, status, code) in BODIES.items():
             for content in (body, _in_chunks(body)):
                 headers = {"X-Session-Token": key, "Content-Type": "application/json"}
@@ -133,7 +133,7 @@ async def test_MSG8_what_is_too_large_is_refused_and_costs_little(team, web):
         for payload in ("x" * 10 * MB, b"x" * 10 * MB):
             async with tab(web, team.alice) as socket:
                 assert await close_code(socket, [payload]) == 1009
-        assert web.most_memory() - before < 30 * MB
+        assert web.get_peak_memory() - before < 30 * MB
         await bob.send(json.dumps({"type": "subscribe", "topic": f"actor:{team.bob.id}"}))
         await heard(bob, "subscribed")
 
@@ -165,10 +165,10 @@ async def test_MSG8_who_sends_thousands_of_messages_is_told_and_closed(team, web
     topic = f"chat:{team.chat.id}"
     message = json.dumps({"type": kind, "topic": topic})
     async with tab(web, team.bob, topic) as bob:
-        before = web.memory()
+        before = web.get_memory()
         async with tab(web, team.alice) as alice:
             assert await close_code(alice, [message] * 10_000) == 4029
-        assert web.most_memory() - before < 10 * MB
+        assert web.get_peak_memory() - before < 10 * MB
         await run_in_db_thread(publish_now, Delta(
             topic=topic, message_id=team.chat.id, row_id=team.chat.id, run_id=team.chat.id, agent_id=team.robin.id,
             attempt=1, part="text", offset=0, text="after all that",
@@ -186,7 +186,7 @@ def test_SEC20_the_process_lives_through_lines_of_anything(team, web):
             line.settimeout(0.02)
             line.sendall(rng.choice(starts) + rng.randbytes(rng.choice([1, 10, 1000])))
             line.recv(1000)
-    assert web.is_well()
+    assert web.is_healthy()
 
 
 BAD_COOKIES = [r'"\000aaaaaaaa"', r'"\377aaaaaaaa"', "x" * 3000, "a" * 32]
@@ -195,7 +195,7 @@ ATTACKERS, KNOCKS, COMERS = 16, 60, 40
 
 async def test_FAIR7_outsiders_with_bad_cookies_keep_nobody_out_and_fill_no_log(team, web):
     key = await run_in_db_thread(web.sign_in, team.alice)
-    logged, before = web.log.stat().st_size, web.memory()
+    logged, before = web.log.stat().st_size, web.get_memory()
     url, origin = web.address.replace("http", "ws") + "/ws/", Origin(web.address)
     statuses: set[int] = set()
 
@@ -223,7 +223,7 @@ async def test_FAIR7_outsiders_with_bad_cookies_keep_nobody_out_and_fill_no_log(
     assert came == [200] * COMERS
     assert statuses <= {401, 404, 302, 429}
     assert web.log.stat().st_size - logged < 10_000
-    assert web.most_memory() - before < 30 * MB
+    assert web.get_peak_memory() - before < 30 * MB
 
 
 HANDSHAKE = (

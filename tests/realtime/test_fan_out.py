@@ -23,7 +23,7 @@ from realtime.topics import Topic
 from server.protocols import BoundedSocket
 from tests.realtime.story import newest
 from tests.realtime.tab import signed_in
-from tests.serving import serving
+from tests.serving import serve
 
 SOCKETS = 12
 
@@ -32,7 +32,7 @@ SOCKETS = 12
 async def readers(people, *topics, number=SOCKETS):
     """Open sockets of these people at a real server, each following all topics."""
     async with contextlib.AsyncExitStack() as stack:
-        server = await stack.enter_async_context(serving(application))
+        server = await stack.enter_async_context(serve(application))
         keys = [await run_in_db_thread(signed_in, person) for person in people]
         opened = []
         for which in range(number):

@@ -25,13 +25,13 @@ from server import limits
 from tests.realtime.story import newest
 from tests.realtime.tab import signed_in
 from tests.realtime.test_socket import post
-from tests.serving import serving
+from tests.serving import serve
 
 
 @pytest.fixture
 async def server():
     """The sockets, served as the web process serves them, on this loop."""
-    async with serving(application) as server:
+    async with serve(application) as server:
         yield server
 
 
@@ -131,7 +131,7 @@ async def test_MSG6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monke
         came = [come(server, keys[n % 2], theirs[n % 2], since) for n in range(TABS)]
         return await asyncio.gather(*came)
 
-    async with serving(application) as server:
+    async with serve(application) as server:
         first = await all_come(server, None)
         assert len(get_hub().sockets) == TABS
         version = first[0][1]["version"]
@@ -140,7 +140,7 @@ async def test_MSG6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monke
         assert socket.close_code == 1012
     await run_in_db_thread(post, team.chat, team.bob, "while you were away")
     asked.clear()
-    async with serving(application) as server:
+    async with serve(application) as server:
         again = await all_come(server, version)
         missed = [[row for row in answer["rows"] if row["kind"] == "message"] for _, answer in again]
         assert {len(rows) for rows in missed} == {1}

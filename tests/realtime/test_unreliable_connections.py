@@ -21,7 +21,7 @@ from tests.realtime.store import Store
 from tests.realtime.tab import signed_in
 from tests.realtime.test_continuity import cut_lines, numbers
 from tests.realtime.test_socket import post
-from tests.serving import serving
+from tests.serving import serve
 
 MESSAGES, BURST = 200, 2000
 # How often the line is reset, in the long form as many seconds apart as people move between networks.
@@ -62,7 +62,7 @@ class Client:
 async def test_MSG2_two_hundred_messages_over_a_line_that_is_reset_again_and_again(team):
     """The client keeps its version, and comes back with it: every message once, none lost."""
     client = Client(f"chat:{team.chat.id}", await run_in_db_thread(signed_in, team.alice))
-    async with serving(application) as server:
+    async with serve(application) as server:
         wire = CutConnection(f"ws://127.0.0.1:{server.config.port}/ws/")
         listener = asyncio.create_task(client.listen(wire.url.replace("@", "")))
         while not client.answers:

@@ -10,7 +10,7 @@ from chats import services as chats
 from runs.models import Run
 from tests.chaos import IS_CHAOS, report
 from tests.people import make_person
-from tests.serving import web_process
+from tests.serving import run_web_process
 from workspaces import services as workspaces
 from workspaces.models import Role
 
@@ -44,7 +44,7 @@ def test_RUN8_sockets_and_runs_leave_postgres_chat(environment, start_worker):
         ]
     environment.model.script(mode="drip", count=400, every=0.02)
     start_worker(DATABASE_POOL="8", RUNS_PER_WORKSPACE="100")
-    with web_process() as web:
+    with run_web_process() as web:
 
         async def follow(session, person, token):
             socket = await session.ws_connect(

@@ -21,7 +21,7 @@ from runs.models import Step
 from runs.runtime.steps import Batch
 from runs.runtime.toolbox import CONCURRENT_READS
 from tests.runs.test_toolbox import box
-from tests.servers import database_url
+from tests.servers import get_database_url
 
 
 def answers(environment):
@@ -107,7 +107,7 @@ def test_FAIR5_a_refusal_by_the_database_is_a_failed_run_of_one_attempt(environm
     ],
 )
 def test_FAIR5_only_a_lost_or_stopping_database_is_away(statement, is_away):
-    with psycopg.connect(database_url()) as line, pytest.raises(psycopg.Error) as error:
+    with psycopg.connect(get_database_url()) as line, pytest.raises(psycopg.Error) as error:
         line.execute(statement)
     wrapped = OperationalError(str(error.value))
     wrapped.__cause__ = error.value

@@ -16,7 +16,7 @@ from runs.models import LLMCall, Run, Step
 from runs.services import claims, leases, runs
 from runs.worker.engine import Engine
 from tests.concurrency import ConcurrentTransaction
-from tests.jobs import answer_job, begin_job
+from tests.jobs import answer_job, claim_job
 from tests.people import make_operator
 from tests.realtime.recording import Recording
 from tests.runs.job_environment import JobEnvironment
@@ -151,7 +151,7 @@ def test_SEC5_a_job_for_somebody_who_left_asks_no_model(job_environment, engine,
 
 
 def test_SEC5_who_leaves_while_the_model_answers_gets_no_answer(job_environment):
-    run = begin_job(job_environment.start(by=job_environment.environment.team.bob))
+    run = claim_job(job_environment.start(by=job_environment.environment.team.bob))
     leave(job_environment.environment.team, "removed")
     with pytest.raises(RunNotAllowed):
         answer_job(run, "late")
@@ -171,10 +171,10 @@ def leave(team, how):
 
 
 def test_RUN3_who_lost_a_job_tells_nobody(job_environment):
-    zombie = begin_job(job_environment.start())
+    zombie = claim_job(job_environment.start())
     expire(zombie)
     assert leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
-    heir = begin_job(zombie, "here:2:b")
+    heir = claim_job(zombie, "here:2:b")
     assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
     with pytest.raises(LeaseLost):
         answer_job(zombie, "late")
@@ -184,7 +184,7 @@ def test_RUN3_who_lost_a_job_tells_nobody(job_environment):
 
 
 def test_RUN3_what_a_listener_did_goes_back_with_a_lost_lease(job_environment):
-    run = begin_job(job_environment.start())
+    run = claim_job(job_environment.start())
     title = job_environment.environment.team.chat.title
 
     def taken_meanwhile(ended):

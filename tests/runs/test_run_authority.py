@@ -238,7 +238,7 @@ def test_FAIR8_whose_words_were_read_is_asked_in_two_statements_that_read_no_wor
         with record_statements() as asked:
             authors = find_authors(run.chat_id, run.agent_id, run.workspace_id)
             names = sorted(author.name for author in authors)
-        counts.append(([rows for _, rows in asked.statements], asked.rows_of("chats_message")))
+        counts.append(([rows for _, rows in asked.statements], asked.count_rows("chats_message")))
         for number in range(10):
             room.post(f"{number}", by=room.team.bob, wake="nobody")
     assert names == ["Alice", "Bob"]

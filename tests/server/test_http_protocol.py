@@ -11,7 +11,7 @@ import pytest
 
 from server import limits
 from server.bridge import Bridge
-from tests.serving import serving
+from tests.serving import serve
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -40,7 +40,7 @@ async def port(monkeypatch: Any) -> AsyncIterator[int]:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await (send_on_request if scope["type"] == "websocket" else http)(scope, receive, send)
 
-    async with serving(app) as server:
+    async with serve(app) as server:
         yield server.config.port
 
 

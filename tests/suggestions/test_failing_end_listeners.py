@@ -12,7 +12,7 @@ from runs.models import Run
 from suggestions import hooks
 from suggestions import services as suggestions
 from suggestions.selectors import get_merge_row
-from tests.jobs import answer_job, begin_job, fail_job
+from tests.jobs import answer_job, claim_job, fail_job
 from tests.suggestions.environment import BRIEFER, KINDER, build_answer, list_jobs, reload
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def test_a_merge_fails_even_if_its_end_cannot_be_reported(environment, monkeypat
 def test_an_answer_that_cannot_be_written_changes_nothing_and_the_job_fails_next(environment, broken_writes):
     """The worker then ends the run as failed, and the suggestions are merged line by line."""
     first, second, merge = start_merge(environment)
-    run = begin_job(merge.run)
+    run = claim_job(merge.run)
     with broken_writes(), pytest.raises(RuntimeError):
         answer_job(run, "{}")
     assert (reload(merge).state, Run.objects.get(pk=run.pk).state) == ("waiting", "running")

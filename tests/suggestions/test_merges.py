@@ -23,7 +23,7 @@ from suggestions.models import Merge, Suggestion
 from suggestions.selectors import get_merge_row
 from tests.api.test_rights import client_for
 from tests.factories.workspaces import grant_right
-from tests.jobs import answer_job, begin_job
+from tests.jobs import answer_job, claim_job
 from tests.people import make_agent, make_operator
 from tests.suggestions.environment import (
     BRIEFER,
@@ -381,7 +381,7 @@ def test_the_input_of_the_merge_agent_names_authors_and_bases(environment):
 def test_the_row_of_a_merge_says_whether_its_run_is_queued_or_running(environment):
     *_, merge = start_merge(environment)
     assert get_merge_row(environment["alice"], merge.id).state == "waiting"
-    begin_job(merge.run)
+    claim_job(merge.run)
     assert get_merge_row(environment["alice"], merge.id).state == "working"
 
 
@@ -533,7 +533,7 @@ def test_a_requester_who_may_no_longer_review_accepts_nothing(environment):
 
 def test_a_stopped_merge_detaches_its_suggestions_and_ignores_its_answer(environment):
     first, second, merge = start_merge(environment)
-    run = begin_job(merge.run)
+    run = claim_job(merge.run)
     with assert_refused(Forbidden):
         suggestions.stop_merge(environment["bob"], merge.id)
     suggestions.stop_merge(environment["alice"], merge.id)

@@ -15,7 +15,7 @@ from notifications.models import Notification
 from runs.models import Run
 from runs.services.leases import requeue_run
 from suggestions.services import listeners
-from tests.jobs import answer_job, begin_job, fail_job
+from tests.jobs import answer_job, claim_job, fail_job
 from tests.people import make_team
 from tests.suggestions.environment import BRIEFER, KINDER, SuggestionEnvironment, build_answer, reload
 
@@ -56,7 +56,7 @@ def test_a_merge_whose_draft_cannot_be_committed_fails_after_a_number_of_attempt
         while reload(merge).state not in ("failed", "done"):
             attempts += 1
             assert attempts <= 2 * listeners.MAX_ATTEMPTS, "the attempts are not limited"
-            run = begin_job(Run.objects.get(pk=merge.run_id))
+            run = claim_job(Run.objects.get(pk=merge.run_id))
             with pytest.raises(IntegrityError) if attempts <= listeners.MAX_ATTEMPTS else transaction.atomic():
                 answer_job(run, json.dumps(build_answer())) if attempts % 2 else fail_job(run)
             if attempts <= listeners.MAX_ATTEMPTS:
