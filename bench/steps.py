@@ -1,8 +1,7 @@
-"""Where a message's time goes, step by step, in one process: `python -m tests.servers .venv/bin/python -m bench.steps
-[COUNT] [STEP]`. With a step it prints where that one spends it (cProfile).
+"""The cost of each step of a message, in one process: `python -m tests.servers .venv/bin/python -m bench.steps [COUNT] [STEP]`.
+With a step it also prints its profile (cProfile).
 
-CPU is this thread's; what is left of the time is PostgreSQL, Redis, and whatever else the machine does. The median, so
-that the latter falls out.
+CPU is that of this thread; the rest of the time is PostgreSQL, Redis, and other processes of the machine. The figures are medians.
 """
 
 import cProfile
@@ -40,30 +39,31 @@ STEPS = ("post", "claim", "prepare", "answered")
 
 
 class Steps:
-    """A message in each of ten chats by turns, each with one agent."""
+    """Runs the steps of a message, in ten chats in turn, each with one agent."""
 
     def __init__(self, team: Team, profiled: str = "") -> None:
         self._session, self._profiled = signed_in(team.alice), profiled
         self.profile = cProfile.Profile()
         with transaction.atomic():
             ids = [team.bob.id, team.robin.id]
-            chats = [
+            created = [
                 chats.create_chat(team.alice, team.workspace.id, title=str(number), actor_ids=ids)
                 for number in range(10)
             ]
-        self._turns = itertools.cycle(chats)
+        self._turns = itertools.cycle(created)
         self.cpu: dict[str, list[float]] = defaultdict(list)
         self.wall: dict[str, list[float]] = defaultdict(list)
         self.statements: dict[str, int] = {}
 
-    def message(self, *, count: bool = False) -> None:
-        """From the POST to the stored answer, without a model. `count` counts statements, which costs time."""
+    def run_message(self, *, count: bool = False) -> None:
+        """Run the steps from the POST to the stored answer, without a model. `count` counts statements, which takes time."""
         self._step("post", self._post, count)
         run_id = Run.objects.filter(state="queued").values_list("pk", flat=True)[0]
         run = self._step("claim", lambda: claim_run(run_id, "bench:1:1"), count)
-        assert run is not None
+        if run is None:
+            raise RuntimeError("The run could not be claimed.")
         ready = self._step("prepare", lambda: get_kind(run).prepare(run), count)
-        self._step("answered", lambda: self._answered(run, ready), count)
+        self._step("answered", lambda: self._store_answer(run, ready), count)
 
     def _step(self, name: str, work: Callable[[], Any], count: bool) -> Any:
         connections.close_all()
@@ -98,8 +98,9 @@ class Steps:
         if not statuses[0].startswith("201"):
             raise RuntimeError(f"{statuses[0]} {text!r}")
 
-    def _answered(self, run: Run, ready: PreparedRun) -> None:
-        assert run.message_id is not None
+    def _store_answer(self, run: Run, ready: PreparedRun) -> None:
+        if run.message_id is None:
+            raise RuntimeError("The run has no message.")
         answer = Answer(
             text="Five words as an answer.", thinking="", calls=(), usage=Usage(11, 5), finish="stop", model="scripted"
         )
@@ -112,13 +113,13 @@ def main(count: int = 200, profiled: str = "") -> None:
     settings.RATES = dict.fromkeys(settings.RATES, (100_000.0, 100_000.0))
     steps = Steps(make_team(), profiled)
     for _ in range(30):
-        steps.message()
-    steps.message(count=True)
+        steps.run_message()
+    steps.run_message(count=True)
     steps.cpu.clear()
     steps.wall.clear()
     steps.profile.clear()
     for _ in range(count):
-        steps.message()
+        steps.run_message()
     print("| step | statements | CPU | time |\n|---|---|---|---|")
     for name in STEPS:
         cpu, wall = (sorted(times[name])[count // 2] * 1000 for times in (steps.cpu, steps.wall))

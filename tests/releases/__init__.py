@@ -1,7 +1,7 @@
-"""Databases of the releases, as their own code wrote them: `<release>.json` has the applied migrations and the rows of each table.
+"""Databases of the releases, written by their own code: `<release>.json` has the applied migrations and the rows of each table.
 
 `python -m tests.servers python -m tests.releases 0.1` writes the file of a release. It is written once, when the release is
-made, and never again: `test_upgrades.py` brings it up to date by the migrations that came later.
+made; `test_upgrades.py` runs all later migrations on it.
 """
 
 import json
@@ -38,11 +38,13 @@ def write_release(release: str, things: dict[str, str]) -> None:
 
 
 def load_release(release: str) -> tuple[dict[str, str], dict[str, int]]:
-    """Make the tables of a release in an empty database and load its rows. Return its `things` and the rows of each table."""
+    """Create the tables of a release in an empty database and load its rows. Return its `things` and the row counts of tables."""
     content = json.loads((FOLDER / f"{release}.json").read_text())
     MigrationExecutor(connection).migrate([tuple(node) for node in content["migrations"]])
     with connection.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")  # rows come in the order of the names of their tables
+        cursor.execute(
+            "SET session_replication_role = replica"
+        )  # tables are loaded by name, not in the order of foreign keys
         for table, data in content["tables"].items():
             cursor.execute(f"DELETE FROM {table}")
             with cursor.copy(f"COPY {table} ({_join(data['columns'])}) FROM STDIN") as copy:

@@ -1,4 +1,4 @@
-"""The database of every release is brought up to date by `migrate`, and what was in it can be read and worked on."""
+"""`migrate` upgrades the database of every release, whose rows can then be read and changed."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def empty_database() -> Iterator[None]:
-    """A database without tables, in the place of the test's own."""
+    """A database without tables, in place of the test's own."""
     own = connection.settings_dict["NAME"]
     name = f"{own}_release"
     with connection.cursor() as cursor:
@@ -47,7 +47,7 @@ def test_there_is_a_release_to_upgrade():
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_database_of_a_release_is_brought_up_to_date(empty_database, release):
+def test_the_database_of_a_release_can_be_upgraded(empty_database, release):
     things, counts = load_release(release)
     call_command("migrate", interactive=False, verbosity=0)
 
@@ -56,7 +56,7 @@ def test_a_database_of_a_release_is_brought_up_to_date(empty_database, release):
     alice = Actor.objects.get(pk=things["alice"])
     client = Client()
     client.force_login(alice)
-    # A later release may have operations on rows of a kind that this one did not have.
+    # A later release may have operations on kinds of rows that this release did not have.
     for operation in OPERATIONS.values():
         is_read = (
             operation.method == "GET" and operation.answers["alice"] == 2 and operation.prepare is Operation.prepare

@@ -27,7 +27,7 @@ def test_FAIR3_of_a_chat_of_long_messages_only_what_can_fit_is_read(environment,
         get_kind(run).prepare(run)
         with record_statements() as asked:
             made = get_kind(run).prepare(run)
-        read.append((len(asked.statements), asked.rows_of("chats_message")))
+        read.append((len(asked.statements), asked.count_rows("chats_message")))
         assert made.transcript.turns[-1].text.endswith("hello")
         type(run).objects.update(state="completed")
     # A message of the last run's question, of which there was one less the first time, is small.
@@ -74,4 +74,4 @@ def test_FAIR3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(enviro
     with record_statements() as asked:
         turns = read_new_turns(run)
     assert [turn.text.split()[1] for turn in turns[-2:]] == ["word", "last"]
-    assert asked.rows_of("chats_message") == len(turns) < 6
+    assert asked.count_rows("chats_message") == len(turns) < 6
