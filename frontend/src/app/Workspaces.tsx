@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Check, Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTexts } from '@/lib/language'
-import { Menu, MenuCaption, MenuItem, MenuLine } from '@/ui/Menu'
+import { Menu, MenuCaption, MenuItem, MenuSeparator } from '@/ui/Menu'
 import { useShell } from './ShellContext'
 
 /** The menu of this person's workspaces, with a link to create one. It is rendered on first use, so it starts open. */
@@ -11,7 +11,7 @@ export function Workspaces({ trigger }: { trigger: ReactNode }) {
   const { me, workspace } = useShell()
   const navigate = useNavigate()
   return (
-    <Menu label={t('workspaces')} trigger={trigger} startOpen>
+    <Menu label={t('workspaces')} trigger={trigger} isInitiallyOpen>
       <MenuCaption>{t('workspaces')}</MenuCaption>
       {me.workspaces.map(each => (
         <MenuItem
@@ -22,7 +22,7 @@ export function Workspaces({ trigger }: { trigger: ReactNode }) {
           {each.id === workspace.id ? <Check className="i s" aria-label={t('current')} /> : null}
         </MenuItem>
       ))}
-      <MenuLine />
+      <MenuSeparator />
       <MenuItem onSelect={() => void navigate({ to: '/welcome', search: { another: true } })}>
         <Plus className="i s" aria-hidden />
         {t('newWorkspace')}

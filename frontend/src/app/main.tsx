@@ -4,14 +4,14 @@ import buttonStyles from '@/ui/Button.module.css'
 import accountStyles from './Account.module.css'
 import '@/styles/index.css'
 import { isMissingFile, reloadOnce } from '@/lib/chunkReload'
-import { chosenLanguage, loadLanguage } from '@/lib/language'
-import { showChosenTheme } from '@/lib/theme'
+import { getChosenLanguage, loadLanguage } from '@/lib/language'
+import { applyChosenTheme } from '@/lib/theme'
 import { reportError } from './errorReports'
 import { Providers } from './providers'
 
 async function startApp(root: HTMLElement): Promise<void> {
-  showChosenTheme()
-  await loadLanguage(chosenLanguage())
+  applyChosenTheme()
+  await loadLanguage(getChosenLanguage())
   createRoot(root, { onCaughtError: error => reportError('rendering', error) }).render(
     <StrictMode>
       <Providers />

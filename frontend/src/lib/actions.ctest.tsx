@@ -20,36 +20,36 @@ afterEach(() => {
   setStorageOwner(null)
 })
 
-const pressed = () => run.mock.calls.map(([id]) => id)
+const listRun = () => run.mock.calls.map(([id]) => id)
 
-it('does an action at its keys, and what follows G', async () => {
+it('runs actions by their keys, including sequences with G', async () => {
   await render(<Screen ids={['palette.open', 'suggestions.open', 'chat.nextUnread', 'keys.open']} />)
   await userEvent.keyboard('{Control>}k{/Control}')
   await userEvent.keyboard('gs')
   await userEvent.keyboard('{Alt>}{Shift>}{ArrowDown}{/Shift}{/Alt}')
   await userEvent.keyboard('?')
-  expect(pressed()).toEqual(['palette.open', 'suggestions.open', 'chat.nextUnread', 'keys.open'])
+  expect(listRun()).toEqual(['palette.open', 'suggestions.open', 'chat.nextUnread', 'keys.open'])
 })
 
-it('takes letters in a field, or in a dialog, or when they are switched off, for text', async () => {
+it('ignores single letters in fields and dialogs, and when they are turned off', async () => {
   const screen = await render(<Screen ids={['message.reply', 'palette.open']} />)
   await screen.getByLabelText('text').click()
   await userEvent.keyboard('r{Control>}k{/Control}')
-  expect(pressed()).toEqual(['palette.open'])
+  expect(listRun()).toEqual(['palette.open'])
   await expect.element(screen.getByLabelText('text')).toHaveValue('r')
   ;(document.activeElement as HTMLElement).blur()
   writeStored(LETTERS_KEY, false)
   await userEvent.keyboard('r')
-  expect(pressed()).toEqual(['palette.open'])
+  expect(listRun()).toEqual(['palette.open'])
   writeStored(LETTERS_KEY, true)
   await userEvent.keyboard('r')
-  expect(pressed()).toEqual(['palette.open', 'message.reply'])
-  await render(<div role="dialog" aria-label="over it" />)
+  expect(listRun()).toEqual(['palette.open', 'message.reply'])
+  await render(<div role="dialog" aria-label="Dialog" />)
   await userEvent.keyboard('r')
-  expect(pressed()).toHaveLength(2)
+  expect(listRun()).toHaveLength(2)
 })
 
-it('asks the components that can do it now, the newest first, and leaves the rest to the browser', async () => {
+it('runs the action of the newest component that offers it, and leaves other keys to the browser', async () => {
   await render(
     <>
       <Screen ids={['suggestion.next']} />
@@ -63,5 +63,5 @@ it('asks the components that can do it now, the newest first, and leaves the res
   document.addEventListener('keydown', event => setTimeout(look, 0, event), { once: true })
   await userEvent.keyboard('j')
   await vi.waitFor(() => expect(seen).toEqual([false]))
-  expect(pressed()).toContain('suggestion.next')
+  expect(listRun()).toContain('suggestion.next')
 })

@@ -1,6 +1,6 @@
 /**
- * Everything that can be done by a key or from the command palette. The palette, the shortcuts and the list of keys read this
- * table; the component that can do an action says how (`useActions`).
+ * The actions that have a key or are in the command palette. The palette, the shortcuts and the keys dialog read this table; a
+ * component registers how an action runs with `useActions`.
  */
 import { useEffect } from 'react'
 import { tinykeys } from 'tinykeys'
@@ -9,15 +9,15 @@ import type { PlainTextKey } from './language'
 import { useLatest } from './latest'
 
 interface Action {
-  /** Its name in the palette; without one it is not offered there. */
+  /** Its text in the palette; without it, the action is not in the palette. */
   text?: PlainTextKey
-  /** What its name belongs to, written before it. */
+  /** A text before `text` that names its subject. */
   about?: PlainTextKey
-  /** Its line in the list of keys, shared by actions that are read together. */
+  /** Its row in the keys dialog, which several actions may share. */
   help?: PlainTextKey
-  /** In the notation of tinykeys. What only acts inside one control (the composer, the log, the editor) is bound by that control. */
+  /** In the notation of tinykeys. Keys that work only inside one control (composer, log, editor) are bound by that control. */
   keys: readonly string[]
-  /** Whether a press counts now; always without it. Single letters never count in a field or in a dialog. */
+  /** Whether the key applies; by default always. Single letters never apply in a field or a dialog. */
   when?(event: KeyboardEvent): boolean
 }
 
@@ -67,16 +67,16 @@ export type ActionId = keyof typeof table
 export const actions: Readonly<Record<ActionId, Action>> = table
 export const actionIds = Object.keys(table) as ActionId[]
 
-/** The keys of an action as people read them, such as "Ctrl K". */
+/** Formats the keys of an action for people, such as "Ctrl K". */
 export const formatShortcut = (id: ActionId): string => formatKeys(actions[id].keys)
 
-/** Does the action. False: it does not apply here, and the press is left to the browser. */
+/** Runs the action. Returns false if it does not apply, and the key is left to the browser. */
 type Run = (event?: KeyboardEvent) => unknown
 type Runs = Partial<Record<ActionId, Run | null>>
 
 const registered = new Set<() => Runs>()
 
-/** Say how actions are done while this component is on the screen. The runs are asked for at each press: null is not possible now. */
+/** Registers how actions run while the component is mounted. `runs` is called on each key press; null means not available. */
 export function useActions(runs: () => Runs): void {
   const latest = useLatest(runs)
   useEffect(() => {
@@ -88,7 +88,7 @@ export function useActions(runs: () => Runs): void {
   }, [])
 }
 
-/** How an action is done here and now; null if it cannot be. */
+/** Returns the function that runs an action now; null if it is not available. */
 export function findRun(id: ActionId): Run | null {
   for (const read of [...registered].reverse()) {
     const run = read()[id]
@@ -97,13 +97,13 @@ export function findRun(id: ActionId): Run | null {
   return null
 }
 
-/** How long after the first key of a sequence the next one counts. */
+/** Time limit between the keys of a sequence, in ms. */
 const SEQUENCE_MS = 1_500
 
 const isLetter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   key.length === 1 && !(ctrlKey || metaKey || altKey)
 
-function press(ids: readonly ActionId[], event: KeyboardEvent): void {
+function runFirst(ids: readonly ActionId[], event: KeyboardEvent): void {
   for (const id of ids) {
     const { when } = actions[id]
     const run = when && !when(event) ? null : findRun(id)
@@ -113,12 +113,12 @@ function press(ids: readonly ActionId[], event: KeyboardEvent): void {
   }
 }
 
-/** Bind the keys of all actions, once for the page. */
+/** Binds the keys of all actions, once per page. */
 export function useShortcuts(): void {
   useEffect(() => {
     const bound = new Map<string, ActionId[]>()
     for (const id of actionIds) for (const key of actions[id].keys) bound.set(key, [...(bound.get(key) ?? []), id])
-    const bindings = [...bound].map(([key, ids]) => [key, (event: KeyboardEvent) => press(ids, event)] as const)
+    const bindings = [...bound].map(([key, ids]) => [key, (event: KeyboardEvent) => runFirst(ids, event)] as const)
     return tinykeys(window, Object.fromEntries(bindings), {
       timeout: SEQUENCE_MS,
       ignore: event => event.isComposing || (isLetter(event) && !(areLettersOn() && isForScreen(event))),

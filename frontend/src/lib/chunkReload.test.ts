@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { claimReload, hasUnsavedInput, isMissingFile } from './chunkReload'
 
-function memory() {
+function createStorage() {
   const stored = new Map<string, string>()
   return {
     getItem: (key: string) => stored.get(key) ?? null,
@@ -11,24 +11,24 @@ function memory() {
 
 const MINUTE = 60_000
 
-describe('a reload by itself', () => {
-  it('happens once in a while, so that it never goes round in circles', () => {
-    const tab = memory()
+describe('an automatic reload', () => {
+  it('happens at most once in five minutes', () => {
+    const tab = createStorage()
     const at = (minute: number) => claimReload(1_000_000 + minute * MINUTE, tab)
     expect([at(0), at(0.1), at(4.9), at(5.1), at(5.2)]).toEqual([true, false, false, true, false])
   })
 
-  it('happens when the clock was set back', () => {
-    const tab = memory()
+  it('happens after the clock was set back', () => {
+    const tab = createStorage()
     expect([claimReload(10 * MINUTE, tab), claimReload(MINUTE, tab)]).toEqual([true, true])
   })
 
-  it('does not happen where nothing is remembered', () => {
-    const closed = () => {
+  it('does not happen without storage', () => {
+    const deny = () => {
       throw new Error('denied')
     }
-    expect(claimReload(0, { getItem: () => null, setItem: closed })).toBe(false)
-    expect(claimReload(0, { getItem: closed, setItem: () => undefined })).toBe(false)
+    expect(claimReload(0, { getItem: () => null, setItem: deny })).toBe(false)
+    expect(claimReload(0, { getItem: deny, setItem: () => undefined })).toBe(false)
   })
 })
 
@@ -36,7 +36,7 @@ describe('a reload by itself', () => {
 const page = (value: string, isKept: boolean) =>
   ({ querySelectorAll: () => [{ value, closest: () => (isKept ? {} : null) }] }) as unknown as ParentNode
 
-describe('what is written on a page', () => {
+describe('the input of a page', () => {
   it.each([
     ['', false, true, false],
     ['half a thought', false, true, true],
@@ -52,11 +52,11 @@ describe('a missing file', () => {
     'Failed to fetch dynamically imported module: https://a.example/static/assets/Palette-1.js',
     'error loading dynamically imported module: https://a.example/static/assets/Palette-1.js',
     'Importing a module script failed.',
-  ])('is known by what the browser says: %s', said => {
-    expect(isMissingFile(new TypeError(said))).toBe(true)
+  ])('is recognized by the message of the browser: %s', message => {
+    expect(isMissingFile(new TypeError(message))).toBe(true)
   })
 
-  it('is no other failure', () => {
+  it('is not any other error', () => {
     expect(isMissingFile(new TypeError('x is undefined'))).toBe(false)
     expect(isMissingFile('dynamically imported module')).toBe(false)
   })

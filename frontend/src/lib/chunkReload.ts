@@ -1,20 +1,20 @@
-/** After a deploy, a page that was open before asks for files that are gone: loading the page anew brings the new ones. */
+/** Reloads a page after a deploy: a page that was opened before requests files that no longer exist. */
 import { canStore } from './storage'
 
-/** What browsers say of a file of the app that is not there. They say the same when the network is down. */
+/** Returns whether an error means that a file of the app is missing. Browsers report the same error when the network is down. */
 export const isMissingFile = (error: unknown) =>
   error instanceof Error && /dynamically imported module|importing a module script failed/i.test(error.message)
 
-const RELOADED = 'atelier.renewed'
-/** So long after a reload that did not help, the page does not reload by itself again. */
+const RELOAD_TIME_KEY = 'atelier.reloaded'
+/** Least time between two automatic reloads, in ms. */
 const RELOAD_INTERVAL_MS = 300_000
 
-/** Takes the one reload by itself that is due in a while. Without a memory of it there is none: it might never end. */
-export function claimReload(now: number, memory: Pick<Storage, 'getItem' | 'setItem'>): boolean {
+/** Claims an automatic reload. Returns false within `RELOAD_INTERVAL_MS` or without storage, so that the page never reloads in a loop. */
+export function claimReload(now: number, storage: Pick<Storage, 'getItem' | 'setItem'>): boolean {
   try {
-    const since = now - Number(memory.getItem(RELOADED) ?? Number.NEGATIVE_INFINITY)
+    const since = now - Number(storage.getItem(RELOAD_TIME_KEY) ?? Number.NEGATIVE_INFINITY)
     if (since >= 0 && since < RELOAD_INTERVAL_MS) return false
-    memory.setItem(RELOADED, String(now))
+    storage.setItem(RELOAD_TIME_KEY, String(now))
     return true
   } catch {
     return false
@@ -24,21 +24,21 @@ export function claimReload(now: number, memory: Pick<Storage, 'getItem' | 'setI
 const FIELDS =
   'textarea:not([readonly]), input:not([readonly], [type=checkbox], [type=radio], [type=hidden]), [contenteditable=true]'
 
-/** Whether something is written that would be gone after a reload; what is marked `data-kept` comes back by itself. */
-export function hasUnsavedInput(page: ParentNode, keeps: boolean): boolean {
+/** Returns whether the page contains input that a reload would lose. Input inside `data-kept` is restored if the browser can store it. */
+export function hasUnsavedInput(page: ParentNode, canKeep: boolean): boolean {
   const text = (field: HTMLElement) => ('value' in field ? String(field.value) : (field.textContent ?? ''))
   const fields = [...page.querySelectorAll<HTMLElement>(FIELDS)]
-  return fields.some(field => text(field) !== '' && !(keeps && field.closest('[data-kept]')))
+  return fields.some(field => text(field) !== '' && !(canKeep && field.closest('[data-kept]')))
 }
 
-/** A page that cannot be had again must not be given away. */
+/** Returns whether the server responds; otherwise a reload would lose the page. */
 const isServed = () =>
   fetch(location.pathname, { cache: 'no-store' }).then(
-    answer => answer.ok,
+    response => response.ok,
     () => false,
   )
 
-/** Loads the page anew when that may help and costs nobody a word. False when it does not. */
+/** Reloads the page if that may help and loses no input. Returns whether it does. */
 export async function reloadOnce(): Promise<boolean> {
   if (!(await isServed()) || hasUnsavedInput(document, canStore()) || !claimReload(Date.now(), sessionStorage))
     return false

@@ -1,41 +1,41 @@
 /** The texts of errors, by their codes. */
 import { type TextKeyWith, t } from './language'
 
-/** The texts of errors; some name the place where it can be mended. */
+/** The keys of error texts. Some texts name the settings page that helps. */
 type ErrorKey = Extract<TextKeyWith<'settings'>, `error.${string}` | `run.${string}`>
 
-/** Codes are known to the texts as `error.<code>`; a test checks that each has one in every language. */
+/** Returns the text `error.<code>`. A test checks that each code has one in every language. */
 export function getCodeText(code: string): string {
   const key = `error.${code}` as ErrorKey
-  const text = t(key, interpolation())
+  const text = t(key, getValues())
   return text === key ? t('error.refused') : text
 }
 
-/** What the texts call the places where something can be changed. */
-const interpolation = () => ({ settings: t('settingsModel') })
+/** Returns the names of the settings pages that the texts mention. */
+const getValues = () => ({ settings: t('settingsModel') })
 
-/** The text that says why a run failed: the model's own failures have texts of their own. */
+/** Returns the key of the text for a failed run. Errors of the model have their own texts. */
 export function getRunErrorKey(code: string | null): ErrorKey {
   const keys = [`run.${code}`, `error.${code}`] as ErrorKey[]
-  return keys.find(key => t(key, interpolation()) !== key) ?? 'run.failed'
+  return keys.find(key => t(key, getValues()) !== key) ?? 'run.failed'
 }
 
-export const runErrorText = (code: string | null): string => t(getRunErrorKey(code), interpolation())
+export const getRunErrorText = (code: string | null): string => t(getRunErrorKey(code), getValues())
 
 const modelCodes = new Set(['garbled', 'refused', 'not_found', 'unreachable', 'model_unusable'])
-/** Whether what failed is mended in the settings of the workspace's model. */
+/** Returns whether the error can be fixed in the model settings of the workspace. */
 export const isModelError = (code: string | null): boolean => code !== null && modelCodes.has(code)
 
-/** The text for whatever was thrown. */
+/** Returns the text for any thrown value. */
 export function getErrorText(error: unknown): string {
-  const seconds = retryAfter(error)
+  const seconds = getRetryAfter(error)
   if (seconds) return t('error.limit_reached_for', { n: seconds })
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'refused'
   return getCodeText(code)
 }
 
-/** For how many seconds a reached limit of rate asks to wait; null for everything else. */
-export function retryAfter(error: unknown): number | null {
+/** Returns the seconds to wait after a rate limit error; null for any other error. */
+export function getRetryAfter(error: unknown): number | null {
   const details = error as { code?: unknown; data?: { seconds?: unknown } } | null
   const seconds = details?.code === 'limit_reached' ? details.data?.seconds : null
   return typeof seconds === 'number' ? seconds : null

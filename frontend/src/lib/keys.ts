@@ -1,4 +1,4 @@
-/** The keyboard: how keys are written for the platform, and which presses count. */
+/** The keyboard: formats keys for the platform, and decides which key presses apply. */
 import { readStored } from './storage'
 
 const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.platform)
@@ -15,26 +15,26 @@ const symbols: Record<string, string> = {
   Period: '.',
 }
 
-const symbolOf = (part: string) => symbols[part] ?? (part.length === 1 ? part.toUpperCase() : part)
+const getSymbol = (part: string) => symbols[part] ?? (part.length === 1 ? part.toUpperCase() : part)
 
-/** The modifiers and the key of one press, as they are written; optional modifiers are left out. */
-function symbolsOf(press: string): { modifiers: string; key: string } {
+/** Formats the modifiers and the key of one key press; optional modifiers are left out. */
+function formatPress(press: string): { modifiers: string; key: string } {
   const parts = press.split('+').filter(part => !part.startsWith('['))
   const gap = isMac ? '' : ' '
-  const modifiers = parts.slice(0, -1).map(part => symbolOf(part) + gap)
-  return { modifiers: modifiers.join(''), key: symbolOf(parts.at(-1) ?? '') }
+  const modifiers = parts.slice(0, -1).map(part => getSymbol(part) + gap)
+  return { modifiers: modifiers.join(''), key: getSymbol(parts.at(-1) ?? '') }
 }
 
-/** Write key bindings of tinykeys for people: `['Alt+ArrowUp', 'Alt+ArrowDown']` → "Alt ↑ ↓", `['g c', 'g s']` → "G C  G S". */
+/** Formats key bindings of tinykeys for people: `['Alt+ArrowUp', 'Alt+ArrowDown']` → "Alt ↑ ↓", `['g c', 'g s']` → "G C  G S". */
 export function formatKeys(bindings: readonly string[]): string {
   let text = ''
   let last = ''
   for (const binding of bindings) {
     if (binding.includes(' ')) {
-      text += `${text && '  '}${binding.split(' ').map(symbolOf).join(' ')}`
+      text += `${text && '  '}${binding.split(' ').map(getSymbol).join(' ')}`
       continue
     }
-    const { modifiers, key } = symbolsOf(binding)
+    const { modifiers, key } = formatPress(binding)
     if (!text) text = modifiers + key
     else text += modifiers === last ? ` ${key}` : `  ${modifiers}${key}`
     last = modifiers
@@ -42,25 +42,26 @@ export function formatKeys(bindings: readonly string[]): string {
   return text
 }
 
-/** Single letters act only outside text fields. The editor lives in a shadow tree, so the real target is asked for. */
-export function isWriting(event: KeyboardEvent): boolean {
+/** Returns whether an event comes from a text field. The prompt editor is in a shadow tree, so the composed path is used. */
+export function isInTextField(event: KeyboardEvent): boolean {
   const target = event.composedPath()[0]
   if (!(target instanceof HTMLElement)) return false
   if (target instanceof HTMLInputElement && ['checkbox', 'radio'].includes(target.type)) return false
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)
 }
 
-/** Whether a dialog or a menu is open: then its keys are the only ones that act. */
+/** Returns whether a dialog or a menu is open, whose keys take precedence. */
 const isOverlayOpen = () => document.querySelector('[role=dialog], [role=menu]') !== null
 
-/** Whether a press that may mean something else in a field or in a dialog is meant for the screen. */
-export const isForScreen = (event: KeyboardEvent) => !(event.defaultPrevented || isWriting(event) || isOverlayOpen())
+/** Returns whether a key press is meant for the screen, not for a text field or a dialog. */
+export const isForScreen = (event: KeyboardEvent) =>
+  !(event.defaultPrevented || isInTextField(event) || isOverlayOpen())
 
-/** Enter that ends an input method's word is not meant for us. */
+/** Returns whether an input method is composing text: then Enter only confirms the composition. */
 export const isComposing = (event: { nativeEvent: KeyboardEvent }) =>
   event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229
 
-/** Where it is kept whether single letters act: they can be turned off in the list of keys. */
+/** The storage key of whether single-letter keys are on. They can be turned off in the keys dialog. */
 export const LETTERS_KEY = 'atelier.letters'
 
 export const areLettersOn = () => readStored(LETTERS_KEY, true)

@@ -1,4 +1,4 @@
-/** The screen's language: English, 繁體中文 or 简体中文; chosen by the browser, and by the person over it. */
+/** The display language: English, 繁體中文 or 简体中文, chosen by the person, by default by the browser. */
 import i18next from 'i18next'
 import { createElement, Fragment, type ReactNode, useSyncExternalStore } from 'react'
 import { addCjkSpacing } from './spacing'
@@ -7,7 +7,7 @@ import type en from './texts/en'
 export const languages = ['en', 'zh-hant', 'zh-hans'] as const
 export type Language = (typeof languages)[number]
 
-/** The names of languages are written in themselves. */
+/** The name of each language in that language. */
 export const languageNames: Record<Language, string> = { en: 'English', 'zh-hant': '繁體中文', 'zh-hans': '简体中文' }
 
 const tags: Record<Language, string> = { en: 'en', 'zh-hant': 'zh-Hant', 'zh-hans': 'zh-Hans' }
@@ -16,17 +16,17 @@ type Singular<K> = K extends `${infer Stem}_one` | `${infer Stem}_other` ? Stem 
 type TextKey = Singular<keyof typeof en>
 
 type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}` ? Name | NamesIn<Rest> : never
-/** The values that a text has places for; `count` chooses between its singular and its plural. */
+/** The names of the values in a text; `count` selects its singular or plural. */
 type ValueName<K extends TextKey> = K extends keyof typeof en
   ? NamesIn<(typeof en)[K]>
   : 'count' | NamesIn<(typeof en)[`${K}_${'one' | 'other'}` & keyof typeof en]>
 type ValuesFor<Name extends string> = { [N in Name]: N extends 'count' ? number : string | number }
 export type Values<K extends TextKey> = ValuesFor<ValueName<K>>
-/** The texts that need no values but these. */
+/** The keys of texts that need no values except these. */
 export type TextKeyWith<Name extends string> = {
   [K in TextKey]: [ValueName<K>] extends [Name] ? K : never
 }[TextKey]
-/** The texts without values. */
+/** The keys of texts without values. */
 export type PlainTextKey = TextKeyWith<never>
 
 const loaders: Record<Language, () => Promise<{ default: Record<string, string> }>> = {
@@ -35,20 +35,21 @@ const loaders: Record<Language, () => Promise<{ default: Record<string, string> 
   'zh-hans': () => import('./texts/zh-hans'),
 }
 
-const STORED = 'atelier.language'
+const STORAGE_KEY = 'atelier.language'
 
-/** The nearest of our languages to a BCP 47 tag: Taiwan, Hong Kong and Macau write traditional characters. */
+/** Returns the display language for a BCP 47 tag. Taiwan, Hong Kong and Macau use traditional characters. */
 function matchLanguage(tag: string): Language | null {
-  const low = tag.toLowerCase()
-  if (low.startsWith('en')) return 'en'
-  if (!low.startsWith('zh')) return null
-  return /hant|-tw|-hk|-mo/.test(low) ? 'zh-hant' : 'zh-hans'
+  const lower = tag.toLowerCase()
+  if (lower.startsWith('en')) return 'en'
+  if (!lower.startsWith('zh')) return null
+  return /hant|-tw|-hk|-mo/.test(lower) ? 'zh-hant' : 'zh-hans'
 }
 
-export function chosenLanguage(): Language {
-  const stored = localStorage.getItem(STORED)
-  const chosen = languages.find(each => each === stored)
-  return chosen ?? navigator.languages.map(matchLanguage).find(each => each !== null) ?? 'en'
+/** Returns the language that the person chose, or else the browser's. */
+export function getChosenLanguage(): Language {
+  const stored = localStorage.getItem(STORAGE_KEY)
+  const storedLanguage = languages.find(each => each === stored)
+  return storedLanguage ?? navigator.languages.map(matchLanguage).find(each => each !== null) ?? 'en'
 }
 
 export async function loadLanguage(language: Language): Promise<void> {
@@ -61,7 +62,7 @@ export async function loadLanguage(language: Language): Promise<void> {
 }
 
 export async function setLanguage(language: Language): Promise<void> {
-  localStorage.setItem(STORED, language)
+  localStorage.setItem(STORAGE_KEY, language)
   await loadLanguage(language)
 }
 
@@ -70,26 +71,26 @@ export const currentTag = (): string => tags[currentLanguage()]
 
 export function t<K extends TextKey>(key: K, ...values: [ValueName<K>] extends [never] ? [] : [Values<K>]): string {
   const options: Record<string, string | number> | undefined = values[0]
-  return options ? addCjkSpacing(String(i18next.t(key, options)), i18next.language) : plainText(key)
+  return options ? addCjkSpacing(String(i18next.t(key, options)), i18next.language) : getPlainText(key)
 }
 
-/** The texts without values of the current language, as they were read: most are asked for again with each drawing. */
+/** Cache of the texts without values in the current language, since most are read on every render. */
 const plainTexts = new Map<string, string>()
 i18next.on('languageChanged', () => plainTexts.clear())
 
-function plainText(key: string): string {
-  const known = plainTexts.get(key)
-  if (known !== undefined) return known
+function getPlainText(key: string): string {
+  const cached = plainTexts.get(key)
+  if (cached !== undefined) return cached
   const text = addCjkSpacing(String(i18next.t(key)), i18next.language)
   if (i18next.exists(key)) plainTexts.set(key, text)
   return text
 }
 
-/** A text whose values stand out: each value is drawn by `draw`, in bold by default. */
+/** Renders a text with each value passed through `renderValue`, by default in bold. */
 export function rich<K extends TextKey>(
   key: K,
   values: Values<K>,
-  draw: (value: string, name: string) => ReactNode = bold,
+  renderValue: (value: string, name: string) => ReactNode = renderBold,
 ): ReactNode {
   const options: Record<string, string | number> = values
   const pattern = String(i18next.t(String(key), { ...options, skipInterpolation: true }))
@@ -100,15 +101,20 @@ export function rich<K extends TextKey>(
     null,
     ...segments.map((segment, index) => {
       const lead = index > 0 && needsSpace(segments[index - 1] ?? '', segment) ? ' ' : ''
-      return createElement(Fragment, { key: index }, lead, index % 2 ? draw(segment, parts[index] ?? '') : segment)
+      return createElement(
+        Fragment,
+        { key: index },
+        lead,
+        index % 2 ? renderValue(segment, parts[index] ?? '') : segment,
+      )
     }),
   )
 }
 
-/** What stands between two sentences: in Chinese the full stop brings its own space. */
+/** Returns the separator of two sentences. In Chinese the full stop includes a space. */
 export const sentenceGap = (): string => (currentLanguage() === 'en' ? ' ' : '')
 
-const bold = (value: string) => createElement('b', null, value)
+const renderBold = (value: string) => createElement('b', null, value)
 const needsSpace = (before: string, after: string) =>
   addCjkSpacing(before.slice(-1) + after.slice(0, 1), i18next.language).length >
   (before.slice(-1) + after.slice(0, 1)).length
@@ -131,5 +137,5 @@ function onChange(listener: () => void): () => void {
   return () => i18next.off('languageChanged', listener)
 }
 
-/** The texts of the current language; the component draws again when it changes. */
+/** Returns the texts of the current language. The component renders again when it changes. */
 export const useTexts = (): Texts => useSyncExternalStore(onChange, snapshot, snapshot)

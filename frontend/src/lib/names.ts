@@ -1,5 +1,5 @@
 import { currentTag } from './language'
 
-/** Names as one reads them in a row: "Ann, Bob and Carol". */
+/** Formats names as a list: "Ann, Bob and Carol". */
 export const formatList = (names: readonly string[]): string =>
   new Intl.ListFormat(currentTag(), { type: 'conjunction' }).format(names)

@@ -4,40 +4,40 @@ import { render } from 'vitest-browser-react'
 import { useLatest } from './latest'
 import { observable, useSelector } from './observable'
 
-it('a part is read once for each value, however often its component draws', async () => {
+it('selects a part once per value, however often the component renders', async () => {
   const source = observable({ count: 1 })
-  const part = vi.fn(({ count }: { count: number }) => count)
+  const select = vi.fn(({ count }: { count: number }) => count)
   const Display = ({ other }: { other: string }) => (
     <p>
-      {useSelector(source, part)} {other}
+      {useSelector(source, select)} {other}
     </p>
   )
   const screen = await render(<Display other="a" />)
   await screen.rerender(<Display other="b" />)
   await expect.element(screen.getByText('1 b')).toBeVisible()
-  expect(part).toHaveBeenCalledTimes(1)
+  expect(select).toHaveBeenCalledTimes(1)
   source.set({ count: 2 })
   await expect.element(screen.getByText('2 b')).toBeVisible()
-  expect(part).toHaveBeenCalledTimes(2)
+  expect(select).toHaveBeenCalledTimes(2)
 })
 
-it('a part that is equal stays the same object, and nothing is drawn', async () => {
+it('keeps an equal part as the same object and does not render', async () => {
   const source = observable([1, 2])
-  const drawn = vi.fn()
-  const part = (all: number[]) => all.filter(each => each > 1)
+  const rendered = vi.fn()
+  const select = (all: number[]) => all.filter(each => each > 1)
   const isEqual = (a: number[], b: number[]) => a.join() === b.join()
   const Display = () => {
-    drawn()
-    return <p>{useSelector(source, part, isEqual).join()}</p>
+    rendered()
+    return <p>{useSelector(source, select, isEqual).join()}</p>
   }
   const screen = await render(<Display />)
   source.set([0, 2])
   source.set([2, 3])
   await expect.element(screen.getByText('2,3')).toBeVisible()
-  expect(drawn).toHaveBeenCalledTimes(2)
+  expect(rendered).toHaveBeenCalledTimes(2)
 })
 
-it('the end of an effect finds what was drawn last', async () => {
+it('has the last rendered value in the clean-up of an effect', async () => {
   const found = vi.fn()
   const Display = ({ value }: { value: string }) => {
     const latest = useLatest(value)

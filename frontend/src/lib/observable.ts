@@ -1,4 +1,4 @@
-/** An observable value, and the hook that selects a part of it. */
+/** An observable value, and a hook that selects a part of it. */
 import { useMemo, useSyncExternalStore } from 'react'
 
 export interface Observable<T> {
@@ -25,8 +25,8 @@ export function observable<T>(initial: T): Observable<T> {
 }
 
 /**
- * A part of an observable; the component draws again when the part differs by `isEqual`. It is read once for each value: keep
- * `part` and `isEqual` stable.
+ * Selects a part of an observable. The component renders again when the part changes by `isEqual`. The selector runs once per value,
+ * so `selector` and `isEqual` must be stable.
  */
 export function useSelector<T, P>(
   source: Observable<T>,
@@ -34,14 +34,14 @@ export function useSelector<T, P>(
   isEqual: (a: P, b: P) => boolean = Object.is,
 ): P {
   const read = useMemo(() => {
-    let last: { value: T; selector: P } | null = null
+    let last: { value: T; selected: P } | null = null
     return () => {
       const value = source.get()
       if (last === null || !Object.is(last.value, value)) {
         const next = selector(value)
-        last = { value, selector: last !== null && isEqual(last.selector, next) ? last.selector : next }
+        last = { value, selected: last !== null && isEqual(last.selected, next) ? last.selected : next }
       }
-      return last.selector
+      return last.selected
     }
   }, [source, selector, isEqual])
   return useSyncExternalStore(source.subscribe, read)

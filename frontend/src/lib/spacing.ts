@@ -3,7 +3,7 @@ const latin = '[A-Za-z0-9@]'
 const hanThenLatin = new RegExp(`(${han})(?=${latin})`, 'gu')
 const latinThenHan = new RegExp(`(${latin})(?=${han})`, 'gu')
 
-/** In Chinese, one space stands between Chinese and Latin or digits; names and numbers bring none of their own. */
+/** Adds a space between Chinese characters and Latin letters or digits, in texts in Chinese. */
 export function addCjkSpacing(text: string, language: string): string {
   if (!language.startsWith('zh')) return text
   return text.replace(hanThenLatin, '$1 ').replace(latinThenHan, '$1 ')

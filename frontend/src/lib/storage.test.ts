@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readStored, removeUnowned, setStorageOwner, writeStored } from './storage'
 
-describe('FAIR6: what is kept in the browser', () => {
+describe('FAIR6: data stored in the browser', () => {
   let items: Record<string, string>
   beforeEach(() => {
     items = {}
@@ -36,7 +36,7 @@ describe('FAIR6: what is kept in the browser', () => {
     expect(readStored('atelier.text.chat', null)).toEqual({ text: 'half a sentence' })
   })
 
-  it('is neither written nor read before anybody is known', () => {
+  it('is neither written nor read before the owner is set', () => {
     items['atelier.unsent'] = '[1]'
     items['atelier.unsent@alice'] = '[1]'
     writeStored('atelier.unsent', [2])
@@ -44,7 +44,7 @@ describe('FAIR6: what is kept in the browser', () => {
     expect(items).toEqual({ 'atelier.unsent': '[1]', 'atelier.unsent@alice': '[1]' })
   })
 
-  it('is removed when it has no owner', () => {
+  it('is removed if it has no owner', () => {
     Object.assign(items, {
       'atelier.unsent': '[1]',
       'atelier.text.chat': '{}',

@@ -1,12 +1,12 @@
-/** Small things that survive a reload, each person's apart. A browser that keeps nothing (private windows, full disks) is no error. */
+/** Small data that survives a reload, stored per person. A browser that cannot store data (private windows, full disks) causes no error. */
 let owner: string | null = null
 
-/** A key that names its person already stays as it is. */
-const storageKey = (key: string) => (owner && key.split('.').includes(owner) ? key : `${key}@${owner}`)
+/** Adds the owner to a key, unless it already contains the owner. */
+const buildStorageKey = (key: string) => (owner && key.split('.').includes(owner) ? key : `${key}@${owner}`)
 
 /**
- * Set whose things are read and written. A page belongs to one person: it is set once, and another person gets a new page.
- * Without an owner nothing is kept and nothing is found.
+ * Sets the owner of the data that is read and written. It is set once per page, because another person gets a new page.
+ * Without an owner, nothing is stored and nothing is values.
  */
 export function setStorageOwner(personId: string | null): void {
   owner = personId
@@ -15,14 +15,14 @@ export function setStorageOwner(personId: string | null): void {
 export function writeStored(key: string, value: unknown): void {
   if (owner === null) return
   try {
-    if (value === null || value === '') localStorage.removeItem(storageKey(key))
-    else localStorage.setItem(storageKey(key), JSON.stringify(value))
+    if (value === null || value === '') localStorage.removeItem(buildStorageKey(key))
+    else localStorage.setItem(buildStorageKey(key), JSON.stringify(value))
   } catch {
-    // Nothing to do: the text stays on the screen.
+    // The data cannot be stored; it remains in memory.
   }
 }
 
-/** Whether this browser keeps anything now. */
+/** Returns whether this browser can store data now. */
 export function canStore(): boolean {
   if (owner === null) return false
   try {
@@ -34,53 +34,53 @@ export function canStore(): boolean {
   }
 }
 
-export function readStored<T>(key: string, otherwise: T): T {
-  if (owner === null) return otherwise
+export function readStored<T>(key: string, fallback: T): T {
+  if (owner === null) return fallback
   try {
-    const text = localStorage.getItem(storageKey(key))
-    return text === null ? otherwise : (JSON.parse(text) as T)
+    const text = localStorage.getItem(buildStorageKey(key))
+    return text === null ? fallback : (JSON.parse(text) as T)
   } catch {
-    return otherwise
+    return fallback
   }
 }
 
-/** Everything that is kept under names with this beginning, by the rest of its name. */
+/** Returns all stored values whose keys start with a prefix, by the rest of the key. */
 export function listStored<T>(prefix: string): Map<string, T> {
-  const found = new Map<string, T>()
+  const values = new Map<string, T>()
   try {
     for (const name of Object.keys(localStorage)) {
-      const rest = restOf(name, prefix)
+      const rest = removePrefix(name, prefix)
       const value = rest === null ? null : readStored<T | null>(prefix + rest, null)
-      if (rest !== null && value !== null) found.set(rest, value)
+      if (rest !== null && value !== null) values.set(rest, value)
     }
   } catch {
-    // Nothing is kept here.
+    // The storage is not available.
   }
-  return found
+  return values
 }
 
-function restOf(name: string, prefix: string): string | null {
+function removePrefix(name: string, prefix: string): string | null {
   const end = `@${owner}`
   return owner !== null && name.startsWith(prefix) && name.endsWith(end) ? name.slice(prefix.length, -end.length) : null
 }
 
-/** Call the listener when another tab of the owner keeps or removes (null) something under such a name. Return how to stop that. */
+/** Calls the listener when another tab of the owner stores or removes (null) a value under a key with this prefix. Returns a function that stops it. */
 export function onStoredElsewhere<T>(prefix: string, listener: (rest: string, value: T | null) => void): () => void {
   const onStorage = (event: StorageEvent) => {
-    const rest = event.key === null ? null : restOf(event.key, prefix)
+    const rest = event.key === null ? null : removePrefix(event.key, prefix)
     if (rest !== null) listener(rest, readStored<T | null>(prefix + rest, null))
   }
   window.addEventListener('storage', onStorage)
   return () => window.removeEventListener('storage', onStorage)
 }
 
-/** Remove what was kept without an owner: nobody can say any more who wrote it. */
+/** Removes data that was stored without an owner, because its author is unknown. */
 export function removeUnowned(): void {
   try {
     for (const name of Object.keys(localStorage))
       if (/^atelier\.(unsent$|text\.|chat\.|workspace$|settled\.)/.test(name) && !name.includes('@'))
         localStorage.removeItem(name)
   } catch {
-    // Nothing is kept here.
+    // The storage is not available.
   }
 }

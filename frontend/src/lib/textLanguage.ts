@@ -1,4 +1,4 @@
-/** In which language a text is written, as far as its look depends on it: shared characters differ between regions. */
+/** Detects the language of a text where fonts or speech depend on it: shared characters differ between regions. */
 
 const onlySimplified = new Set(
   '这个们时说国对会来过还没么样现问题为从东开关发后经给让请谁虽难进远运边达选连传动专两严丧临举义乐习书买乱争于亏亚产亲亿仅仓价众优伤伦伪体余侧侨俭债倾偿储儿党兰兴养兽内冈册写军农决况冻净减凑',
@@ -8,8 +8,8 @@ const onlyTraditional = new Set(
 )
 
 /**
- * A BCP 47 tag, as far as the script tells it; undefined where the page's own language serves. Letters that many
- * languages share tell nothing: such a text is of an unknown language (`lang=""`), so that nobody hears French in English.
+ * Returns a BCP 47 tag for the script of a text; undefined if the language of the page applies. A text in a script that many languages
+ * share is of unknown language (`lang=""`), so that a screen reader does not read French as English.
  */
 export function detectLanguage(text: string): 'zh-Hans' | 'zh-Hant' | 'ja' | 'ko' | '' | undefined {
   const start = text.slice(0, 2_000)

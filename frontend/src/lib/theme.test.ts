@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, test, vi } from 'vitest'
-import { chosenLanguage } from './language'
-import { chooseTheme, showChosenTheme, themes } from './theme'
+import { getChosenLanguage } from './language'
+import { applyChosenTheme, chooseTheme, themes } from './theme'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-const early = read('public/before-paint.js')
+const earlyScript = read('public/before-paint.js')
 
-/** A page with these items stored; the theme it shows. */
-function page(stored: Record<string, string> = {}) {
+/** Mocks a page with stored items. Returns its dataset, which contains the theme, and the items. */
+function mockPage(stored: Record<string, string> = {}) {
   const dataset: Record<string, string> = {}
   const items = new Map(Object.entries(stored))
   vi.stubGlobal('document', { documentElement: { dataset } })
@@ -19,31 +19,35 @@ function page(stored: Record<string, string> = {}) {
   return { dataset, items }
 }
 
-const runEarly = () => new Function('document', 'localStorage', 'navigator', early)(document, localStorage, navigator)
+const runEarlyScript = () =>
+  new Function('document', 'localStorage', 'navigator', earlyScript)(document, localStorage, navigator)
 
 afterEach(() => vi.unstubAllGlobals())
 
-test.each(themes)('the script before the first paint shows the choice %s as the app does', theme => {
-  const { items } = page()
+test.each(themes)('the script before the first paint shows the theme %s like the app', theme => {
+  const { items } = mockPage()
   chooseTheme(theme)
   const stored = Object.fromEntries(items)
 
-  const { dataset: first } = page(stored)
-  runEarly()
-  const { dataset: later } = page(stored)
-  showChosenTheme()
+  const { dataset: first } = mockPage(stored)
+  runEarlyScript()
+  const { dataset: later } = mockPage(stored)
+  applyChosenTheme()
 
   expect(first).toEqual(theme === 'system' ? {} : { theme })
   expect(later).toEqual(first)
 })
 
-test.each<Record<string, string>>([{}, { 'atelier.theme': 'sepia' }])('no theme is shown for %o', stored => {
-  const { dataset } = page(stored)
-  runEarly()
-  expect(dataset).toEqual({})
-})
+test.each<Record<string, string>>([{}, { 'atelier.theme': 'sepia' }])(
+  'no theme is set for the stored items %o',
+  stored => {
+    const { dataset } = mockPage(stored)
+    runEarlyScript()
+    expect(dataset).toEqual({})
+  },
+)
 
-test('the script blocks: it stands in the head, before the module, with nothing that delays it', () => {
+test('the script in the head is before the module and is not deferred', () => {
   const head = read('index.html').split('</head>')[0] ?? ''
   expect(head).toContain('<script src="/before-paint.js"></script>')
   expect(head).not.toContain('type="module"')
@@ -60,12 +64,12 @@ test.each<[string | null, string[]]>([
   ['zh-hans', ['en-GB']],
   ['en', ['zh-HK']],
   ['klingon', ['zh-MO']],
-])('the texts asked for early are those of the language chosen: %s, %o', (stored, languages) => {
-  page(stored === null ? {} : { 'atelier.language': stored })
+])('the preloaded texts are those of the chosen language: %s, %o', (stored, languages) => {
+  mockPage(stored === null ? {} : { 'atelier.language': stored })
   const append = vi.fn()
   const head = { append }
   vi.stubGlobal('navigator', { languages })
   vi.stubGlobal('document', { currentScript: { dataset: files }, head, createElement: () => ({}) })
-  runEarly()
-  expect(append.mock.calls).toEqual([[{ rel: 'modulepreload', href: `${chosenLanguage()}.js` }]])
+  runEarlyScript()
+  expect(append.mock.calls).toEqual([[{ rel: 'modulepreload', href: `${getChosenLanguage()}.js` }]])
 })

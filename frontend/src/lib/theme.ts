@@ -1,25 +1,25 @@
-/** Light, dark, or as the system is. */
+/** The theme: light, dark, or that of the system. */
 import { observable, useSelector } from './observable'
 
 export type Theme = 'system' | 'light' | 'dark'
 export const themes: readonly Theme[] = ['system', 'light', 'dark']
 
-const STORED = 'atelier.theme'
+const STORAGE_KEY = 'atelier.theme'
 const theme = observable<Theme>('system')
 
-function show(next: Theme): void {
+function applyTheme(next: Theme): void {
   if (next === 'system') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = next
   theme.set(next)
 }
 
-export function showChosenTheme(): void {
-  show(themes.find(each => each === localStorage.getItem(STORED)) ?? 'system')
+export function applyChosenTheme(): void {
+  applyTheme(themes.find(each => each === localStorage.getItem(STORAGE_KEY)) ?? 'system')
 }
 
 export function chooseTheme(next: Theme): void {
-  localStorage.setItem(STORED, next)
-  show(next)
+  localStorage.setItem(STORAGE_KEY, next)
+  applyTheme(next)
 }
 
 const identity = (value: Theme) => value

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { formatNumber, formatRelative } from './time'
 
 describe('formatted numbers and times', () => {
-  it('say of nothing that it is nothing', () => {
+  it('include zero', () => {
     expect([formatNumber(0), formatNumber(1), formatNumber(12_345)]).toEqual(['0', '1', '12,345'])
   })
 
-  it('say of the last minute that it is just now', () => {
+  it('show times within the last minute as just now', () => {
     const now = Date.parse('2026-11-22T12:00:00Z')
     const ago = (seconds: number) => formatRelative(new Date(now - seconds * 1_000).toISOString(), now)
     expect([ago(0), ago(59), ago(60)]).toEqual(['just now', 'just now', '1 min. ago'])

@@ -1,87 +1,86 @@
-/** Times as people read them: 24 h, in the screen's language. */
+/** Formats times, numbers and money for people: 24-hour times, in the display language. */
 import { currentTag, t } from './language'
 import { addCjkSpacing } from './spacing'
 
-/** Making one costs more than formatting a page of times, so each is made once. */
+/** Cache of `Intl` formats: creating one costs more than formatting a page of times. */
 const formats = new Map<string, unknown>()
 
-function cached<T>(kind: string, options: object, make: (tag: string) => T): T {
+function getCached<T>(kind: string, options: object, make: (tag: string) => T): T {
   const key = `${kind} ${currentTag()} ${JSON.stringify(options)}`
-  const known = (formats.get(key) as T | undefined) ?? make(currentTag())
-  formats.set(key, known)
-  return known
+  const format = (formats.get(key) as T | undefined) ?? make(currentTag())
+  formats.set(key, format)
+  return format
 }
 
-const format = (options: Intl.DateTimeFormatOptions) =>
-  cached('date', options, tag => new Intl.DateTimeFormat(tag, options))
-const numberFormat = (options: Intl.NumberFormatOptions = {}) =>
-  cached('number', options, tag => new Intl.NumberFormat(tag, options))
-const relativeFormat = (options: Intl.RelativeTimeFormatOptions) =>
-  cached('relative', options, tag => new Intl.RelativeTimeFormat(tag, options))
+const getDateFormat = (options: Intl.DateTimeFormatOptions) =>
+  getCached('date', options, tag => new Intl.DateTimeFormat(tag, options))
+const getNumberFormat = (options: Intl.NumberFormatOptions = {}) =>
+  getCached('number', options, tag => new Intl.NumberFormat(tag, options))
+const getRelativeFormat = (options: Intl.RelativeTimeFormatOptions) =>
+  getCached('relative', options, tag => new Intl.RelativeTimeFormat(tag, options))
 
 export const formatTime = (iso: string) =>
-  format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
-/** With seconds: for what comes within the minute. */
+  getDateFormat({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
+/** Formats a time with seconds, for times within the next minute. */
 export const formatTimeWithSeconds = (iso: string) =>
-  format({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
+  getDateFormat({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
 export const formatFullTime = (iso: string) =>
-  format({ dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso))
-/** Day and month; and the year when it is another one. */
+  getDateFormat({ dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso))
+/** Formats day and month, with the year if it is not the current one. */
 export function formatShortDate(iso: string, now = new Date()): string {
   const day = new Date(iso)
   const year = day.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
-  return readable(format({ day: 'numeric', month: 'short', ...year }).format(day))
+  return addSpacing(getDateFormat({ day: 'numeric', month: 'short', ...year }).format(day))
 }
 
-const readable = (date: string) => addCjkSpacing(date, currentTag())
+const addSpacing = (date: string) => addCjkSpacing(date, currentTag())
 
-/** Whether a time is in the future. */
+/** Returns whether a time is in the future. */
 export const isFuture = (iso: string | null | undefined, now = Date.now()) =>
   Boolean(iso) && Date.parse(iso ?? '') > now
 
-/** A key that is the same for all moments of one local day. */
-export const dayKey = (iso: string) => new Date(iso).toDateString()
+/** Returns a key that is the same for all times of one local day. */
+export const getDayKey = (iso: string) => new Date(iso).toDateString()
 
-/** "Today", "Yesterday", or the day in full. */
+/** Formats a day: "Today", "Yesterday", or the full date. */
 export function formatDay(iso: string, now = new Date()): string {
   const day = new Date(iso)
-  const midnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
-  const formatRelative = Math.round((midnight(now) - midnight(day)) / 86_400_000)
-  if (formatRelative === 0 || formatRelative === 1)
-    return capital(relativeFormat({ numeric: 'auto' }).format(-formatRelative, 'day'))
+  const getMidnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
+  const daysAgo = Math.round((getMidnight(now) - getMidnight(day)) / 86_400_000)
+  if (daysAgo === 0 || daysAgo === 1) return capitalize(getRelativeFormat({ numeric: 'auto' }).format(-daysAgo, 'day'))
   const year = day.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
-  return readable(format({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day))
+  return addSpacing(getDateFormat({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day))
 }
 
-/** How long ago, in the largest unit that fits: "just now", "5 min. ago", "yesterday". */
+/** Formats how long ago a time was, in the largest unit that fits: "just now", "5 min. ago", "yesterday". */
 export function formatRelative(iso: string, now = Date.now()): string {
-  const past = Math.max(0, now - Date.parse(iso)) / 1_000
+  const seconds = Math.max(0, now - Date.parse(iso)) / 1_000
   const units = [
     ['day', 86_400],
     ['hour', 3_600],
     ['minute', 60],
   ] as const
-  const [unit, size] = units.find(([, each]) => past >= each) ?? ['second', 60]
+  const [unit, size] = units.find(([, unitSeconds]) => seconds >= unitSeconds) ?? ['second', 60]
   if (unit === 'second') return t('justNow')
-  if (unit === 'day' && past >= 30 * 86_400) return formatShortDate(iso)
-  const relative = relativeFormat({ numeric: 'auto', style: 'short' })
-  return readable(relative.format(-Math.floor(past / size), unit))
+  if (unit === 'day' && seconds >= 30 * 86_400) return formatShortDate(iso)
+  const relative = getRelativeFormat({ numeric: 'auto', style: 'short' })
+  return addSpacing(relative.format(-Math.floor(seconds / size), unit))
 }
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const isSameMoment = (a: string, b: string, minutes: number) =>
   Math.abs(Date.parse(a) - Date.parse(b)) < minutes * 60_000
 
 export function formatNumber(value: number): string {
-  return numberFormat().format(value)
+  return getNumberFormat().format(value)
 }
 
-/** Millionths of a dollar as money: three decimals under one dollar. */
+/** Formats millionths of a dollar as money, with three decimals below one dollar. */
 export function formatCurrency(micro: number): string {
   const dollars = micro / 1_000_000
   const digits = dollars < 1 ? 3 : 2
-  return numberFormat({
+  return getNumberFormat({
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: digits,
@@ -89,6 +88,6 @@ export function formatCurrency(micro: number): string {
   }).format(dollars)
 }
 
-/** Seconds in short; what took less than a tenth took a tenth. */
+/** Formats a number of seconds, at least 0.1. */
 export const formatSeconds = (value: number) =>
-  numberFormat({ maximumFractionDigits: value < 10 ? 1 : 0 }).format(Math.max(0.1, value))
+  getNumberFormat({ maximumFractionDigits: value < 10 ? 1 : 0 }).format(Math.max(0.1, value))

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** Name the page in the browser's tab and history. */
+/** Sets the title of the page in the browser's tab and history. */
 export function usePageTitle(title: string | undefined, unread = 0): void {
   useEffect(() => {
     document.title = `${unread > 0 ? `(${unread}) ` : ''}${title ? `${title} · ` : ''}Atelier`

@@ -1,4 +1,4 @@
-/** One chat as this tab knows it: rows by id and version, and what is passing through it. */
+/** The state of one chat in this tab: rows by id and version, and transient data such as streaming texts. */
 import type {
   AnyRow,
   Changes,
@@ -17,28 +17,28 @@ import { appendDelta, fromPartial, type LiveText, mergePartials } from './partia
 type Rows<T> = ReadonlyMap<string, T>
 
 export interface ChatState {
-  /** Everything up to this version is here. */
+  /** The version up to which all rows are loaded. */
   version: number
-  /** The highest version known to exist; above `version`, something was missed. */
+  /** The highest version that was announced. If it is above `version`, frames were missed. */
   known: number
   loaded: boolean
-  /** The reader may no longer follow this chat. */
+  /** True if the reader may not, or no longer, follow this chat. */
   closed: boolean
   hasOlder: boolean
-  /** The lowest `seq` from which on the log is whole. */
+  /** The lowest `seq` from which the log has no gaps. */
   firstLoadedSeq: number
   chat: ChatRow | null
   messages: Rows<MessageRow>
-  /** The same rows by `seq`. */
+  /** The same rows, sorted by `seq`. */
   log: readonly MessageRow[]
   participants: Rows<ParticipantRow>
   drafts: Rows<DraftRow>
   runs: Rows<RunRow>
-  /** By run. */
+  /** Streaming texts, by run id. */
   live: ReadonlyMap<string, readonly LiveText[]>
-  /** By draft: somebody's text as it is being written. */
+  /** Texts that are being edited, by draft id. */
   writing: ReadonlyMap<string, DraftText>
-  /** Who is typing a message, and until when it is shown (ms). */
+  /** Who is typing a message, with the time in ms until which that is shown. */
   typing: ReadonlyMap<string, number>
   present: readonly string[]
 }
@@ -68,26 +68,26 @@ export const isActive = (run: RunRow) => !['completed', 'failed', 'stopped'].inc
 export const isEnded = (row: ParticipantRow | DraftRow | RunRow) =>
   row.kind === 'run' ? !isActive(row) : row.kind === 'draft' ? row.status === 'ended' : row.ended
 
-type Small = ParticipantRow | DraftRow | RunRow
+type NonMessageRow = ParticipantRow | DraftRow | RunRow
 type Tables = Pick<ChatState, 'chat' | 'messages' | 'log' | 'participants' | 'drafts' | 'runs'>
 type TableName = 'messages' | 'participants' | 'drafts' | 'runs'
 type Row<N extends TableName> = Tables[N] extends Rows<infer T> ? T : never
 
 /**
- * The tables of one state on their way to the next. One is copied when a row is first put into it or taken out, so that
- * who reads another finds it unchanged.
+ * Builds the tables of the next state. A table is copied when its first row changes, so that the tables of the previous state stay
+ * unchanged.
  */
-class NextTables {
+class TablesBuilder {
   readonly tables: Tables
   private readonly copies = new Set<TableName>()
   private readonly changed: MessageRow[] = []
-  private hasLost = false
+  private hasRemovedMessages = false
 
   constructor({ chat, messages, log, participants, drafts, runs }: ChatState) {
     this.tables = { chat, messages, log, participants, drafts, runs }
   }
 
-  private writable(name: TableName): LayeredMap<AnyRow> {
+  private copyTable(name: TableName): LayeredMap<AnyRow> {
     if (!this.copies.has(name)) this.replace(name, LayeredMap.copyOf<AnyRow>(this.tables[name]))
     return this.tables[name] as LayeredMap<AnyRow>
   }
@@ -97,33 +97,33 @@ class NextTables {
     Object.assign(this.tables, { [name]: table })
   }
 
-  /** Put a row into its table unless a newer one is known. */
-  upsert(row: AnyRow, orEqual: boolean): void {
+  /** Puts a row into its table unless the table has a newer one. */
+  upsert(row: AnyRow, replacesEqual: boolean): void {
     switch (row.kind) {
       case 'message':
-        if (this.put('messages', row, orEqual)) this.changed.push(row)
+        if (this.put('messages', row, replacesEqual)) this.changed.push(row)
         break
       case 'participant':
-        this.put('participants', row, orEqual)
+        this.put('participants', row, replacesEqual)
         break
       case 'draft':
-        this.put('drafts', row, orEqual)
+        this.put('drafts', row, replacesEqual)
         break
       case 'run':
-        this.put('runs', row, orEqual)
+        this.put('runs', row, replacesEqual)
         break
       case 'chat':
-        if (isNewer(row, this.tables.chat ?? undefined, orEqual)) this.tables.chat = row
+        if (isNewer(row, this.tables.chat ?? undefined, replacesEqual)) this.tables.chat = row
         break
       default:
         row satisfies never
     }
   }
 
-  private put(name: TableName, row: AnyRow, orEqual: boolean): boolean {
+  private put(name: TableName, row: AnyRow, replacesEqual: boolean): boolean {
     const known = this.tables[name].get(row.id)
-    if (!isNewer(row, known, orEqual) || isSameContent(row, known)) return false
-    this.writable(name).set(row.id, row)
+    if (!isNewer(row, known, replacesEqual) || isSameContent(row, known)) return false
+    this.copyTable(name).set(row.id, row)
     return true
   }
 
@@ -132,25 +132,25 @@ class NextTables {
     return this.tables[`${row.kind}s`].has(row.id)
   }
 
-  /** Drops every row that is not to be kept. */
+  /** Removes the rows that do not satisfy a condition. */
   filter<N extends TableName>(name: N, isKept: (row: Row<N>) => boolean): void {
     const table = this.tables[name] as Rows<Row<N>>
-    const left = [...table].filter(([, row]) => isKept(row)) as [string, AnyRow][]
-    if (left.length === table.size) return
-    this.replace(name, LayeredMap.copyOf<AnyRow>(new Map(left)))
-    if (name === 'messages') this.hasLost = true
+    const kept = [...table].filter(([, row]) => isKept(row)) as [string, AnyRow][]
+    if (kept.length === table.size) return
+    this.replace(name, LayeredMap.copyOf<AnyRow>(new Map(kept)))
+    if (name === 'messages') this.hasRemovedMessages = true
   }
 
-  done(): Tables {
-    if (this.hasLost) this.tables.log = [...this.tables.messages.values()].sort(bySeq)
-    else if (this.changed.length > 0) this.tables.log = logWith(this.tables.log, this.changed)
+  build(): Tables {
+    if (this.hasRemovedMessages) this.tables.log = [...this.tables.messages.values()].sort(compareSeq)
+    else if (this.changed.length > 0) this.tables.log = updateLog(this.tables.log, this.changed)
     return this.tables
   }
 }
 
-const bySeq = (a: MessageRow, b: MessageRow) => a.seq - b.seq
+const compareSeq = (a: MessageRow, b: MessageRow) => a.seq - b.seq
 
-/** The first place in a log whose `seq` is not below. */
+/** Returns the index of the first message whose `seq` is not lower. */
 export function indexOfSeq(log: readonly MessageRow[], seq: number): number {
   let [low, high] = [0, log.length]
   while (low < high) {
@@ -161,40 +161,40 @@ export function indexOfSeq(log: readonly MessageRow[], seq: number): number {
   return low
 }
 
-/** Mostly a line at the end, or another version of one that is there. */
-function logWith(log: readonly MessageRow[], rows: readonly MessageRow[]): MessageRow[] {
+/** Adds rows to the log. Usually a row is new at the end, or replaces an earlier version. */
+function updateLog(log: readonly MessageRow[], rows: readonly MessageRow[]): MessageRow[] {
   const next = [...log]
   for (const row of rows) {
     const at = indexOfSeq(next, row.seq)
     if (next[at]?.id === row.id) next[at] = row
     else if (at === next.length) next.push(row)
-    else return [...new Map([...log, ...rows].map(each => [each.id, each])).values()].sort(bySeq)
+    else return [...new Map([...log, ...rows].map(each => [each.id, each])).values()].sort(compareSeq)
   }
   return next
 }
 
-/** Whether two rows of one version say the same: an answer that names everything repeats most of it. */
+/** Returns whether two rows of one version are equal. A snapshot repeats most rows. */
 const isSameContent = (row: AnyRow, known: AnyRow | undefined) =>
   known !== undefined && row.version === known.version && JSON.stringify(row) === JSON.stringify(known)
 
-/** Whether `row` is newer than `known`. An autosave raises a draft's revision only. */
-function isNewer(row: AnyRow, known: AnyRow | undefined, orEqual: boolean): boolean {
+/** Returns whether `row` is newer than `known`. An autosave increases only the revision of a draft. */
+function isNewer(row: AnyRow, known: AnyRow | undefined, replacesEqual: boolean): boolean {
   if (!known || row.version !== known.version) return !known || row.version > known.version
   if (row.kind === 'draft' && known.kind === 'draft' && row.revision !== known.revision)
     return row.revision > known.revision
-  return orEqual
+  return replacesEqual
 }
 
-/** Live texts that no durable row has replaced yet. */
-function stillLive(live: ChatState['live'], tables: Tables): ChatState['live'] {
+/** Returns the streaming texts that no durable row has replaced yet. */
+function filterLive(live: ChatState['live'], tables: Tables): ChatState['live'] {
   const left = new Map<string, readonly LiveText[]>()
   let isUnchanged = true
   for (const [runId, texts] of live) {
     const run = tables.runs.get(runId)
-    const isOver = run !== undefined && !isActive(run)
-    // The rows of a step come together: one of them means that none of its parts streams any more.
+    const hasEnded = run !== undefined && !isActive(run)
+    // The rows of a step arrive together: if one is loaded, no part of the step is streaming.
     const stored = new Set(texts.filter(text => tables.messages.has(text.row_id)).map(text => text.message_id))
-    const open = texts.filter(text => !isOver && !stored.has(text.message_id) && text.attempt >= (run?.attempt ?? 0))
+    const open = texts.filter(text => !hasEnded && !stored.has(text.message_id) && text.attempt >= (run?.attempt ?? 0))
     if (open.length === texts.length) left.set(runId, texts)
     else {
       isUnchanged = false
@@ -204,7 +204,7 @@ function stillLive(live: ChatState['live'], tables: Tables): ChatState['live'] {
   return isUnchanged ? live : left
 }
 
-function stillWriting(writing: ChatState['writing'], tables: Tables): ChatState['writing'] {
+function filterWriting(writing: ChatState['writing'], tables: Tables): ChatState['writing'] {
   const left = [...writing].filter(([draftId, text]) => {
     const draft = tables.drafts.get(draftId)
     return !draft || (draft.status !== 'ended' && text.revision > draft.revision)
@@ -212,85 +212,85 @@ function stillWriting(writing: ChatState['writing'], tables: Tables): ChatState[
   return left.length === writing.size ? writing : new Map(left)
 }
 
-function stillTyping(typing: ChatState['typing'], rows: readonly AnyRow[]): ChatState['typing'] {
-  const spoke = rows.filter(row => row.kind === 'message').map(row => row.author_id ?? '')
-  if (!spoke.some(author => typing.has(author))) return typing
-  return new Map([...typing].filter(([actor]) => !spoke.includes(actor)))
+function filterTyping(typing: ChatState['typing'], rows: readonly AnyRow[]): ChatState['typing'] {
+  const authors = rows.filter(row => row.kind === 'message').map(row => row.author_id ?? '')
+  if (!authors.some(author => typing.has(author))) return typing
+  return new Map([...typing].filter(([actor]) => !authors.includes(actor)))
 }
 
-function withTables(state: ChatState, tables: Tables, rows: readonly AnyRow[]): ChatState {
+function applyTables(state: ChatState, tables: Tables, rows: readonly AnyRow[]): ChatState {
   return {
     ...state,
     ...tables,
-    live: stillLive(state.live, tables),
-    writing: stillWriting(state.writing, tables),
-    typing: stillTyping(state.typing, rows),
+    live: filterLive(state.live, tables),
+    writing: filterWriting(state.writing, tables),
+    typing: filterTyping(state.typing, rows),
   }
 }
 
-/** Rows between two versions. A frame that does not follow on is still used; the version waits for the repair. */
-export function withChanges(state: ChatState, frame: Changes): ChatState {
-  const next = new NextTables(state)
+/** Applies the rows between two versions. The rows of a frame after a gap are applied, but `version` stays until the gap is filled. */
+export function applyChanges(state: ChatState, frame: Changes): ChatState {
+  const next = new TablesBuilder(state)
   for (const row of frame.rows) {
-    // All of the small state up to `version` is here: an unknown row that old has ended since, and must not come back.
+    // All rows but messages are loaded up to `version`: an unknown row with an older version has ended and must not be added again.
     if (row.version <= state.version && !next.has(row)) continue
     next.upsert(row, false)
   }
-  const follows = frame.after <= state.version
-  const version = follows ? Math.max(state.version, frame.version) : state.version
-  return { ...withTables(state, next.done(), frame.rows), version, known: Math.max(state.known, frame.version) }
+  const isContiguous = frame.after <= state.version
+  const version = isContiguous ? Math.max(state.version, frame.version) : state.version
+  return { ...applyTables(state, next.build(), frame.rows), version, known: Math.max(state.known, frame.version) }
 }
 
-/** Single rows from an answer of the REST API: they change nothing about what is known to be whole. */
-export function withRows(state: ChatState, rows: readonly AnyRow[]): ChatState {
+/** Applies rows from a response of the REST API. They do not change `version`. */
+export function applyRows(state: ChatState, rows: readonly AnyRow[]): ChatState {
   const version = state.version
-  return withChanges(state, { type: 'changes', topic: '', after: version, version, rows: [...rows] })
+  return applyChanges(state, { type: 'changes', topic: '', after: version, version, rows: [...rows] })
 }
 
-/** Drops what the answer, which names the whole small state, does not name any more. */
-function baseOf(state: ChatState, frame: Subscribed): NextTables {
-  const next = new NextTables(state)
-  const named = new Set(frame.rows.map(row => row.id))
-  // Frames may have overtaken the snapshot: what is newer than it stays.
-  if (frame.snapshot) next.filter('messages', row => row.version > frame.version || named.has(row.id))
-  const isKept = (row: Small) => named.has(row.id) || row.version > frame.version || isEnded(row)
+/** Removes rows that a snapshot does not contain: it has all rows but messages. */
+function removeMissing(state: ChatState, frame: Subscribed): TablesBuilder {
+  const next = new TablesBuilder(state)
+  const idsInFrame = new Set(frame.rows.map(row => row.id))
+  // Frames may have arrived before the snapshot: newer rows are kept.
+  if (frame.snapshot) next.filter('messages', row => row.version > frame.version || idsInFrame.has(row.id))
+  const isKept = (row: NonMessageRow) => idsInFrame.has(row.id) || row.version > frame.version || isEnded(row)
   next.filter('participants', isKept)
   next.filter('drafts', isKept)
   next.filter('runs', isKept)
   return next
 }
 
-function firstSeqIn(frame: Subscribed): number {
+function getFirstSeq(frame: Subscribed): number {
   if (!frame.has_older) return 0
   const seqs = frame.rows.filter(row => row.kind === 'message').map(row => row.seq)
   return seqs.length > 0 ? Math.min(...seqs) : frame.version + 1
 }
 
-function liveAfter(state: ChatState, frame: Subscribed, tables: Tables): ChatState['live'] {
+function updateLive(state: ChatState, frame: Subscribed, tables: Tables): ChatState['live'] {
   const live = new Map<string, readonly LiveText[]>()
   for (const [runId, texts] of state.live) if (tables.runs.has(runId)) live.set(runId, texts)
   for (const partial of frame.partials) {
     const known = live.get(partial.run_id) ?? []
     live.set(partial.run_id, mergePartials(known, [fromPartial(partial)]))
   }
-  return stillLive(live, tables)
+  return filterLive(live, tables)
 }
 
-/** The answer to `subscribe`: a snapshot, or the rows since. */
-export function withSubscribed(state: ChatState, frame: Subscribed): ChatState {
-  const next = baseOf(state, frame)
+/** Applies the response to `subscribe`: a snapshot, or the rows since a version. */
+export function applySubscribed(state: ChatState, frame: Subscribed): ChatState {
+  const next = removeMissing(state, frame)
   for (const row of frame.rows) {
-    const late = !frame.snapshot && frame.version < state.version && row.version <= state.version
-    if (late && !next.has(row)) continue
+    const isLate = !frame.snapshot && frame.version < state.version && row.version <= state.version
+    if (isLate && !next.has(row)) continue
     next.upsert(row, true)
   }
-  const tables = next.done()
-  const base = withTables({ ...state, live: new Map() }, tables, frame.rows)
-  const page = frame.snapshot ? { hasOlder: frame.has_older, firstLoadedSeq: firstSeqIn(frame) } : {}
+  const tables = next.build()
+  const base = applyTables({ ...state, live: new Map() }, tables, frame.rows)
+  const page = frame.snapshot ? { hasOlder: frame.has_older, firstLoadedSeq: getFirstSeq(frame) } : {}
   return {
     ...base,
     ...page,
-    live: liveAfter(state, frame, tables),
+    live: updateLive(state, frame, tables),
     version: frame.snapshot ? frame.version : Math.max(state.version, frame.version),
     known: Math.max(state.known, frame.version),
     loaded: true,
@@ -299,16 +299,16 @@ export function withSubscribed(state: ChatState, frame: Subscribed): ChatState {
   }
 }
 
-/** An older page, oldest first. */
-export function withOlder(state: ChatState, rows: readonly MessageRow[], hasOlder: boolean): ChatState {
-  const next = new NextTables(state)
+/** Adds an older page of messages, sorted oldest first. */
+export function addOlderMessages(state: ChatState, rows: readonly MessageRow[], hasOlder: boolean): ChatState {
+  const next = new TablesBuilder(state)
   for (const row of rows) next.upsert(row, false)
-  const { messages, log } = next.done()
+  const { messages, log } = next.build()
   const lowest = rows[0]?.seq ?? state.firstLoadedSeq
   return { ...state, messages, log, hasOlder, firstLoadedSeq: hasOlder ? Math.min(state.firstLoadedSeq, lowest) : 0 }
 }
 
-export function withDelta(state: ChatState, delta: Delta): ChatState {
+export function applyDelta(state: ChatState, delta: Delta): ChatState {
   const run = state.runs.get(delta.run_id)
   if (state.messages.has(delta.row_id) || (run && (!isActive(run) || delta.attempt < run.attempt))) return state
   const before = state.live.get(delta.run_id) ?? []
@@ -316,13 +316,13 @@ export function withDelta(state: ChatState, delta: Delta): ChatState {
   return after === before ? state : { ...state, live: new Map(state.live).set(delta.run_id, after) }
 }
 
-export function withDraftText(state: ChatState, text: DraftText): ChatState {
+export function applyDraftText(state: ChatState, text: DraftText): ChatState {
   const draft = state.drafts.get(text.draft_id)
   const last = Math.max(state.writing.get(text.draft_id)?.revision ?? -1, draft?.revision ?? -1)
   if (text.revision <= last || draft?.status === 'ended') return state
   return { ...state, writing: new Map(state.writing).set(text.draft_id, text) }
 }
 
-export function withTyping(state: ChatState, actorId: string, now: number): ChatState {
+export function applyTyping(state: ChatState, actorId: string, now: number): ChatState {
   return { ...state, typing: new Map(state.typing).set(actorId, now + TYPING_MS) }
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { LayeredMap } from './layered'
 
-it('is a map, and each copy keeps what it had, whatever is written to later ones', () => {
+it('behaves like a map, and copies are independent of later writes', () => {
   const write = fc.tuple(fc.integer({ min: 0, max: 400 }).map(String), fc.nat())
   fc.assert(
     fc.property(fc.array(fc.array(write, { maxLength: 120 }), { maxLength: 8 }), copies => {
@@ -30,7 +30,7 @@ it('is a map, and each copy keeps what it had, whatever is written to later ones
   )
 })
 
-it('reads nothing of what it stands on when it is copied', () => {
+it('does not read the base map when it is copied', () => {
   const below = new Map(Array.from({ length: 10 }, (_, at) => [String(at), at]))
   let read = 0
   below.entries = below[Symbol.iterator] = () => {

@@ -1,9 +1,9 @@
-/** A large map of which many copies are made, each with little that is new. */
+/** A large map that is copied often, with few changes per copy. */
 
-/** So many entries stand above the rest before all of them are put together. */
+/** Number of changed entries above which a copy merges them with the base map. */
 const MAX_ABOVE = 256
 
-/** Entries above those of another map, which several copies share and none writes to. */
+/** A map with changed entries above a base map, which several copies share and none modifies. */
 export class LayeredMap<V> implements ReadonlyMap<string, V> {
   private added = 0
 
@@ -12,7 +12,7 @@ export class LayeredMap<V> implements ReadonlyMap<string, V> {
     private readonly above: Map<string, V>,
   ) {}
 
-  /** Return a copy that can be written to; the map itself is not written to any more. */
+  /** Returns a copy that can be modified. The original must not be modified any more. */
   static copyOf<V>(map: ReadonlyMap<string, V>): LayeredMap<V> {
     if (!(map instanceof LayeredMap)) return new LayeredMap(map, new Map())
     if (map.above.size >= MAX_ABOVE) return new LayeredMap<V>(new Map<string, V>(map), new Map())

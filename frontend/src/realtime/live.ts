@@ -1,14 +1,14 @@
-/** The socket and the store: one of each per tab. */
+/** The socket and the store, of which each tab has one. */
 import { useCallback, useEffect } from 'react'
 import type { AnyRow, MessageRow, ServerFrame } from '@/api/types'
 import { type Observable, observable, useSelector } from '@/lib/observable'
-import { type ChatState, emptyChat, withOlder, withRows } from './chat'
+import { addOlderMessages, applyRows, type ChatState, emptyChat } from './chat'
 import { type Connection, LiveSocket } from './socket'
 import { apply, emptyState, evictOldChats, isBehind, type LiveState, updateChat } from './store'
 import { chatTopic, type Topic } from './topics'
 
-/** The hub repairs a gap by itself within moments; only when that fails is it asked. */
-const REPAIR_MS = 1_000
+/** Delay before missed frames are requested, in ms. Usually the hub sends them by itself. */
+const CATCH_UP_DELAY_MS = 1_000
 
 const liveState: Observable<LiveState> = observable(emptyState)
 export const connection: Observable<Connection> = observable<Connection>({ state: 'off' })
@@ -16,7 +16,7 @@ export const connection: Observable<Connection> = observable<Connection>({ state
 const listeners = new Set<(frame: ServerFrame) => void>()
 const signOutListeners = new Set<() => void>()
 let leftTopics: readonly string[] = []
-const repairs = new Map<string, ReturnType<typeof setTimeout>>()
+const catchUpTimers = new Map<string, ReturnType<typeof setTimeout>>()
 
 const socketUrl = () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/`
 
@@ -24,7 +24,7 @@ const socket = new LiveSocket(socketUrl, {
   onFrame: receive,
   onConnection: connection.set,
   onSignedOut: () => {
-    for (const leave of signOutListeners) leave()
+    for (const listener of signOutListeners) listener()
   },
   since: topic => {
     const chat = liveState.get().get(topic)
@@ -35,27 +35,27 @@ const socket = new LiveSocket(socketUrl, {
 function receive(frame: ServerFrame): void {
   liveState.set(apply(liveState.get(), frame, Date.now()))
   for (const listener of listeners) listener(frame)
-  for (const [topic, chat] of liveState.get()) if (isBehind(chat)) repairSoon(topic)
+  for (const [topic, chat] of liveState.get()) if (isBehind(chat)) scheduleCatchUp(topic)
 }
 
-function repairSoon(topic: string): void {
-  if (repairs.has(topic)) return
-  const repair = () => {
-    repairs.delete(topic)
+function scheduleCatchUp(topic: string): void {
+  if (catchUpTimers.has(topic)) return
+  const catchUp = () => {
+    catchUpTimers.delete(topic)
     const chat = liveState.get().get(topic)
-    // What nobody has open any more is asked for when it is opened again.
+    // A chat that is not open any more is read when it is opened again.
     if (!chat || !isBehind(chat) || !socket.isFollowed(topic)) return
     socket.subscribe(topic)
-    repairSoon(topic)
+    scheduleCatchUp(topic)
   }
-  repairs.set(topic, setTimeout(repair, REPAIR_MS))
+  catchUpTimers.set(topic, setTimeout(catchUp, CATCH_UP_DELAY_MS))
 }
 
 export function startLive(): void {
   socket.start()
 }
 
-/** Ends the line and forgets everything: the next person at this tab sees nothing of it. */
+/** Closes the socket and clears the store, so that the next person in this tab sees nothing of it. */
 export function stopLive(): void {
   socket.stop()
   liveState.set(emptyState)
@@ -82,49 +82,56 @@ export function useTopic(topic: Topic | null): void {
     const unfollow = socket.follow(topic)
     return () => {
       unfollow()
-      leave(topic)
+      handleLeave(topic)
     }
   }, [topic])
 }
 
-/** Remember that a chat was left, and drop those left long ago: a tab may be open for weeks. */
-function leave(topic: Topic): void {
+/** Remembers that a chat was left, and drops chats that were left long ago: a tab may stay open for weeks. */
+function handleLeave(topic: Topic): void {
   const before = liveState.get()
-  const order = [...leftTopics.filter(one => one !== topic), topic]
+  const order = [...leftTopics.filter(other => other !== topic), topic]
   const [state, kept] = evictOldChats(
     before,
-    order.filter(one => before.has(one) && !socket.isFollowed(one)),
+    order.filter(other => before.has(other) && !socket.isFollowed(other)),
   )
   leftTopics = kept
   liveState.set(state)
 }
 
-/** Asks for a topic again, e.g. when somebody was let in again. */
+/** Subscribes to a topic again, for example after the person was added to the chat again. */
 export const resubscribe = (topic: Topic) => socket.subscribe(topic)
 
-/** Put the rows of a REST answer into the store, before their frame comes. */
+/** Puts the rows of a REST response into the store, before their frame arrives. */
 export function upsertRows(chatId: string, rows: readonly AnyRow[]): void {
-  liveState.set(updateChat(liveState.get(), chatTopic(chatId), chat => (chat.loaded ? withRows(chat, rows) : chat)))
+  liveState.set(updateChat(liveState.get(), chatTopic(chatId), chat => (chat.loaded ? applyRows(chat, rows) : chat)))
 }
 
 export function prependHistory(chatId: string, rows: readonly MessageRow[], hasOlder: boolean): void {
-  liveState.set(updateChat(liveState.get(), chatTopic(chatId), chat => withOlder(chat, rows, hasOlder)))
+  liveState.set(updateChat(liveState.get(), chatTopic(chatId), chat => addOlderMessages(chat, rows, hasOlder)))
 }
 
 export function sendTyping(chatId: string): void {
   socket.send({ type: 'typing', topic: chatTopic(chatId) })
 }
 
-/** Send how far this person has read; returns whether it was sent. */
+/** Sends the read cursor of this person. Returns whether it was sent. */
 export const sendRead = (chatId: string, seq: number): boolean =>
   socket.send({ type: 'mark_read', topic: chatTopic(chatId), seq })
 
 export const chatState = (chatId: string): ChatState => liveState.get().get(chatTopic(chatId)) ?? emptyChat
 
-/** A part of one chat's state. Keep `part` stable (module level or memoised). */
-export function useChatSelector<P>(chatId: string, part: (chat: ChatState) => P, isEqual?: (a: P, b: P) => boolean): P {
-  const read = useCallback((state: LiveState) => part(state.get(chatTopic(chatId)) ?? emptyChat), [chatId, part])
-  return useSelector(liveState, read, isEqual)
+/** Selects a part of a chat's state. `selector` must be stable (at module level or memoized). */
+export function useChatSelector<P>(
+  chatId: string,
+  selector: (chat: ChatState) => P,
+  isEqual?: (a: P, b: P) => boolean,
+): P {
+  const select = useCallback(
+    (state: LiveState) => selector(state.get(chatTopic(chatId)) ?? emptyChat),
+    [chatId, selector],
+  )
+  return useSelector(liveState, select, isEqual)
 }
 
 export const useConnection = () => useSelector(connection, identity)

@@ -1,59 +1,59 @@
-/** Streaming texts of agents, until the durable row replaces them. */
+/** The streaming texts of agents, until durable rows replace them. */
 import type { Delta, PartialRow } from '@/api/types'
 
-/** One part of a message in the making. `end`: how many code points of it have been seen or skipped. */
+/** A part of a message that is streaming. `end` is the number of its code points that have arrived or were skipped. */
 export interface LiveText extends PartialRow {
   end: number
 }
 
-const sameText = (a: PartialRow, b: PartialRow) =>
+const isSameText = (a: PartialRow, b: PartialRow) =>
   a.message_id === b.message_id && a.part === b.part && a.index === b.index
 
-const codePoints = (text: string) => Array.from(text)
+const splitCodePoints = (text: string) => Array.from(text)
 
 export function fromPartial(partial: PartialRow): LiveText {
-  return { ...partial, end: codePoints(partial.text).length }
+  return { ...partial, end: splitCodePoints(partial.text).length }
 }
 
-/** The texts of one run after a delta. A delta that comes twice, late or from an older attempt changes nothing. */
+/** Adds a delta to the texts of a run. A delta that is repeated, late or of an older attempt changes nothing. */
 export function appendDelta(texts: readonly LiveText[], delta: Delta): readonly LiveText[] {
   const attempt = texts.reduce((highest, text) => Math.max(highest, text.attempt), 0)
   if (delta.attempt < attempt) return texts
   const current = delta.attempt > attempt ? [] : texts
-  const known = current.find(text => sameText(text, delta))
-  if (!known) return [...current, liveTextOf(delta)]
-  const longer = extended(known, delta)
-  return longer === known ? texts : current.map(text => (text === known ? longer : text))
+  const known = current.find(text => isSameText(text, delta))
+  if (!known) return [...current, buildLiveText(delta)]
+  const extended = extendText(known, delta)
+  return extended === known ? texts : current.map(text => (text === known ? extended : text))
 }
 
-function liveTextOf({ type: _, topic: __, offset, ...delta }: Delta): LiveText {
+function buildLiveText({ type: _, topic: __, offset, ...delta }: Delta): LiveText {
   const text = offset > 0 ? `…${delta.text}` : delta.text
-  return { ...delta, text, end: offset + codePoints(delta.text).length }
+  return { ...delta, text, end: offset + splitCodePoints(delta.text).length }
 }
 
-function extended(known: LiveText, delta: Delta): LiveText {
-  const added = codePoints(delta.text)
+function extendText(known: LiveText, delta: Delta): LiveText {
+  const added = splitCodePoints(delta.text)
   const end = delta.offset + added.length
   if (end <= known.end) return known
   const gap = delta.offset > known.end ? '…' : ''
-  const fresh = added.slice(Math.max(0, known.end - delta.offset)).join('')
+  const newText = added.slice(Math.max(0, known.end - delta.offset)).join('')
   return {
     ...known,
     name: delta.name ?? known.name,
     call_id: delta.call_id ?? known.call_id,
-    text: known.text + gap + fresh,
+    text: known.text + gap + newText,
     end,
   }
 }
 
-/** The known texts merged with those of a snapshot: of two versions of one text the longer wins. */
+/** Merges the known texts with those of a snapshot: of two versions of a text, the longer one is kept. */
 export function mergePartials(known: readonly LiveText[], received: readonly LiveText[]): readonly LiveText[] {
   const attempt = Math.max(0, ...known.map(text => text.attempt), ...received.map(text => text.attempt))
   const texts = known.filter(text => text.attempt === attempt)
-  for (const theirs of received.filter(text => text.attempt === attempt)) {
-    const at = texts.findIndex(text => sameText(text, theirs))
-    if (at < 0) texts.push(theirs)
-    else if (theirs.end >= (texts[at]?.end ?? 0)) texts[at] = theirs
+  for (const partial of received.filter(text => text.attempt === attempt)) {
+    const at = texts.findIndex(text => isSameText(text, partial))
+    if (at < 0) texts.push(partial)
+    else if (partial.end >= (texts[at]?.end ?? 0)) texts[at] = partial
   }
   return texts
 }

@@ -1,4 +1,4 @@
-/** For tests: a small server of one chat. It sends changes as frames, as catch-up and as a snapshot. */
+/** A simulated server with one chat, for tests. It sends changes as frames, as rows since a version, and as a snapshot. */
 import type {
   AnyRow,
   Changes,
@@ -105,16 +105,16 @@ const participant = (id: string, version: number, ended: boolean): ParticipantRo
   },
 })
 
-/** One change: what kind of row, and which of a few of that kind. */
+/** A change: the kind of row, and the index of one of a few rows of that kind. */
 export interface Change {
-  what: 'post' | 'edit' | 'run' | 'draft' | 'participant'
-  which: number
+  kind: 'post' | 'edit' | 'run' | 'draft' | 'participant'
+  index: number
 }
 
-/** The rows after each version; index 0 is before anything happened. */
+/** A chat with its rows after each version; version 0 is empty. */
 export class ServerChat {
   readonly frames: Changes[] = []
-  private readonly past: ReadonlyMap<string, AnyRow>[] = [new Map()]
+  private readonly rowsByVersion: ReadonlyMap<string, AnyRow>[] = [new Map()]
 
   constructor(changes: readonly Change[]) {
     for (const change of changes) this.commit(change)
@@ -126,68 +126,68 @@ export class ServerChat {
 
   private commit(change: Change): void {
     const version = this.version + 1
-    const before = this.past.at(-1) ?? new Map<string, AnyRow>()
-    const row = changed(before, change, version)
-    this.past.push(new Map(before).set(row.id, row))
+    const before = this.rowsByVersion.at(-1) ?? new Map<string, AnyRow>()
+    const row = buildChangedRow(before, change, version)
+    this.rowsByVersion.push(new Map(before).set(row.id, row))
     this.frames.push({ type: 'changes', topic, after: version - 1, version, rows: [row] })
   }
 
   snapshot(version = this.version): Subscribed {
-    const rows = [...(this.past[version]?.values() ?? [])].filter(isSent)
+    const rows = [...(this.rowsByVersion[version]?.values() ?? [])].filter(isInSnapshot)
     return { type: 'subscribed', topic, version, snapshot: true, has_older: false, rows, partials: [], present: [] }
   }
 
   since(since: number, version = this.version): Subscribed {
-    const rows = [...(this.past[version]?.values() ?? [])].filter(isSent)
-    const fresh = rows.filter(row => row.kind !== 'message' || row.version > since)
-    return { ...this.snapshot(version), snapshot: false, rows: fresh }
+    const rows = [...(this.rowsByVersion[version]?.values() ?? [])].filter(isInSnapshot)
+    const newRows = rows.filter(row => row.kind !== 'message' || row.version > since)
+    return { ...this.snapshot(version), snapshot: false, rows: newRows }
   }
 }
 
-const isSent = (row: AnyRow) => row.kind === 'message' || row.kind === 'chat' || !isEnded(row)
+const isInSnapshot = (row: AnyRow) => row.kind === 'message' || row.kind === 'chat' || !isEnded(row)
 
-function changed(before: ReadonlyMap<string, AnyRow>, { what, which }: Change, version: number): AnyRow {
-  const id = `${what}${which}`
+function buildChangedRow(before: ReadonlyMap<string, AnyRow>, { kind, index }: Change, version: number): AnyRow {
+  const id = `${kind}${index}`
   const known = before.get(id)
-  switch (what) {
+  switch (kind) {
     case 'post':
-      return message(`post${version}`, version, version, 'said')
+      return message(`post${version}`, version, version, 'text')
     case 'edit':
-      return editOf(before, which, version)
+      return buildEdit(before, index, version)
     case 'run':
       return run(id, version, known?.kind === 'run' && !isEnded(known) ? 'completed' : 'running')
     case 'draft':
-      return draftAfter(known, id, version)
+      return buildNextDraft(known, id, version)
     case 'participant':
       return participant(id, version, known?.kind === 'participant' && !known.ended)
   }
 }
 
-function editOf(before: ReadonlyMap<string, AnyRow>, which: number, version: number): MessageRow {
+function buildEdit(before: ReadonlyMap<string, AnyRow>, index: number, version: number): MessageRow {
   const messages = [...before.values()].filter(row => row.kind === 'message')
-  const old = messages[which % Math.max(1, messages.length)]
-  return old
-    ? message(old.id, version, old.seq, `edited at ${version}`)
-    : message(`post${version}`, version, version, 'said')
+  const edited = messages[index % Math.max(1, messages.length)]
+  return edited
+    ? message(edited.id, version, edited.seq, `edited at ${version}`)
+    : message(`post${version}`, version, version, 'text')
 }
 
-function draftAfter(known: AnyRow | undefined, id: string, version: number): DraftRow {
+function buildNextDraft(known: AnyRow | undefined, id: string, version: number): DraftRow {
   if (known?.kind !== 'draft') return draft(id, version, 1, 'drafting')
   return draft(id, version, known.revision + 1, known.status === 'drafting' ? 'ended' : 'drafting')
 }
 
-/** What must be equal however it was learnt. */
-export function durable(chat: ChatState | undefined) {
-  const live = <T extends ParticipantRow | DraftRow | RunRow>(rows: ReadonlyMap<string, T> | undefined) =>
+/** Returns the parts of a chat's state that must be equal however they were received. */
+export function selectDurable(chat: ChatState | undefined) {
+  const listActive = <T extends ParticipantRow | DraftRow | RunRow>(rows: ReadonlyMap<string, T> | undefined) =>
     [...(rows?.values() ?? [])].filter(row => !isEnded(row)).sort((a, b) => a.id.localeCompare(b.id))
   return {
     version: chat?.version,
-    // A snapshot's chat row carries the counter of everything, a frame's the one of its own last change.
+    // In a snapshot, the chat row has the version of the chat; in a frame, the version of its last change.
     chat: chat?.chat && { ...chat.chat, version: 0 },
     messages: [...(chat?.messages.values() ?? [])].sort((a, b) => a.seq - b.seq),
     log: chat?.log,
-    participants: live(chat?.participants),
-    drafts: live(chat?.drafts),
-    runs: live(chat?.runs),
+    participants: listActive(chat?.participants),
+    drafts: listActive(chat?.drafts),
+    runs: listActive(chat?.runs),
   }
 }

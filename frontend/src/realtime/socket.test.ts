@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Connection, LiveSocket } from './socket'
 
 class FakeSocket {
-  static made: FakeSocket[] = []
+  static instances: FakeSocket[] = []
   readyState = 1
   isClosed = false
   onopen: (() => void) | null = null
   onmessage: ((event: { data: string }) => void) | null = null
   onclose: ((event: { code: number }) => void) | null = null
   constructor(readonly url: string) {
-    FakeSocket.made.push(this)
+    FakeSocket.instances.push(this)
   }
   send(): void {}
   close(): void {
@@ -18,7 +18,7 @@ class FakeSocket {
 }
 
 const states: Connection['state'][] = []
-const opened = () => {
+const openSocket = () => {
   const socket = new LiveSocket(() => 'ws://here/ws/', {
     onFrame: () => undefined,
     onConnection: connection => states.push(connection.state),
@@ -26,13 +26,13 @@ const opened = () => {
     since: () => null,
   })
   socket.start()
-  FakeSocket.made[0]?.onopen?.()
+  FakeSocket.instances[0]?.onopen?.()
   return socket
 }
 
 beforeEach(() => {
   vi.useFakeTimers()
-  FakeSocket.made = []
+  FakeSocket.instances = []
   states.length = 0
   vi.stubGlobal('WebSocket', Object.assign(FakeSocket, { OPEN: 1 }))
 })
@@ -41,34 +41,34 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-describe('a line that is dead', () => {
-  it('is noticed when two heartbeats are missing, and another is tried', async () => {
-    opened()
+describe('a dead connection', () => {
+  it('is detected after two missing heartbeats and replaced', async () => {
+    openSocket()
     for (let beat = 0; beat < 5; beat += 1) {
       await vi.advanceTimersByTimeAsync(10_000)
-      FakeSocket.made[0]?.onmessage?.({ data: '{"type":"heartbeat","versions":{}}' })
+      FakeSocket.instances[0]?.onmessage?.({ data: '{"type":"heartbeat","versions":{}}' })
     }
     expect(states).toEqual(['connecting', 'open'])
     await vi.advanceTimersByTimeAsync(25_000)
     expect(states).toEqual(['connecting', 'open', 'waiting'])
-    expect(FakeSocket.made[0]?.isClosed).toBe(true)
+    expect(FakeSocket.instances[0]?.isClosed).toBe(true)
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(FakeSocket.made).toHaveLength(2)
+    expect(FakeSocket.instances).toHaveLength(2)
   })
 
-  it('is given up at once when the machine says that it is offline', () => {
-    const socket = opened()
+  it('is closed at once when the browser is offline', () => {
+    const socket = openSocket()
     socket.reconnectLater()
     expect(states.at(-1)).toBe('waiting')
-    expect(FakeSocket.made[0]?.isClosed).toBe(true)
+    expect(FakeSocket.instances[0]?.isClosed).toBe(true)
     socket.reconnectNow()
-    expect(FakeSocket.made).toHaveLength(2)
+    expect(FakeSocket.instances).toHaveLength(2)
   })
 })
 
-describe('what is followed', () => {
-  it('is known as long as somebody follows it', () => {
-    const socket = opened()
+describe('a topic', () => {
+  it('is followed until the last follower leaves', () => {
+    const socket = openSocket()
     const first = socket.follow('chat:1')
     const second = socket.follow('chat:1')
     first()

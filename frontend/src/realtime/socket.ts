@@ -1,8 +1,8 @@
-/** The one socket of this tab: keeps it open, follows topics, and asks again where something was missed. */
+/** The socket of this tab: keeps the connection open and follows topics. */
 import type { ClientFrame, ServerFrame } from '@/api/types'
 import { backoff } from './backoff'
 
-/** `waiting`: closed, and tried again by itself at `retryAt` (ms). */
+/** `waiting`: closed, with an automatic reconnect at `retryAt` (ms). */
 export type Connection =
   | { state: 'off' }
   | { state: 'connecting' }
@@ -12,24 +12,24 @@ export type Connection =
 interface SocketEvents {
   onFrame(frame: ServerFrame): void
   onConnection(connection: Connection): void
-  /** The session has ended: there is nobody to connect again for. */
+  /** Called when the session has ended. */
   onSignedOut(): void
-  /** The version of a topic that is here already; null when there is nothing yet. */
+  /** Returns the version of a topic that is loaded; null if none is. */
   since(topic: string): number | null
 }
 
 /** The server sends a heartbeat every 10 s: when two are missing, the connection is dead. */
 const HEARTBEAT_TIMEOUT_MS = 25_000
 
-/** The close code by which the server says that the session is over. */
-const SIGNED_OUT = 4003
+/** The close code of the server after the session ended. */
+const SIGNED_OUT_CODE = 4003
 
 export class LiveSocket {
   private socket: WebSocket | null = null
   private readonly subscriberCounts = new Map<string, number>()
   private attempt = 0
   private isStarted = false
-  private retry: ReturnType<typeof setTimeout> | undefined
+  private retryTimer: ReturnType<typeof setTimeout> | undefined
   private heartbeatTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(
@@ -45,19 +45,19 @@ export class LiveSocket {
 
   stop(): void {
     this.isStarted = false
-    clearTimeout(this.retry)
+    clearTimeout(this.retryTimer)
     this.closeSocket()
     this.events.onConnection({ state: 'off' })
   }
 
-  /** Tries now instead of at the end of the wait. */
+  /** Reconnects now instead of at the end of the delay. */
   reconnectNow(): void {
     if (!this.isStarted || this.socket) return
-    clearTimeout(this.retry)
+    clearTimeout(this.retryTimer)
     this.connect()
   }
 
-  /** Follows a topic until the returned function is called; several followers share one subscription. */
+  /** Follows a topic until the returned function is called. Several followers share one subscription. */
   follow(topic: string): () => void {
     const count = this.subscriberCounts.get(topic) ?? 0
     this.subscriberCounts.set(topic, count + 1)
@@ -73,7 +73,7 @@ export class LiveSocket {
     this.send({ type: 'subscribe', topic, since: this.events.since(topic) })
   }
 
-  /** Send a frame if the socket is open; returns whether it was. */
+  /** Sends a frame if the socket is open. Returns whether it was sent. */
   send(frame: ClientFrame): boolean {
     const isOpen = this.socket?.readyState === WebSocket.OPEN
     if (isOpen) this.socket?.send(JSON.stringify(frame))
@@ -116,7 +116,7 @@ export class LiveSocket {
     this.heartbeatTimer = setTimeout(() => this.reconnectLater(), HEARTBEAT_TIMEOUT_MS)
   }
 
-  /** A dead connection may take minutes to close by itself, so the end is not awaited. */
+  /** Closes the connection and schedules a reconnect. A dead connection may take minutes to close by itself. */
   reconnectLater(): void {
     const socket = this.socket
     if (!socket) return
@@ -136,14 +136,14 @@ export class LiveSocket {
   private handleClose(socket: WebSocket, code: number): void {
     if (this.socket !== socket) return
     this.closeSocket()
-    if (code === SIGNED_OUT) this.events.onSignedOut()
+    if (code === SIGNED_OUT_CODE) this.events.onSignedOut()
     this.scheduleReconnect()
   }
 
   private scheduleReconnect(): void {
     if (!this.isStarted) return
-    const wait = backoff(this.attempt++)
-    this.events.onConnection({ state: 'waiting', retryAt: Date.now() + wait })
-    this.retry = setTimeout(() => this.connect(), wait)
+    const delay = backoff(this.attempt++)
+    this.events.onConnection({ state: 'waiting', retryAt: Date.now() + delay })
+    this.retryTimer = setTimeout(() => this.connect(), delay)
   }
 }

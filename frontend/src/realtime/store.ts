@@ -1,32 +1,40 @@
-/** What this tab knows of its chats after each frame: `(state, frame) → state`. Pure. A frame may come twice, late or not at all. */
+/** The state of the chats in this tab: `(state, frame) → state`. Pure functions. A frame may arrive twice, late or not at all. */
 import type { ServerFrame } from '@/api/types'
-import { type ChatState, emptyChat, withChanges, withDelta, withDraftText, withSubscribed, withTyping } from './chat'
+import {
+  applyChanges,
+  applyDelta,
+  applyDraftText,
+  applySubscribed,
+  applyTyping,
+  type ChatState,
+  emptyChat,
+} from './chat'
 
 export type LiveState = ReadonlyMap<string, ChatState>
 
 export const emptyState: LiveState = new Map()
 
-/** The state after one frame. `now` (ms) dates what fades by itself. */
+/** Applies a frame. `now` is the time in ms, from which the typing notice expires. */
 export function apply(state: LiveState, frame: ServerFrame, now: number): LiveState {
   switch (frame.type) {
     case 'changes':
-      return updateChat(state, frame.topic, chat => withChanges(chat, frame))
+      return updateChat(state, frame.topic, chat => applyChanges(chat, frame))
     case 'subscribed':
-      return updateChat(state, frame.topic, chat => withSubscribed(chat, frame))
+      return updateChat(state, frame.topic, chat => applySubscribed(chat, frame))
     case 'delta':
-      return updateChat(state, frame.topic, chat => withDelta(chat, frame))
+      return updateChat(state, frame.topic, chat => applyDelta(chat, frame))
     case 'typing':
-      return updateChat(state, frame.topic, chat => withTyping(chat, frame.actor_id, now))
+      return updateChat(state, frame.topic, chat => applyTyping(chat, frame.actor_id, now))
     case 'presence':
       return updateChat(state, frame.topic, chat => ({ ...chat, present: frame.present }))
     case 'draft':
-      return updateChat(state, frame.topic, chat => withDraftText(chat, frame))
+      return updateChat(state, frame.topic, chat => applyDraftText(chat, frame))
     case 'access':
       return updateChat(state, frame.topic, chat => ({ ...chat, closed: !frame.allowed }))
     case 'heartbeat':
-      return withHeartbeat(state, frame.versions)
+      return applyHeartbeat(state, frame.versions)
     case 'error':
-      return withRefusal(state, frame.topic, frame.code)
+      return applyError(state, frame.topic, frame.code)
     case 'list_changed':
     case 'chat_activity':
     case 'progress':
@@ -44,13 +52,13 @@ export function updateChat(state: LiveState, topic: string, change: (chat: ChatS
   return after === before ? state : new Map(state).set(topic, after)
 }
 
-/** A chat that may not be followed is closed; any other refusal is about one frame only. */
-function withRefusal(state: LiveState, topic: string | null, code: string): LiveState {
+/** Closes a chat to which access is denied; any other error concerns a single frame. */
+function applyError(state: LiveState, topic: string | null, code: string): LiveState {
   if (topic === null || !['not_found', 'forbidden'].includes(code)) return state
   return updateChat(state, topic, chat => ({ ...chat, closed: true }))
 }
 
-function withHeartbeat(state: LiveState, versions: Record<string, number>): LiveState {
+function applyHeartbeat(state: LiveState, versions: Record<string, number>): LiveState {
   return Object.entries(versions).reduce(
     (all, [topic, version]) =>
       all.has(topic)
@@ -62,10 +70,10 @@ function withHeartbeat(state: LiveState, versions: Record<string, number>): Live
 
 export const isBehind = (chat: ChatState) => chat.loaded && chat.known > chat.version
 
-/** Chats that are kept after they were left: going back to them shows them at once. */
+/** Number of chats that are kept after they were left, so that they are shown at once on return. */
 export const MAX_LEFT = 20
 
-/** Forgets the chats that were left longest ago. `left` is in the order of leaving; returns what is kept of both. */
+/** Drops the chats that were left longest ago. `left` is in the order of leaving. Returns the remaining state and topics. */
 export function evictOldChats(state: LiveState, left: readonly string[]): [LiveState, readonly string[]] {
   const old = new Set(left.slice(0, Math.max(0, left.length - MAX_LEFT)))
   if (old.size === 0) return [state, left]

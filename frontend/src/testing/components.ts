@@ -1,4 +1,4 @@
-/** What every component test begins with: the styles, and the texts in English. */
+/** The setup of every component test: the styles and the texts in English. */
 import '@/styles/index.css'
 import { loadLanguage } from '@/lib/language'
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const src = fileURLToPath(new URL('..', import.meta.url))
 
-/** What each layer may import of the others, however the path is written. `testing` is for tests alone. */
+/** The other layers that each layer may import, by alias or relative path. `testing` is for tests only. */
 const allowed: Record<string, readonly string[]> = {
   lib: [],
   ui: ['lib'],
@@ -17,28 +17,28 @@ const allowed: Record<string, readonly string[]> = {
 
 const importing = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g
 
-/** The file that a path names, from src; nothing for a package. */
-function targetOf(file: string, path: string): string | null {
+/** Resolves an import path to a path below src; null for a package. */
+function resolveImport(file: string, path: string): string | null {
   if (path.startsWith('@/')) return path.slice(2)
   return path.startsWith('.') ? join(dirname(file), path) : null
 }
 
-/** Why `file` may not import `target`, both from src; null if it may. */
-function refusal(file: string, target: string): string | null {
+/** Describes why `file` may not import `target` (paths below src); null if it may. */
+function findViolation(file: string, target: string): string | null {
   const [layer = '', feature] = file.split('/')
   const [other = '', otherFeature, ...inside] = target.split('/')
-  if (other === '..') return `${file} reaches out of src: ${target}`
+  if (other === '..') return `${file} imports from outside src: ${target}`
   if (other !== layer)
-    return allowed[layer]?.includes(other) ? deep(file, other, inside, target) : `${file} → ${target}`
-  return layer === 'features' && feature !== otherFeature ? deep(file, other, inside, target) : null
+    return allowed[layer]?.includes(other) ? findDeepImport(file, other, inside, target) : `${file} → ${target}`
+  return layer === 'features' && feature !== otherFeature ? findDeepImport(file, other, inside, target) : null
 }
 
-const deep = (file: string, other: string, inside: readonly string[], target: string) =>
-  other === 'features' && inside.length > 0 ? `${file} looks inside a feature: ${target}` : null
+const findDeepImport = (file: string, other: string, inside: readonly string[], target: string) =>
+  other === 'features' && inside.length > 0 ? `${file} imports the inside of a feature: ${target}` : null
 
-function refusals(file: string, source: string): string[] {
-  const targets = [...source.matchAll(importing)].map(([, path = '']) => targetOf(file, path))
-  return targets.flatMap(target => (target === null ? [] : (refusal(file, target) ?? [])))
+function listViolations(file: string, source: string): string[] {
+  const targets = [...source.matchAll(importing)].map(([, path = '']) => resolveImport(file, path))
+  return targets.flatMap(target => (target === null ? [] : (findViolation(file, target) ?? [])))
 }
 
 const files = readdirSync(src, { recursive: true, withFileTypes: true })
@@ -46,9 +46,9 @@ const files = readdirSync(src, { recursive: true, withFileTypes: true })
   .map(entry => relative(src, join(entry.parentPath, entry.name)))
   .filter(file => !file.startsWith('testing/'))
 
-test('every file imports only what its layer may, by alias or by a relative path', () => {
+test('every file imports only the layers that its layer may', () => {
   expect(files.length).toBeGreaterThan(200)
-  expect(files.flatMap(file => refusals(file, readFileSync(join(src, file), 'utf8')))).toEqual([])
+  expect(files.flatMap(file => listViolations(file, readFileSync(join(src, file), 'utf8')))).toEqual([])
 })
 
 test.each([
@@ -61,8 +61,8 @@ test.each([
   ['app/Shell.tsx', "import { useFindActor } from '../features/chats/hooks'"],
   ['app/Shell.tsx', "import config from '../../vite.config'"],
   ['app/Shell.tsx', "import {\n  a,\n} from '@/testing/components'"],
-])('%s may not hold: %s', (file, source) => {
-  expect(refusals(file, source)).toHaveLength(1)
+])('%s may not contain: %s', (file, source) => {
+  expect(listViolations(file, source)).toHaveLength(1)
 })
 
 test.each([
@@ -71,6 +71,6 @@ test.each([
   ['features/chats/hooks.ts', "import { useAgentName } from '../agents'"],
   ['app/Shell.tsx', "import { ChatPage } from '../features/chats'"],
   ['app/Shell.tsx', "import { useState } from 'react'"],
-])('%s may hold: %s', (file, source) => {
-  expect(refusals(file, source)).toEqual([])
+])('%s may contain: %s', (file, source) => {
+  expect(listViolations(file, source)).toEqual([])
 })

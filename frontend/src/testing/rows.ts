@@ -1,12 +1,12 @@
 import type { MessageRow, SystemMessageRow, SystemPayload, TextMessageRow } from '@/api'
 
-/** What a row of a test says other than the usual. Of its payload only what matters there, and what a newer server may send. */
+/** The fields of a message that differ from the default. The payload may be partial, or one that only a newer server sends. */
 export interface MessageChange extends Partial<Omit<TextMessageRow, 'type' | 'payload'>> {
   type?: string
   payload?: object
 }
 
-/** A message of a chat as the server sends it. */
+/** Builds a message row. */
 export const messageRow = (seq: number, more: MessageChange = {}): MessageRow => {
   const row: MessageChange = {
     kind: 'message',
@@ -27,7 +27,7 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
   return row as MessageRow
 }
 
-/** A line of the system. */
+/** Builds a system message row. */
 export const systemRow = (
   type: SystemMessageRow['type'],
   payload: Partial<SystemPayload> = {},

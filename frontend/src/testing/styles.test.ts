@@ -10,37 +10,38 @@ const files = readdirSync(src, { recursive: true, withFileTypes: true })
   .map(entry => relative(src, join(entry.parentPath, entry.name)))
 const read = (file: string) => readFileSync(join(src, file), 'utf8')
 const sheets = files.filter(file => file.endsWith('.module.css'))
-const nameOf = (sheet: string) => basename(sheet, '.module.css')
+const getSheetName = (sheet: string) => basename(sheet, '.module.css')
 
-const withoutComments = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, '')
-/** Only what stands before a brace: numbers and file names have dots, too. */
-const selectorsOf = (css: string) =>
-  [...withoutComments(css).matchAll(/[^{};]+(?=\{)/g)].map(([each]) => each).join(' ')
-const classesIn = (selectors: string) => [...selectors.matchAll(/\.([A-Za-z][\w-]*)/g)].map(([, name = '']) => name)
-const globalsIn = (selectors: string) => [...selectors.matchAll(/:global\(\.([\w-]+)\)/g)].map(([, name = '']) => name)
+const removeComments = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, '')
+/** Extracts the selectors, because dots also occur in numbers and file names. */
+const extractSelectors = (css: string) =>
+  [...removeComments(css).matchAll(/[^{};]+(?=\{)/g)].map(([each]) => each).join(' ')
+const listClasses = (selectors: string) => [...selectors.matchAll(/\.([A-Za-z][\w-]*)/g)].map(([, name = '']) => name)
+const listGlobalClasses = (selectors: string) =>
+  [...selectors.matchAll(/:global\(\.([\w-]+)\)/g)].map(([, name = '']) => name)
 
-test('no two sheets have the same name, since classes are named by it', () => {
+test('style sheets have distinct names, because class names contain them', () => {
   expect(sheets.length).toBeGreaterThan(30)
-  expect(sheets.map(nameOf).filter((name, at, all) => all.indexOf(name) !== at)).toEqual([])
+  expect(sheets.map(getSheetName).filter((name, at, all) => all.indexOf(name) !== at)).toEqual([])
 })
 
-test('a sheet names no class of another sheet, and only global classes that there are', () => {
-  const known = new Set(classesIn(selectorsOf(read('styles/ground.css'))))
-  // Of the highlighter, and marks without a look of their own.
+test('a style sheet uses only global classes that exist', () => {
+  const known = new Set(listClasses(extractSelectors(read('styles/ground.css'))))
+  // Classes of highlight.js, and utility classes without rules of their own.
   const isForeign = (name: string) => name.startsWith('hljs-') || ['end', 'short', 'spread'].includes(name)
   const unknown = sheets.flatMap(sheet =>
-    globalsIn(selectorsOf(read(sheet)))
+    listGlobalClasses(extractSelectors(read(sheet)))
       .filter(name => !known.has(name) && !isForeign(name))
       .map(name => `${sheet}: ${name}`),
   )
   expect(unknown).toEqual([])
 })
 
-test('ui names no class of a feature or of the app', () => {
-  const upper = new Set(sheets.filter(sheet => !sheet.startsWith('ui/')).map(nameOf))
+test('ui uses no class of a feature or of the app', () => {
+  const upper = new Set(sheets.filter(sheet => !sheet.startsWith('ui/')).map(getSheetName))
   const wrong = sheets
     .filter(sheet => sheet.startsWith('ui/'))
-    .flatMap(sheet => globalsIn(selectorsOf(read(sheet))).map(name => `${sheet}: ${name}`))
+    .flatMap(sheet => listGlobalClasses(extractSelectors(read(sheet))).map(name => `${sheet}: ${name}`))
     .filter(each => upper.has(each.split(': ')[1]?.split('_')[0] ?? ''))
   expect(wrong).toEqual([])
 })

@@ -16,7 +16,7 @@ import { cx } from '@/lib/cx'
 import { hashText } from '@/lib/ids'
 import styles from './Avatar.module.css'
 
-/** An avatar that was chosen: an emoji, or a letter on one of the five colours. */
+/** A chosen avatar: an emoji, or a letter on one of five colours. */
 export type AvatarData = { kind: 'emoji'; emoji: string } | { kind: 'letter'; letter: string; color: 1 | 2 | 3 | 4 | 5 }
 
 export const colors = [1, 2, 3, 4, 5] as const
@@ -24,9 +24,9 @@ export const colors = [1, 2, 3, 4, 5] as const
 interface AvatarProps {
   id: string
   name: string
-  /** Without one, it follows from the id. */
+  /** Without it, the avatar is derived from the id. */
   avatar?: AvatarData | null | undefined
-  /** Square, or round. */
+  /** Square for agents, round for people. */
   square: boolean
   size?: 'tiny' | 'm' | 'l' | 'xl'
   isOnline?: boolean
@@ -46,26 +46,26 @@ const icons: readonly LucideIcon[] = [
   Bot,
 ]
 
-/** The icon that stands for something square. */
-const iconOf = (id: string): LucideIcon => icons[hashText(id) % icons.length] ?? Bot
+/** Returns the icon of a square avatar. */
+const getIcon = (id: string): LucideIcon => icons[hashText(id) % icons.length] ?? Bot
 
-const colorOf = (text: string) => colors[hashText(text) % colors.length] ?? 1
+const getColor = (text: string) => colors[hashText(text) % colors.length] ?? 1
 
-/** The letter people know a name by: the given name's first character in Chinese, else the first letter. */
-function initialOf(name: string): string {
+/** Returns the initial of a name: in Chinese the first character of the given name, otherwise the first letter. */
+function getInitial(name: string): string {
   const chars = Array.from(name.trim())
   const isHan = /\p{Script=Han}/u.test(chars[0] ?? '')
   return (isHan && chars.length > 1 && chars.length < 5 ? chars[1] : chars[0])?.toUpperCase() ?? '?'
 }
 
-/** The avatar that something gets when it is made: the first letter of its name on a colour. */
+/** Builds the initial avatar for a name: its first letter on a colour. */
 export function letterAvatar(name: string): AvatarData {
-  const letter = initialOf(name)
+  const letter = getInitial(name)
   if (!/^[\p{L}\p{N}]$/u.test(letter)) return { kind: 'emoji', emoji: '🤖' }
-  return { kind: 'letter', letter, color: colorOf(name.trim()) }
+  return { kind: 'letter', letter, color: getColor(name.trim()) }
 }
 
-/** Decorative: the name always stands beside it, or is given apart. */
+/** An avatar. It is hidden from screen readers, because the name is always given beside it. */
 export function Avatar({ id, name, avatar, square, size, isOnline }: AvatarProps) {
   if (avatar) {
     const style = avatar.kind === 'emoji' ? styles.emoji : cx(styles.letter, styles[`f${avatar.color}`])
@@ -84,16 +84,16 @@ export function Avatar({ id, name, avatar, square, size, isOnline }: AvatarProps
   if (!square) {
     return (
       <span
-        className={cx(styles.avatar, styles[`f${colorOf(id)}`], size && styles[size])}
+        className={cx(styles.avatar, styles[`f${getColor(id)}`], size && styles[size])}
         data-slot="avatar"
         aria-hidden
       >
-        {initialOf(name)}
+        {getInitial(name)}
         {isOnline ? <i className={styles.on} /> : null}
       </span>
     )
   }
-  const Icon = iconOf(id)
+  const Icon = getIcon(id)
   return (
     <span className={cx(styles.avatar, styles.square, size && styles[size])} data-slot="avatar" data-square aria-hidden>
       <Icon className="i" />

@@ -29,12 +29,12 @@ it('chooses an emoji, then a letter on a colour, then none', async () => {
   await expect.element(screen.getByText('null')).toBeVisible()
 })
 
-it('draws what was chosen wherever a face is drawn', async () => {
+it('shows the chosen avatar', async () => {
   const screen = await render(<Chosen start={{ kind: 'emoji', emoji: '🦉' }} />)
   await expect.element(screen.getByRole('button', { name: 'Change the picture' })).toHaveTextContent('🦉')
 })
 
-it('gives what is not made yet a letter that follows from its name, and never a sign that is no letter', () => {
+it('derives a letter avatar from the name, or an emoji if the name starts with no letter', () => {
   expect(letterAvatar('Scribe')).toEqual(letterAvatar('Scribe'))
   expect(letterAvatar('王佳玲')).toMatchObject({ kind: 'letter', letter: '佳' })
   expect(letterAvatar('').kind).toBe('emoji')

@@ -19,12 +19,12 @@ interface AvatarPickerProps {
   name: string
   avatar: AvatarData | null
   square: boolean
-  /** Null: none of its own. Without `canClear` there is always one. */
+  /** Whether the avatar can be set to null, for an automatic one. */
   canClear: boolean
   onChange(avatar: AvatarData | null): void
 }
 
-/** A face, and behind it what it can be instead: an emoji, or the name's letter on a colour. */
+/** An avatar that opens a choice of emojis and of the name's initial on a colour. */
 export function AvatarPicker({ id, name, avatar, square, canClear, onChange }: AvatarPickerProps) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)

@@ -7,13 +7,13 @@ import { Button } from './Button'
 
 interface BoundaryProps {
   children: ReactNode
-  /** What there is to read when the part cannot be drawn. */
+  /** A text to show when the children cannot be rendered. */
   text?: string
-  /** It is tried again when one of these changes. */
+  /** Rendering is retried when one of these changes. */
   resetKeys?: readonly unknown[]
 }
 
-/** An error boundary around a part of the page: it shows the part's text as it was written, or a notice. */
+/** An error boundary around a part of the page, which shows the source text of the part or a notice. */
 export function Boundary({ children, text, resetKeys }: BoundaryProps) {
   const fallback = ({ resetErrorBoundary }: FallbackProps) => <Notice text={text} onRetry={resetErrorBoundary} />
   return (

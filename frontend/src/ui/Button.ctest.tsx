@@ -6,7 +6,7 @@ import { Button } from './Button'
 
 const reason = 'Name a model first.'
 
-it('says why it cannot be pressed: under the pointer, with the focus, and when it is pressed', async () => {
+it('shows why it is blocked on hover, focus and click', async () => {
   const press = vi.fn()
   const screen = await render(
     <>
@@ -41,7 +41,7 @@ function Once() {
   )
 }
 
-it('keeps the focus when what it does makes it blocked', async () => {
+it('keeps the focus when its action blocks it', async () => {
   const screen = await render(<Once />)
   const button = screen.getByRole('button', { name: 'Apply' })
   await button.click()

@@ -9,14 +9,14 @@ type Tone = 'plain' | 'ink' | 'good' | 'amber' | 'violet' | 'bad' | 'flat'
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
   tone?: Tone
   size?: 'xs' | 'lg'
-  /** What is being done, e.g. "Saving v7": shown with an arc in place of the label. */
+  /** The running action, such as "Saving v7", shown with a spinner in place of the label. */
   busy?: ReactNode
-  /** Why it cannot be pressed now. It stays in the tab order, so that the reason can be read. */
+  /** The reason why the button is disabled. It stays in the tab order, so that the reason can be read. */
   blocked?: string | boolean
 }
 
 export function Button({ tone = 'plain', size, busy, blocked, className, children, onClick, ...rest }: ButtonProps) {
-  const off = Boolean(blocked) || Boolean(busy)
+  const isDisabled = Boolean(blocked) || Boolean(busy)
   const reason = typeof blocked === 'string' ? blocked : null
   const button = (
     <button
@@ -25,11 +25,11 @@ export function Button({ tone = 'plain', size, busy, blocked, className, childre
       data-slot="button"
       data-size={size}
       className={cx(styles.btn, tone !== 'plain' && styles[tone], size && styles[size], className)}
-      aria-disabled={off || undefined}
+      aria-disabled={isDisabled || undefined}
       aria-busy={Boolean(busy) || undefined}
       title={reason ? undefined : rest.title}
       aria-description={reason ?? undefined}
-      onClick={event => (off ? event.preventDefault() : onClick?.(event))}
+      onClick={event => (isDisabled ? event.preventDefault() : onClick?.(event))}
     >
       {busy ? (
         <>
@@ -41,7 +41,7 @@ export function Button({ tone = 'plain', size, busy, blocked, className, childre
       )}
     </button>
   )
-  // Whether there may be a reason does not change while the button is on the screen, so it keeps its focus.
+  // A button either always or never has the prop, so it is not remounted and keeps its focus.
   return blocked === undefined ? button : <Tooltip text={reason}>{button}</Tooltip>
 }
 
@@ -50,7 +50,7 @@ interface IconButtonProps extends ComponentProps<'button'> {
   small?: boolean
 }
 
-/** A button that is only an icon; its label is read out and shown under the pointer. */
+/** A button with only an icon. Its label is shown on hover and read by screen readers. */
 export function IconButton({ label, small, className, children, ...rest }: IconButtonProps) {
   return (
     <button

@@ -13,7 +13,7 @@ function All({ start }: { start: boolean | 'mixed' }) {
   )
 }
 
-it('is ticked by a click around it, or by the space bar, and says that some are', async () => {
+it('is toggled by a click near it or the space bar, and can be mixed', async () => {
   const screen = await render(<All start="mixed" />)
   const box = screen.getByRole('checkbox', { name: 'Select all' })
   await expect.element(box).toHaveAttribute('aria-checked', 'mixed')

@@ -8,7 +8,7 @@ interface CheckboxProps {
   onChange(): void
 }
 
-/** Its target is larger than it looks. */
+/** A checkbox. Its click target is larger than the box. */
 export function Checkbox({ checked, label, onChange }: CheckboxProps) {
   const Sign = checked === 'mixed' ? Minus : Check
   return (

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest'
 import { render } from 'vitest-browser-react'
 import { Collapsible } from './Collapsible'
 
-it('opens and closes with its button, and says so', async () => {
-  const screen = await render(<Collapsible head="Details">the whole story</Collapsible>)
+it('opens and closes with its button', async () => {
+  const screen = await render(<Collapsible head="Details">the content</Collapsible>)
   const button = screen.getByRole('button', { name: 'Details' })
   await expect.element(button).toHaveAttribute('aria-expanded', 'false')
   await button.click()
-  await expect.element(screen.getByText('the whole story')).toBeVisible()
+  await expect.element(screen.getByText('the content')).toBeVisible()
   await expect.element(button).toHaveAttribute('aria-expanded', 'true')
   await button.click()
-  await expect.element(screen.getByText('the whole story')).not.toBeInTheDocument()
+  await expect.element(screen.getByText('the content')).not.toBeInTheDocument()
 })
 
-it('is open while it matters, until somebody decides otherwise', async () => {
+it('follows the `open` prop until the reader opens or closes it', async () => {
   const collapsible = (open: boolean) => (
     <Collapsible head="Tool" open={open}>
       its result

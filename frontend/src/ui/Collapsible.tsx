@@ -6,11 +6,11 @@ import styles from './Collapsible.module.css'
 
 interface CollapsibleProps {
   head: ReactNode
-  /** At the end of the head: how it stands. */
+  /** A status at the end of the head. */
   state?: ReactNode
   children: ReactNode
   plain?: boolean
-  /** Open until the reader opens or closes it. */
+  /** Whether it is open, until the reader opens or closes it. */
   open?: boolean
 }
 

@@ -7,14 +7,14 @@ import { copyText } from './copy'
 import fieldStyles from './Field.module.css'
 import { showToast } from './toast'
 
-/** A text that is shown once, to be copied. */
+/** A read-only text with a button to copy it. */
 export function CopyField({ label, text }: { label: string; text: string }) {
   const { t } = useTexts()
   const [copied, setCopied] = useState(false)
   const copy = async () => {
-    const done = await copyText(text)
-    setCopied(done)
-    if (!done) showToast(t('copyFailed'))
+    const isCopied = await copyText(text)
+    setCopied(isCopied)
+    if (!isCopied) showToast(t('copyFailed'))
   }
   const Icon = copied ? Check : Copy
   return (

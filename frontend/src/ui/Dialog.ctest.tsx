@@ -23,7 +23,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-it('has a name and a description, keeps the focus inside, and gives it back when it is closed', async () => {
+it('has a name and a description, keeps the focus inside, and restores it on close', async () => {
   const screen = await render(<Rename />)
   const open = screen.getByRole('button', { name: 'Rename' })
   await open.click()
@@ -38,7 +38,7 @@ it('has a name and a description, keeps the focus inside, and gives it back when
   await expect.element(open).toHaveFocus()
 })
 
-it('is closed by its button, and by a press beside it', async () => {
+it('is closed by its button and by a click outside', async () => {
   const screen = await render(<Rename />)
   const open = screen.getByRole('button', { name: 'Rename' })
   const dialog = screen.getByRole('dialog')
@@ -51,7 +51,7 @@ it('is closed by its button, and by a press beside it', async () => {
   await expect.element(dialog).not.toBeInTheDocument()
 })
 
-it('can be closed although what is in it cannot be drawn', async () => {
+it('can be closed when its content cannot be rendered', async () => {
   vi.spyOn(console, 'error').mockReturnValue()
   const Broken = () => {
     throw new Error('broken')

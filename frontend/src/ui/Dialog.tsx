@@ -1,29 +1,32 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
+import { FocusScope } from 'radix-ui/internal'
 import { type ReactNode, useState } from 'react'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { useSelector } from '@/lib/observable'
 import { Boundary } from './Boundary'
 import { IconButton } from './Button'
 import styles from './Dialog.module.css'
+import { toastRegion } from './toast'
 
 interface DialogProps {
   open: boolean
   onOpenChange(open: boolean): void
   title: string
-  /** Shown to everybody under the title. */
+  /** Shown below the title. */
   description?: ReactNode
   children: ReactNode
   className?: string
 }
 
-/** Give the focus back to where it was when the dialog was opened, unless it has gone elsewhere: our dialogs have no trigger of Radix. */
-function useFocusBack(isOpen: boolean): (event: Event) => void {
+/** Returns a handler that restores the focus when the dialog is closed, unless it is elsewhere: our dialogs have no Radix trigger. */
+function useRestoreFocus(isOpen: boolean): (event: Event) => void {
   const [wasOpen, setWasOpen] = useState(false)
   const [opener, setOpener] = useState<Element | null>(null)
   if (isOpen !== wasOpen) {
     setWasOpen(isOpen)
-    // While drawing: a field of the dialog may take the focus as soon as it is there.
+    // Read during rendering, because a field of the dialog may take the focus as soon as it is mounted.
     if (isOpen) setOpener(document.activeElement)
   }
   return event => {
@@ -32,10 +35,17 @@ function useFocusBack(isOpen: boolean): (event: Event) => void {
   }
 }
 
-/** A dialog in the middle of the screen. Radix's own overlay injects a style sheet, which the CSP refuses; ours is a plain scrim. */
+/** Lets the focus move from the dialog that contains it to the toasts, so that they can be used while the dialog is open. */
+function ToastFocus() {
+  const region = useSelector(toastRegion, element => element)
+  FocusScope.useFocusScopeBranch(region)
+  return null
+}
+
+/** A modal dialog. It has its own overlay, because the one of Radix injects a style sheet, which the CSP blocks. */
 export function Dialog({ open, onOpenChange, title, description, children, className }: DialogProps) {
   const { t } = useTexts()
-  const onCloseAutoFocus = useFocusBack(open)
+  const onCloseAutoFocus = useRestoreFocus(open)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -57,15 +67,16 @@ export function Dialog({ open, onOpenChange, title, description, children, class
           </header>
           {description ? <Radix.Description className="muted sm">{description}</Radix.Description> : null}
           <Boundary>{children}</Boundary>
+          <ToastFocus />
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   )
 }
 
-/** A bare dialog for the palette: its own head, its own look. */
+/** A modal dialog without header and styles, for the palette. */
 export function BareDialog({ open, onOpenChange, title, children, className }: Omit<DialogProps, 'description'>) {
-  const onCloseAutoFocus = useFocusBack(open)
+  const onCloseAutoFocus = useRestoreFocus(open)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -73,6 +84,7 @@ export function BareDialog({ open, onOpenChange, title, children, className }: O
         <Radix.Content className={className} onCloseAutoFocus={onCloseAutoFocus} aria-describedby={undefined}>
           <Radix.Title className="sr">{title}</Radix.Title>
           <Boundary>{children}</Boundary>
+          <ToastFocus />
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

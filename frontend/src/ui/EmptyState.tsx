@@ -9,7 +9,7 @@ interface EmptyStateProps {
   actions?: ReactNode
 }
 
-/** An empty state: says what to do, and offers it. */
+/** An empty state with a title, a hint and actions. */
 export function EmptyState({ icon: Icon, title, children, actions }: EmptyStateProps) {
   return (
     <div className={styles.empty}>

@@ -8,11 +8,11 @@ interface FieldProps {
   label: string
   hint?: ReactNode
   error?: string | null
-  /** Draws the control; spread the given attributes on it. */
+  /** Renders the control with these attributes. */
   children(attributes: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }): ReactNode
 }
 
-/** Label above, control, then a hint or what is wrong with it. */
+/** A control with a label above and a hint or an error below. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId()
   const note = error || hint ? `${id}-note` : undefined
@@ -39,14 +39,14 @@ export function Field({ label, hint, error, children }: FieldProps) {
 }
 
 interface SearchInputProps {
-  /** Read out, and shown while nothing is written. */
+  /** The accessible name and the placeholder. */
   label: string
   value: string
   onChange(value: string): void
   className?: string
 }
 
-/** What a list is searched by. */
+/** The search field of a list. */
 export function SearchInput({ label, value, onChange, className }: SearchInputProps) {
   return (
     <input
@@ -68,22 +68,22 @@ interface TextFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   onChange(value: string): void
 }
 
-/** What the browser finds wrong with a field, as a text of ours. */
-function problemOf({ validity }: HTMLInputElement): PlainTextKey {
+/** Returns the key of our text for a validation error of the browser. */
+function getProblemKey({ validity }: HTMLInputElement): PlainTextKey {
   if (validity.valueMissing) return 'field.missing'
   if (validity.tooShort) return 'error.password_too_short'
   if (validity.typeMismatch) return 'field.malformed'
   return 'error.invalid'
 }
 
-/** A line of text. What is wrong with it is said below it, and not in a bubble of the browser's language. */
+/** A text field. Validation errors are shown below it instead of in a popup of the browser. */
 export function TextField({ label, hint, error, onChange, className, ...rest }: TextFieldProps) {
   const { t } = useTexts()
   const [problem, setProblem] = useState<PlainTextKey | null>(null)
   const onInvalid = (event: InvalidEvent<HTMLInputElement>) => {
     event.preventDefault()
     const field = event.currentTarget
-    setProblem(field.type === 'email' && field.validity.typeMismatch ? 'error.invalid_email' : problemOf(field))
+    setProblem(field.type === 'email' && field.validity.typeMismatch ? 'error.invalid_email' : getProblemKey(field))
     if (field.form?.querySelector(':invalid:not(fieldset)') === field) field.focus()
   }
   return (

@@ -7,13 +7,13 @@ import blocks from './blocks.module.css'
 import layout from './layout.module.css'
 
 interface LoadErrorProps {
-  /** What could not be read; the error alone without it. */
+  /** A text before the error that names what could not be loaded. */
   text?: string
   error: unknown
   onRetry(): void
 }
 
-/** What could not be read, why, and another try. */
+/** An error of loading data, with a button to retry. */
 export function LoadError({ text, error, onRetry }: LoadErrorProps) {
   const { t } = useTexts()
   return (

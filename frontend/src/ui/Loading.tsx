@@ -10,7 +10,7 @@ interface LoadingProps {
   lines?: number
 }
 
-/** What stands where something is being read: grey lines; or why it could not be read, and another try. */
+/** A skeleton while a query is loading, or its error with a button to retry. */
 export function Loading({ query, lines = 4 }: LoadingProps) {
   const { t } = useTexts()
   if (!query.error) return <Skeleton lines={lines} label={t('loading')} />

@@ -1,7 +1,7 @@
 import { cx } from '@/lib/cx'
 import styles from './Logo.module.css'
 
-/** The product's name with its mark. */
+/** The name of the product with its logo. */
 export const Logo = () => (
   <span className={cx(styles.ws, styles.brand)}>
     <span className={styles.logo} aria-hidden>

@@ -8,13 +8,13 @@ interface MenuProps {
   children: ReactNode
   align?: 'start' | 'end'
   label?: string
-  startOpen?: boolean
+  isInitiallyOpen?: boolean
 }
 
-/** A menu that hangs on a button. Not modal: Radix's scroll lock injects a style sheet, which the CSP refuses. */
-export function Menu({ trigger, children, align = 'start', label, startOpen = false }: MenuProps) {
+/** A dropdown menu. It is not modal, because the scroll lock of Radix injects a style sheet, which the CSP blocks. */
+export function Menu({ trigger, children, align = 'start', label, isInitiallyOpen = false }: MenuProps) {
   return (
-    <Radix.Root modal={false} defaultOpen={startOpen}>
+    <Radix.Root modal={false} defaultOpen={isInitiallyOpen}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
@@ -48,4 +48,4 @@ export function MenuItem({ onSelect, children, bad }: MenuItemProps) {
 export const MenuCaption = ({ children }: { children: ReactNode }) => (
   <Radix.Label className={styles.cap}>{children}</Radix.Label>
 )
-export const MenuLine = () => <Radix.Separator className={styles.menuLine} />
+export const MenuSeparator = () => <Radix.Separator className={styles.menuLine} />

@@ -6,16 +6,16 @@ interface PathLinkProps extends ComponentProps<'a'> {
   onGo(path: string): void
 }
 
-const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey
+const isPlainClick = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey
 
-/** A link inside the app: a plain click goes there without loading the page; a new tab or window is the browser's business. */
+/** A link inside the app. A plain click navigates without reloading the page; the browser handles other clicks, such as a new tab. */
 export function PathLink({ path, onGo, ...rest }: PathLinkProps) {
   return (
     <a
       {...rest}
       href={path}
       onClick={event => {
-        if (!isPlain(event)) return
+        if (!isPlainClick(event)) return
         event.preventDefault()
         onGo(path)
       }}

@@ -13,7 +13,7 @@ function Columns() {
   return <Segments label="Columns" value={value} options={options} onChange={setValue} />
 }
 
-it('chooses one of them, by the pointer or by keys, and never none', async () => {
+it('chooses one segment by pointer or keyboard, and never none', async () => {
   const screen = await render(<Columns />)
   const [one, two] = [screen.getByRole('radio', { name: 'One' }), screen.getByRole('radio', { name: 'Two' })]
   await expect.element(screen.getByRole('radiogroup', { name: 'Columns' })).toBeVisible()

@@ -11,7 +11,7 @@ interface SegmentsProps<T extends string> {
   className?: string
 }
 
-/** A choice of one among a few that are all shown; the arrow keys go through them. */
+/** A choice of one of a few options, which are all shown. The arrow keys move between them. */
 export function Segments<T extends string>({ label, value, options, onChange, className }: SegmentsProps<T>) {
   return (
     <ToggleGroup.Root
@@ -20,7 +20,7 @@ export function Segments<T extends string>({ label, value, options, onChange, cl
       className={cx(styles.seg, className)}
       aria-label={label}
       value={value}
-      // Pressing what is chosen would choose nothing.
+      // Clicking the chosen option again yields an empty value, which is ignored.
       onValueChange={next => next && onChange(next as T)}
     >
       {options.map(option => (

@@ -1,4 +1,4 @@
 import styles from './Spinner.module.css'
 
-/** The arc of something that goes on. */
+/** A spinner. */
 export const Spinner = () => <i className={styles.busy} aria-hidden />

@@ -10,7 +10,7 @@ import { removeToast, toasts } from './toast'
 
 const DURATION_MS = 10_000
 
-/** F8 leads to them. As long as the pointer or the focus is among them, none goes away. */
+/** The shown toasts. F8 moves the focus to them and back. They stay as long as the pointer or the focus is on one of them. */
 export function ToastList() {
   const { t } = useTexts()
   const list = useSelector(toasts, value => value) ?? []
@@ -18,6 +18,10 @@ export function ToastList() {
   const cameFrom = useRef<HTMLElement | null>(null)
   useActions(() => ({
     'toast.focus': () => {
+      if (viewport.current?.contains(document.activeElement)) {
+        cameFrom.current?.focus()
+        return true
+      }
       const first = viewport.current?.querySelector<HTMLElement>('button')
       if (!first) return false
       cameFrom.current = document.activeElement as HTMLElement | null

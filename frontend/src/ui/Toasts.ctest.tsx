@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { useShortcuts } from '@/lib/actions'
+import { Dialog } from './Dialog'
 import { Toasts } from './Toasts'
 import { showToast } from './toast'
 
@@ -15,7 +16,7 @@ function Screen() {
   )
 }
 
-it('stacks toasts, keeps them under the pointer, and is focused by F8', async () => {
+it('stacks toasts, keeps them while the pointer is over them, and is focused by F8', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const undo = vi.fn()
   const screen = await render(<Screen />)
@@ -37,7 +38,7 @@ it('stacks toasts, keeps them under the pointer, and is focused by F8', async ()
   vi.useRealTimers()
 })
 
-it('closes by itself, and shows the same text once', async () => {
+it('closes toasts after a while and shows the same text once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const screen = await render(<Screen />)
   showToast('Copied.')
@@ -47,4 +48,32 @@ it('closes by itself, and shows the same text once', async () => {
   await vi.advanceTimersByTimeAsync(11_000)
   await expect.element(list.getByText('Copied.')).not.toBeInTheDocument()
   vi.useRealTimers()
+})
+
+it('can be used by keyboard and by a screen reader while a dialog is open', async () => {
+  const undo = vi.fn()
+  const onOpenChange = vi.fn()
+  const screen = await render(
+    <>
+      <Screen />
+      <Dialog open onOpenChange={onOpenChange} title="People">
+        <input aria-label="Name" />
+      </Dialog>
+    </>,
+  )
+  const field = screen.getByRole('textbox', { name: 'Name' })
+  await field.click()
+  showToast('Bob was removed.', { label: 'Undo', run: undo })
+  const button = screen.getByRole('button', { name: 'Undo' })
+  await expect.element(button).toBeVisible()
+  await userEvent.keyboard('{F8}')
+  await expect.element(button).toHaveFocus()
+  await userEvent.keyboard('{F8}')
+  await expect.element(field).toHaveFocus()
+  await userEvent.keyboard('{F8}')
+  await userEvent.keyboard('{Enter}')
+  expect(undo).toHaveBeenCalledOnce()
+  await expect.element(field).toHaveFocus()
+  await expect.element(button).not.toBeInTheDocument()
+  expect(onOpenChange).not.toHaveBeenCalled()
 })

@@ -5,18 +5,23 @@ import { useSelector } from '@/lib/observable'
 import { IconButton } from './Button'
 import { lazy } from './lazy'
 import styles from './Toasts.module.css'
-import { removeToast, toasts } from './toast'
+import { removeToast, toastRegion, toasts } from './toast'
 
 const ToastList = lazy(() => import('./ToastList').then(module => ({ default: module.ToastList })), LatestToast)
 
 /** The list of toasts, which is loaded with the first of them. */
 export function Toasts() {
   const isUsed = useSelector(toasts, list => list !== null)
-  return isUsed ? (
-    <Suspense>
-      <ToastList />
-    </Suspense>
-  ) : null
+  return (
+    // A modal dialog hides the rest of the page from screen readers, except the elements with `aria-live`.
+    <div ref={toastRegion.set} aria-live="off">
+      {isUsed ? (
+        <Suspense>
+          <ToastList />
+        </Suspense>
+      ) : null}
+    </div>
+  )
 }
 
 /** Used when the list could not be loaded: "No connection" itself may be the first toast. */

@@ -6,7 +6,7 @@ import { Tooltip } from './Tooltip'
 
 const text = 'Only editors save versions.'
 
-it('stands above its control, below it at the top of the screen, and never beyond the edge', async () => {
+it('is above its control, or below it at the top of the screen, and never beyond the edge', async () => {
   const screen = await render(
     <>
       <div style={{ position: 'fixed', top: 0, left: 0 }}>
@@ -21,22 +21,22 @@ it('stands above its control, below it at the top of the screen, and never beyon
       </div>
     </>,
   )
-  const boxOf = async (name: string) => {
+  const measure = async (name: string) => {
     const control = screen.getByRole('button', { name })
     await control.click()
     await expect.element(screen.getByRole('tooltip')).toHaveTextContent(text)
-    return { control: control.element().getBoundingClientRect(), tip: boxOfTip() }
+    return { control: control.element().getBoundingClientRect(), tip: measureTooltip() }
   }
-  const boxOfTip = () => screen.getByRole('tooltip').element().getBoundingClientRect()
-  const corner = await boxOf('corner')
+  const measureTooltip = () => screen.getByRole('tooltip').element().getBoundingClientRect()
+  const corner = await measure('corner')
   expect(corner.tip.top).toBeCloseTo(corner.control.bottom + 6, 0)
   expect(corner.tip.left).toBe(8)
-  const middle = await boxOf('middle')
+  const middle = await measure('middle')
   expect(middle.tip.bottom).toBeCloseTo(middle.control.top - 6, 0)
   expect(middle.tip.left + middle.tip.width / 2).toBeCloseTo(middle.control.left + middle.control.width / 2, 0)
 })
 
-it('is hidden by Escape, and the dialog around it stays open', async () => {
+it('is hidden by Escape, which does not close the dialog around it', async () => {
   const screen = await render(
     <Dialog open onOpenChange={open => expect(open).toBe(true)} title="Save">
       <Tooltip text={text}>
@@ -51,7 +51,7 @@ it('is hidden by Escape, and the dialog around it stays open', async () => {
   await expect.element(screen.getByRole('dialog')).toBeVisible()
 })
 
-it('says nothing when there is nothing to say', async () => {
+it('is not shown without a text', async () => {
   const screen = await render(
     <Tooltip text={null}>
       <button type="button">Save</button>

@@ -14,17 +14,17 @@ import { lazy } from './lazy'
 const TooltipContent = lazy(() => import('./TooltipContent').then(module => ({ default: module.TooltipContent })))
 
 interface TooltipProps {
-  /** Null: there is nothing to say now. */
+  /** Null if there is no text now. */
   text: string | null
   children: ReactElement<ComponentProps<'button'>>
 }
 
-/** How long the pointer rests on the control before the text is shown. */
+/** Delay before the text is shown on hover, in ms. */
 const DELAY_MS = 300
 
 /**
- * A text about a control: under the pointer, with the keyboard's focus, and at a tap. Every button can have one, so what places it
- * is loaded when one is shown first.
+ * A tooltip of a control, shown on hover, keyboard focus and tap. The code that positions it is loaded with the first tooltip, because
+ * most buttons have one.
  */
 export function Tooltip({ text, children }: TooltipProps) {
   const id = useId()
@@ -60,7 +60,7 @@ export function Tooltip({ text, children }: TooltipProps) {
       props.onBlur?.(event)
       hide()
     },
-    // A tap has no pointer that rests, so pressing what is blocked says why.
+    // There is no hover on touch devices, so a tap on a blocked button shows the reason.
     onClick: event => {
       props.onClick?.(event)
       show(event.currentTarget)

@@ -1,4 +1,4 @@
-/** The text of a tooltip, on Radix's own parts; loaded with the first one that is shown. */
+/** The text of a tooltip, built on internal parts of Radix. It is loaded with the first tooltip. */
 
 import { Portal } from 'radix-ui'
 import { DismissableLayer, Popper } from 'radix-ui/internal'
@@ -16,7 +16,7 @@ interface TooltipContentProps {
 const GAP = 6
 const EDGE = 8
 
-/** Above the control; below it where there is no room. Escape hides it, and closes nothing else. */
+/** The tooltip above its control, or below it if there is no room. Escape hides it and closes nothing else. */
 export function TooltipContent({ id, text, anchor, onHide }: TooltipContentProps) {
   const anchorRef = useMemo(() => ({ current: anchor }), [anchor])
   useEffect(() => {

@@ -8,21 +8,21 @@ interface Part<P> {
   default: ComponentType<P>
 }
 
-/** React's `lazy` for a part of a page. When its file is gone, the page loads itself anew if nothing is lost by it; else `instead` is drawn. */
+/** Like `lazy` of React. If the file is missing after a deploy, the page is reloaded, or `fallback` is rendered if input would be lost. */
 export function lazy<P>(
   load: () => Promise<Part<P>>,
-  instead: ComponentType<P> = LoadAgain,
+  fallback: ComponentType<P> = ReloadNotice,
 ): LazyExoticComponent<ComponentType<P>> {
-  return reactLazy(() => load().catch((error: unknown) => insteadOf(error, { default: instead })))
+  return reactLazy(() => load().catch((error: unknown) => handleLoadError(error, { default: fallback })))
 }
 
-async function insteadOf<P>(error: unknown, instead: Part<P>): Promise<Part<P>> {
+async function handleLoadError<P>(error: unknown, fallback: Part<P>): Promise<Part<P>> {
   if (!isMissingFile(error)) throw error
-  // While the page loads anew, this one stays as it is.
-  return (await reloadOnce()) ? new Promise(() => undefined) : instead
+  // Keep the page as it is while it reloads.
+  return (await reloadOnce()) ? new Promise(() => undefined) : fallback
 }
 
-function LoadAgain() {
+function ReloadNotice() {
   const { t } = useTexts()
   return (
     <div className={styles.loadAgain} role="alert">

@@ -8,5 +8,5 @@ function subscribe(listener: () => void): () => void {
   return () => media.removeEventListener('change', listener)
 }
 
-/** Whether one screen at a time is shown. */
+/** Returns whether the window is narrow, so that one screen is shown at a time. */
 export const useIsPhone = () => useSyncExternalStore(subscribe, () => window.matchMedia(query).matches)

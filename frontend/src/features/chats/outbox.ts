@@ -4,7 +4,7 @@
  */
 import { useMemo } from 'react'
 import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postMessage } from '@/api'
-import { retryAfter } from '@/lib/errors'
+import { getRetryAfter } from '@/lib/errors'
 import { runExclusively } from '@/lib/exclusively'
 import { observable, useSelector } from '@/lib/observable'
 import { sameItems } from '@/lib/sameItems'
@@ -168,7 +168,7 @@ async function sendOne(entry: Unsent): Promise<void> {
     attempts.delete(chat_id)
   } catch (error) {
     const failed = error instanceof ApiError ? error.code : 'refused'
-    const pause = getRetryDelay(chat_id, failed, retryAfter(error))
+    const pause = getRetryDelay(chat_id, failed, getRetryAfter(error))
     if (pause === null) return replace({ ...entry, failed })
     replace({ ...entry, failed, retryAt: Date.now() + pause })
     resumeLater(chat_id, pause)

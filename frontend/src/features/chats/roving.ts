@@ -4,7 +4,7 @@
  */
 import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { VirtualizerHandle } from 'virtua'
-import { areLettersOn, isWriting } from '@/lib/keys'
+import { areLettersOn, isInTextField } from '@/lib/keys'
 import type { Item } from './timeline'
 import { runWhenRendered } from './whenDrawn'
 
@@ -108,7 +108,7 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
   }
 
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    if (!event.currentTarget.contains(event.target as Node) || isWriting(event.nativeEvent)) return
+    if (!event.currentTarget.contains(event.target as Node) || isInTextField(event.nativeEvent)) return
     const frame = findItemElement(document.activeElement)
     if (event.key === 'Tab' && frame) leave(event, frame)
     if (event.key === 'Tab' || hasAnyModifier(event)) return

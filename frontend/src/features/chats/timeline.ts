@@ -1,8 +1,8 @@
-/** From rows to what the log shows: days, groups, replies, comparisons, quiet lines. Pure. */
+/** Builds the items of the log from rows: days, text messages, replies, comparisons and system messages. Pure functions. */
 import type { ComparisonRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
-import { dayKey, isSameMoment } from '@/lib/time'
+import { getDayKey, isSameMoment } from '@/lib/time'
 import { getRunId, groupAnswers, isComparison } from './comparison'
 import type { Unsent } from './outbox'
 import { isHiddenMessage, isSameAction } from './quiet'
@@ -20,7 +20,7 @@ export type Item =
       rows: readonly MessageRow[]
       at: string
       last: boolean
-      /** The message it answers, where that is not plain from its place. */
+      /** The id of the message that it answers, if that is not clear from its position. */
       answers: string | null
     }
   | {
@@ -32,24 +32,24 @@ export type Item =
     }
   | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
 
-/** What an item says, as it was written: to be read when it cannot be drawn. */
+/** Returns the source text of an item, shown when it cannot be rendered. */
 export function getPlainText(item: Item): string {
   switch (item.kind) {
     case 'text':
     case 'system':
-      return textsIn([item.row])
+      return joinTexts([item.row])
     case 'unsent':
       return item.entry.text
     case 'reply':
-      return textsIn(item.rows)
+      return joinTexts(item.rows)
     case 'comparison':
-      return textsIn([item.row, ...item.production, ...item.draft])
+      return joinTexts([item.row, ...item.production, ...item.draft])
     default:
       return ''
   }
 }
 
-const textsIn = (rows: readonly MessageRow[]) =>
+const joinTexts = (rows: readonly MessageRow[]) =>
   rows
     .filter(row => row.type === 'TEXT_MESSAGE' || row.type === 'COMPARISON')
     .map(row => row.payload.text)
@@ -68,41 +68,41 @@ const replyTypes = new Set<MessageRow['type']>([
 ])
 const newsTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'THINKING', 'TOOL_CALL', 'COMPARISON'])
 const GROUP_MINUTES = 5
-/** How far the times of two messages may be in another order than their numbers. */
-const ORDER_MS = 60_000
-/** So many items below its question a reply still says by its place what it answers. */
-const FAR = 6
-/** After so many messages in a row their author is named again. */
+/** Messages are sorted by `seq`; their times may differ from that order by this much, in ms. */
+const MAX_DISORDER_MS = 60_000
+/** A reply up to this many items below its question does not quote it. */
+const MAX_ITEMS_TO_QUESTION = 6
+/** Number of consecutive messages after which the author is shown again. */
 const GROUP_SIZE = 15
 
 interface Input {
   messages: readonly MessageRow[]
   unsent: readonly Unsent[]
-  /** Runs that are at work now. */
+  /** The active runs. */
   active: readonly RunRow[]
-  /** By run: when what is streaming now began (ms). */
+  /** The time at which the streaming step of each run began, in ms, by run id. */
   liveSince?: ReadonlyMap<string, number>
-  /** What others wrote after this `seq` is new to the reader; null: nothing is. */
+  /** Messages of others after this `seq` are new to the reader; null if there are none. */
   newsAfter: number | null
   me: string
 }
 
-/** Whose reply it is. The line of an end is the system's, and about the agent. */
-const agentOf = (row: MessageRow) => ('target_id' in row.payload ? row.payload.target_id : null) ?? row.author_id
-/** The author of a message. A comparison is a system message with a person's question. */
+/** Returns the id of the agent of a reply. The end of a run is a system message with the agent as its target. */
+const getAgentId = (row: MessageRow) => ('target_id' in row.payload ? row.payload.target_id : null) ?? row.author_id
+/** Returns the id of the author. A comparison is a system message with the question of a person. */
 export const getAuthorId = (row: MessageRow) => (isComparison(row) ? row.payload.actor_id : row.author_id)
-/** The message that started the run which says this. */
-const answersOf = (row: MessageRow) => (row.type === 'TEXT_MESSAGE' ? (row.payload.answers ?? null) : null)
+/** Returns the id of the message that a text message of a run answers. */
+const getAnsweredId = (row: MessageRow) => (row.type === 'TEXT_MESSAGE' ? (row.payload.answers ?? null) : null)
 const isReply = (row: MessageRow) => replyTypes.has(row.type) && getRunId(row) !== ''
 
 /**
- * The items of a log, oldest first. A reply is the rows of one run; it stands where it began. What is written to the
- * agent between two of its steps stands between two parts of the reply.
+ * Builds the items of a log, oldest first. A reply is the rows of one run, at the position where it began. A message
+ * that reaches the agent between two steps divides the reply into two parts.
  */
 export const buildItems = (input: Input): readonly Item[] => new GrowingItems().update(input)
 
-/** So many rows at the end are looked at again when the log changes. */
-const TAIL = 100
+/** Number of rows at the end that are built again when the log changes. */
+const TAIL_LENGTH = 100
 
 interface Base {
   messages: readonly MessageRow[]
@@ -112,77 +112,77 @@ interface Base {
   builder: Builder
 }
 
-/** The items of a log that changes: what stands long before its end is built once, and what did not change is the same object. */
+/** The items of a growing log: items far from the end are built once, and an unchanged item is the same object. */
 export class GrowingItems {
   private base: Base | null = null
   private last: readonly Item[] = []
 
-  constructor(private readonly tail = TAIL) {}
+  constructor(private readonly tail = TAIL_LENGTH) {}
 
   update(input: Input): readonly Item[] {
     const { messages, unsent, active, liveSince = new Map(), newsAfter, me } = input
-    const base = this.baseFor(input)
+    const base = this.getBase(input)
     const tail = messages.slice(base.messages.length)
     const builder = base.builder.fork(groupAnswers(tail))
     builder.addAll(messages, base.messages.length, messages.length, newsAfter, me)
-    for (const run of active) builder.addWorking(run, liveSince.get(run.id))
+    for (const run of active) builder.addActiveRun(run, liveSince.get(run.id))
     for (const entry of unsent) builder.addUnsent(entry)
-    this.last = unchanged(this.last, builder.grouped(me))
+    this.last = reuseItems(this.last, builder.groupItems(me))
     return this.last
   }
 
-  private baseFor({ messages, newsAfter, me }: Input): Base {
+  private getBase({ messages, newsAfter, me }: Input): Base {
     const { base } = this
-    const isUsable =
+    const canReuse =
       base !== null &&
       base.newsAfter === newsAfter &&
       base.me === me &&
-      isStartOf(base.messages, messages) &&
+      startsWithRows(base.messages, messages) &&
       !isDivided(base, messages.slice(base.messages.length))
-    if (isUsable && messages.length - base.messages.length <= 2 * this.tail) return base
+    if (canReuse && messages.length - base.messages.length <= 2 * this.tail) return base
     const length = Math.max(0, messages.length - this.tail)
-    const longer = isUsable ? longerBase(base, messages, length) : null
-    this.base = longer ?? newBase(messages, length, newsAfter, me)
+    const extended = canReuse ? extendBase(base, messages, length) : null
+    this.base = extended ?? buildBase(messages, length, newsAfter, me)
     return this.base
   }
 }
 
-/** The base with the next rows, which are built on it; null where a comparison is among them. */
-function longerBase(base: Base, messages: readonly MessageRow[], length: number): Base | null {
+/** Extends the base by the next rows; returns null if there is a comparison among them. */
+function extendBase(base: Base, messages: readonly MessageRow[], length: number): Base | null {
   const from = base.messages.length
   if (groupAnswers(messages.slice(from, length)).size > 0) return null
   const builder = base.builder.fork(new Map())
   builder.addAll(messages, from, length, base.newsAfter, base.me)
-  builder.grouped(base.me)
-  const longer = { ...base, messages: messages.slice(0, length), builder }
-  return isDivided(longer, messages.slice(length)) ? null : longer
+  builder.groupItems(base.me)
+  const extended = { ...base, messages: messages.slice(0, length), builder }
+  return isDivided(extended, messages.slice(length)) ? null : extended
 }
 
-/** Loops and not functions: they go over the whole log with each frame. */
-function isStartOf(start: readonly MessageRow[], messages: readonly MessageRow[]): boolean {
+/** Returns whether `messages` starts with `start`. A plain loop, because it runs over the whole log on each frame. */
+function startsWithRows(start: readonly MessageRow[], messages: readonly MessageRow[]): boolean {
   for (let at = 0; at < start.length; at += 1) if (start[at] !== messages[at]) return false
   return true
 }
 
-/** All but the end of a log; nothing where a comparison stands on both sides. */
-function newBase(messages: readonly MessageRow[], length: number, newsAfter: number | null, me: string): Base {
+/** Builds a base of all rows but the tail; an empty one if a comparison has answers on both sides. */
+function buildBase(messages: readonly MessageRow[], length: number, newsAfter: number | null, me: string): Base {
   const rows = messages.slice(0, length)
   const answers = groupAnswers(rows)
   const builder = new Builder(answers)
   builder.addAll(messages, 0, length, newsAfter, me)
-  builder.grouped(me)
+  builder.groupItems(me)
   const base = { messages: rows, newsAfter, me, answers, builder }
-  return length > 0 && isDivided(base, messages.slice(length)) ? newBase(messages, 0, newsAfter, me) : base
+  return length > 0 && isDivided(base, messages.slice(length)) ? buildBase(messages, 0, newsAfter, me) : base
 }
 
-/** Whether the answers of one comparison stand on both sides. */
+/** Returns whether a comparison has answers both in the base and in the tail. */
 function isDivided(base: Base, tail: readonly MessageRow[]): boolean {
   if (base.answers.size > 0 && tail.some(row => base.answers.has(getRunId(row)))) return true
   return [...groupAnswers(tail).keys()].some(runId => base.answers.has(runId) || base.builder.hasReply(runId))
 }
 
-/** Puts each item that is as it was before in its place again as the same object; returns the array of before where all are. */
-function unchanged(before: readonly Item[], items: Item[]): readonly Item[] {
+/** Replaces each item that equals its predecessor by the predecessor; returns the earlier array if all do. */
+function reuseItems(before: readonly Item[], items: Item[]): readonly Item[] {
   let start = 0
   while (start < items.length && items[start] === before[start]) start += 1
   const known = new Map(before.slice(start).map(item => [item.key, item]))
@@ -203,7 +203,7 @@ function isSameItem(a: Item, b: Item): boolean {
 const isSameValue = (a: unknown, b: unknown): boolean =>
   Object.is(a, b) || (Array.isArray(a) && Array.isArray(b) && sameItems(a, b))
 
-function canResume(before: Item, item: Extract<Item, { kind: 'text' | 'unsent' }>, me: string): boolean {
+function continuesGroup(before: Item, item: Extract<Item, { kind: 'text' | 'unsent' }>, me: string): boolean {
   const { reply_to: replyTo, created_at: at } = item.kind === 'text' ? item.row : item.entry
   if (replyTo) return false
   if (before.kind === 'unsent') return true
@@ -213,40 +213,40 @@ function canResume(before: Item, item: Extract<Item, { kind: 'text' | 'unsent' }
   )
 }
 
-const isMore = (item: Item | undefined) => (item?.kind === 'text' || item?.kind === 'unsent') && item.more
+const isGrouped = (item: Item | undefined) => (item?.kind === 'text' || item?.kind === 'unsent') && item.more
 
 class Builder {
   private items: Item[] = []
-  /** When each item began (ms), in the same order. */
+  /** The time of each item in ms, in the same order. */
   private times: number[] = []
   private day = ''
   private isMarked = false
-  /** The last part of each reply, and when it began. */
-  private open = new Map<string, { reply: Reply; since: number }>()
+  /** The last part of each reply and its time, by run id. */
+  private openReplies = new Map<string, { reply: Reply; since: number }>()
   private segments = new Map<string, number>()
-  /** By run: when its last tool answered. The next step begins then. */
+  /** The time of the last tool response of each run: the next step begins then. */
   private responses = new Map<string, number>()
-  /** When people spoke. */
-  private spoken: number[] = []
-  /** The items that were made here; others belong to another builder and are never written to. */
-  private readonly own = new Set<Item>()
-  /** Items before this one are in their groups already. */
+  /** The times of the messages of people and of comparisons. */
+  private messageTimes: number[] = []
+  /** The replies created by this builder; those of another builder are never modified. */
+  private readonly ownReplies = new Set<Item>()
+  /** The index up to which the items are grouped. */
   private groupedTo = 0
 
-  /** `answers`: by run, the messages of comparisons. */
+  /** `answers` are the messages of comparisons, by run id. */
   constructor(private readonly answers: ReadonlyMap<string, readonly MessageRow[]>) {}
 
-  /** A builder that goes on from here and leaves this one as it is. */
+  /** Returns a copy that can be extended without changing this builder. */
   fork(answers: ReadonlyMap<string, readonly MessageRow[]>): Builder {
     const fork = new Builder(answers)
     fork.items = [...this.items]
     fork.times = [...this.times]
     fork.day = this.day
     fork.isMarked = this.isMarked
-    fork.open = new Map(this.open)
+    fork.openReplies = new Map(this.openReplies)
     fork.segments = new Map(this.segments)
     fork.responses = new Map(this.responses)
-    fork.spoken = [...this.spoken]
+    fork.messageTimes = [...this.messageTimes]
     fork.groupedTo = this.items.length
     return fork
   }
@@ -255,7 +255,7 @@ class Builder {
     return this.segments.has(runId)
   }
 
-  /** Adds the rows between two places of the log. */
+  /** Adds the rows from index `from` up to `to`. */
   addAll(messages: readonly MessageRow[], from: number, to: number, newsAfter: number | null, me: string): void {
     for (let at = from; at < to; at += 1) {
       const row = messages[at]
@@ -265,16 +265,16 @@ class Builder {
     }
   }
 
-  /** The items, in groups: of the messages of one person in a row only the first names its author. */
-  grouped(me: string): Item[] {
-    // From the beginning of the last group that is known.
+  /** Groups consecutive messages of one person, of which only the first shows its author, and returns all items. */
+  groupItems(me: string): Item[] {
+    // Start at the beginning of the last group.
     let at = Math.min(this.groupedTo, this.items.length)
-    while (at > 0 && isMore(this.items[at - 1])) at -= 1
+    while (at > 0 && isGrouped(this.items[at - 1])) at -= 1
     let count = Math.min(at, 1)
     for (; at < this.items.length; at += 1) {
       const [before, item] = [this.items[at - 1], this.items[at]]
       if (item?.kind !== 'text' && item?.kind !== 'unsent') continue
-      const more = before !== undefined && count < GROUP_SIZE && canResume(before, item, me)
+      const more = before !== undefined && count < GROUP_SIZE && continuesGroup(before, item, me)
       count = more ? count + 1 : 1
       if (item.more !== more) this.items[at] = { ...item, more }
     }
@@ -282,12 +282,12 @@ class Builder {
     return this.items
   }
 
-  /** `step`: the row and the two after it, which may be of the same step. */
+  /** `step` contains the row and the two after it, which may belong to the same step. */
   private add(row: MessageRow, isNews: boolean, step: readonly (MessageRow | undefined)[]): void {
     const at = Date.parse(row.created_at)
-    this.dayOf(row.created_at, at)
+    this.addDay(row.created_at, at)
     if (isReply(row)) {
-      const reply = this.addToReply(row, this.beganAt(row, step))
+      const reply = this.addToReply(row, this.getStartTime(row, step))
       if (isNews) this.markNew(reply)
       return
     }
@@ -295,29 +295,29 @@ class Builder {
     switch (row.type) {
       case 'TEXT_MESSAGE':
         this.push({ kind: 'text', key: row.id, row, more: false }, at)
-        this.spoken.push(at)
+        this.messageTimes.push(at)
         break
       case 'COMPARISON':
-        if (isComparison(row)) this.push(this.comparison(row), at)
-        this.spoken.push(at)
+        if (isComparison(row)) this.push(this.buildComparison(row), at)
+        this.messageTimes.push(at)
         break
       case 'THINKING':
       case 'TOOL_CALL':
       case 'TOOL_RESPONSE':
-        // They are shown in the reply of their run.
+        // These are shown in the reply of their run.
         break
       default:
         this.addSystem(row, at)
     }
   }
 
-  addWorking(run: RunRow, liveSince: number | undefined): void {
+  addActiveRun(run: RunRow, liveSince: number | undefined): void {
     if (run.stamp?.compared) return
     const since = liveSince === undefined ? undefined : Math.max(liveSince, this.responses.get(run.id) ?? 0)
-    const open = this.open.get(run.id)
+    const open = this.openReplies.get(run.id)
     if (open && (since === undefined || !this.isBetween(open.since, since))) return
     const at = run.started_at ?? run.created_at
-    const reply = this.begin(run.id, run.agent_id, at, since ?? Date.parse(at))
+    const reply = this.startReply(run.id, run.agent_id, at, since ?? Date.parse(at))
     if (!open) this.quote(reply, run.trigger_id ?? null)
   }
 
@@ -325,7 +325,7 @@ class Builder {
     this.items.push({ kind: 'unsent', key: entry.id, entry, more: false })
   }
 
-  /** A line of its own, or one with the rows of the same act. */
+  /** Adds a system message, or adds it to the previous one of the same action. */
   private addSystem(row: SystemMessageRow, at: number): void {
     const index = this.items.length - 1
     const before = this.items[index]
@@ -345,18 +345,18 @@ class Builder {
     this.groupedTo = Math.min(this.groupedTo, index)
   }
 
-  /** The last part of a reply, to be written to. */
-  private writable(runId: string): Reply | null {
-    const open = this.open.get(runId)
-    if (!open || this.own.has(open.reply)) return open?.reply ?? null
+  /** Returns the last part of a reply for modification, copied if it belongs to another builder. */
+  private getOwnReply(runId: string): Reply | null {
+    const open = this.openReplies.get(runId)
+    if (!open || this.ownReplies.has(open.reply)) return open?.reply ?? null
     const reply = { ...open.reply, rows: [...open.reply.rows] }
     this.items[this.items.lastIndexOf(open.reply)] = reply
-    this.own.add(reply)
-    this.open.set(runId, { ...open, reply })
+    this.ownReplies.add(reply)
+    this.openReplies.set(runId, { ...open, reply })
     return reply
   }
 
-  /** The line above what is new: before this reply, or here. */
+  /** Inserts the "new" divider before a reply, or at the end. */
   private markNew(reply: Reply | null): void {
     if (this.isMarked) return
     this.isMarked = true
@@ -364,14 +364,14 @@ class Builder {
     this.insert(at, { kind: 'new', key: 'new' }, this.times[at] ?? this.times.at(-1) ?? 0)
   }
 
-  private dayOf(iso: string, at: number): void {
-    const day = dayKey(iso)
+  private addDay(iso: string, at: number): void {
+    const day = getDayKey(iso)
     if (day === this.day) return
     this.day = day
     this.push({ kind: 'day', key: `day ${day}`, at: iso }, at)
   }
 
-  private comparison(row: ComparisonRow): Item {
+  private buildComparison(row: ComparisonRow): Item {
     const { production, draft } = row.payload
     const answer = (runId: string) => this.answers.get(runId) ?? []
     return {
@@ -384,48 +384,48 @@ class Builder {
   }
 
   /**
-   * When a row began. A text's id was made when its step began; its thinking and its calls go with it. A later step
-   * begins when the tools before it have answered.
+   * Returns the start time of the step of a row, in ms. The id of a text contains the start of its step, which also applies
+   * to the reasoning and tool calls of the step. A later step begins after the last tool response.
    */
-  private beganAt(row: MessageRow, step: readonly (MessageRow | undefined)[]): number {
+  private getStartTime(row: MessageRow, step: readonly (MessageRow | undefined)[]): number {
     const runId = getRunId(row)
     const text = step.find(each => each?.type === 'TEXT_MESSAGE' && getRunId(each) === runId)
     const began = text ? getTimeOfId(text.id) : null
     const response = this.responses.get(runId) ?? null
     if (row.type === 'TOOL_RESPONSE') this.responses.set(runId, Date.parse(row.created_at))
     if (row.type === 'TOOL_RESPONSE' || row.type.startsWith('RUN_'))
-      return this.open.get(runId)?.since ?? Date.parse(row.created_at)
+      return this.openReplies.get(runId)?.since ?? Date.parse(row.created_at)
     if (began === null) return response ?? Date.parse(row.created_at)
     return Math.max(began, response ?? 0)
   }
 
-  /** Whether somebody spoke after the first and not after the second of two moments. */
+  /** Returns whether a message was posted after `from` and not after `to`. */
   private isBetween(from: number, to: number): boolean {
-    for (let index = this.spoken.length - 1; index >= 0; index -= 1) {
-      const at = this.spoken[index] ?? 0
+    for (let index = this.messageTimes.length - 1; index >= 0; index -= 1) {
+      const at = this.messageTimes[index] ?? 0
       if (at <= to && at > from) return true
-      // They stand in the order of their numbers, which is that of their times but for moments.
-      if (at < from - ORDER_MS) return false
+      // The times are sorted except for differences up to `MAX_DISORDER_MS`.
+      if (at < from - MAX_DISORDER_MS) return false
     }
     return false
   }
 
   private addToReply(row: MessageRow, since: number): Reply {
-    const open = this.open.get(getRunId(row))
-    const fits = open && !this.isBetween(open.since, since)
-    const reply = fits
-      ? (this.writable(getRunId(row)) ?? open.reply)
-      : this.begin(getRunId(row), agentOf(row), row.created_at, since)
+    const open = this.openReplies.get(getRunId(row))
+    const isSamePart = open && !this.isBetween(open.since, since)
+    const reply = isSamePart
+      ? (this.getOwnReply(getRunId(row)) ?? open.reply)
+      : this.startReply(getRunId(row), getAgentId(row), row.created_at, since)
     reply.rows.push(row)
-    if (this.segments.get(getRunId(row)) === 1) this.quote(reply, answersOf(row))
+    if (this.segments.get(getRunId(row)) === 1) this.quote(reply, getAnsweredId(row))
     return reply
   }
 
-  /** Lets a reply name the message that it answers where somebody asked something else in between, or where that is far above. */
+  /** Makes a reply quote the message that it answers, if there is another question in between or the message is far above. */
   private quote(reply: Reply, id: string | null): void {
     if (id === null || reply.answers !== null) return
     let at = this.items.lastIndexOf(reply) - 1
-    for (let steps = 0; at >= 0 && steps <= FAR; at -= 1, steps += 1) {
+    for (let steps = 0; at >= 0 && steps <= MAX_ITEMS_TO_QUESTION; at -= 1, steps += 1) {
       const item = this.items[at]
       if (item?.kind === 'text' && item.row.id === id) return
       if (item?.kind === 'reply' && item.rows.some(row => row.id === id)) return
@@ -434,11 +434,11 @@ class Builder {
     reply.answers = id
   }
 
-  private begin(runId: string, agentId: string | null, at: string, since: number): Reply {
+  private startReply(runId: string, agentId: string | null, at: string, since: number): Reply {
     const segment = (this.segments.get(runId) ?? 0) + 1
     this.segments.set(runId, segment)
-    // Only the last part of a reply carries the stamp and what streams.
-    const before = this.writable(runId)
+    // Only the last part of a reply shows the stamp and the streaming text.
+    const before = this.getOwnReply(runId)
     if (before) before.last = false
     const reply: Reply = {
       kind: 'reply',
@@ -450,8 +450,8 @@ class Builder {
       last: true,
       answers: null,
     }
-    this.own.add(reply)
-    this.open.set(runId, { reply, since })
+    this.ownReplies.add(reply)
+    this.openReplies.set(runId, { reply, since })
     let index = this.items.length
     while (index > 0 && (this.times[index - 1] ?? 0) > since) index -= 1
     this.insert(index, reply, since)

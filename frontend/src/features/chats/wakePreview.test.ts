@@ -4,7 +4,7 @@ import { withWorking } from './wakePreview'
 
 const wake = (agent_id: string, effect: Wake['effect']): Wake => ({ agent_id, effect, reason: null })
 
-it('whoever is at work is steered, and who cannot answer still cannot', () => {
+it('replaces the effect for agents at work, except for those that cannot answer', () => {
   const answer = [wake('robin', 'wakes'), wake('scribe', 'joins'), wake('away', 'cannot')]
   const preview = withWorking(answer, ['robin', 'away'])
   expect(preview.map(each => each.effect)).toEqual(['joins', 'wakes', 'cannot'])

@@ -1,46 +1,46 @@
-/** Who a message would wake, asked of the server shortly after the last key. */
+/** The preview of which agents a message would wake, requested shortly after the last key. */
 import { useEffect, useMemo, useState } from 'react'
 import { previewWakes, type Wake } from '@/api'
 
 const PAUSE_MS = 250
 
-/** Only what may change the answer: who is named. */
-const namesIn = (text: string) => (text.match(/@[\p{L}\p{N}_-]+/gu) ?? []).join(' ')
+/** Returns the mentions in a text: the only part that affects the preview. */
+const extractMentions = (text: string) => (text.match(/@[\p{L}\p{N}_-]+/gu) ?? []).join(' ')
 
-interface Draft {
+interface PreviewInput {
   text: string
   replyTo: string | null
-  /** Whether somebody is about to write: before that nobody asks. */
+  /** Whether the composer is in use. Otherwise no request is sent. */
   isActive: boolean
 }
 
-/** `agents`: who is here. `working`: which of them are at work, and so would be steered instead of woken. */
+/** Returns which agents a message would wake. `agents` are those in the chat, `working` those whose run a message joins instead. */
 export function useWakePreview(
   chatId: string,
-  { text, replyTo, isActive }: Draft,
+  { text, replyTo, isActive }: PreviewInput,
   agents: readonly string[],
   working: readonly string[],
 ): readonly Wake[] | null {
   const [wakes, setWakes] = useState<readonly Wake[] | null>(null)
-  const names = namesIn(text)
-  const participants = agents.join(' ')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is asked again when others are here
+  const names = extractMentions(text)
+  const agentIds = agents.join(' ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change
   useEffect(() => {
     if (!isActive) return
     let isCurrent = true
-    const ask = async () => {
+    const requestPreview = async () => {
       const message = { text: names || '…', ...(replyTo ? { reply_to: replyTo } : {}) }
       const answer = await previewWakes(chatId, message).catch(() => null)
       if (isCurrent) setWakes(answer)
     }
-    const timer = setTimeout(() => void ask(), PAUSE_MS)
+    const timer = setTimeout(() => void requestPreview(), PAUSE_MS)
     return () => {
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, names, participants, replyTo, isActive])
-  const atWork = working.join(' ')
-  return useMemo(() => wakes && withWorking(wakes, atWork.split(' ')), [wakes, atWork])
+  }, [chatId, names, agentIds, replyTo, isActive])
+  const workingIds = working.join(' ')
+  return useMemo(() => wakes && withWorking(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 
 /** Who begins or ends to work meanwhile is known here: for that the server is not asked again. */

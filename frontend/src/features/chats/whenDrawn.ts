@@ -1,13 +1,13 @@
-/** How many frames an element is waited for: the list is measured while it is drawn. */
-const FRAMES = 60
+/** Maximal number of frames to wait for an element: the virtual list measures items while it renders them. */
+const MAX_FRAMES = 60
 
-/** Call `act` with the element once `find` returns one. Give up after a second without it. */
+/** Calls `act` with the element once `find` returns one. Gives up after `MAX_FRAMES`. */
 export function runWhenRendered(find: () => HTMLElement | null | undefined, act: (element: HTMLElement) => void): void {
-  let left = FRAMES
+  let remaining = MAX_FRAMES
   const poll = () => {
     const element = find()
     if (element) act(element)
-    else if (left-- > 0) requestAnimationFrame(poll)
+    else if (remaining-- > 0) requestAnimationFrame(poll)
   }
   poll()
 }

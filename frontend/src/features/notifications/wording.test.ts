@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NotificationRow } from '@/api'
-import { kindOf, pathOf } from './wording'
+import { getKind, getPath } from './wording'
 
 const row = (more: Partial<NotificationRow>): NotificationRow => ({
   id: 'n1',
@@ -19,7 +19,7 @@ const row = (more: Partial<NotificationRow>): NotificationRow => ({
   ...more,
 })
 
-describe('a notification leads', () => {
+describe('the path of a notification', () => {
   it.each([
     ['mention', '/w/tours/c/c1#m1'],
     ['lock_lost', '/w/tours/c/c1?workshop=a1'],
@@ -30,30 +30,30 @@ describe('a notification leads', () => {
     ['model_changed', '/w/tours/settings?section=model'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],
     ['suggestion_reopened', '/w/tours/suggestions?s=s1'],
-  ] as const)('%s to where it happened', (type, path) => {
-    expect(pathOf(row({ type }), 'tours')).toBe(path)
+  ] as const)('of type %s is that of its subject', (type, path) => {
+    expect(getPath(row({ type }), 'tours')).toBe(path)
   })
 
-  it('nowhere when its chat is closed to the reader', () => {
+  it('is null when its chat is not open to the reader', () => {
     for (const type of ['mention', 'lock_lost', 'draft_requested', 'draft_unlocked', 'merge_done'] as const)
-      expect(pathOf(row({ type, chat_id: null, message_id: null }), 'tours')).toBeNull()
+      expect(getPath(row({ type, chat_id: null, message_id: null }), 'tours')).toBeNull()
   })
 })
 
-describe('a notification says', () => {
-  it('in which chat somebody was mentioned, when that is known', () => {
-    expect(kindOf(row({}), 'Kyoto')?.key).toBe('note.mentionIn')
-    expect(kindOf(row({}), '')?.key).toBe('note.mention')
+describe('the text of a notification', () => {
+  it('names the chat of a mention if it is known', () => {
+    expect(getKind(row({}), 'Kyoto')?.key).toBe('note.mentionIn')
+    expect(getKind(row({}), '')?.key).toBe('note.mention')
   })
 
-  it('of which chat a draft is asked for or free, when that is known', () => {
-    expect(kindOf(row({ type: 'draft_requested' }), 'Kyoto')?.key).toBe('note.draftAskedIn')
-    expect(kindOf(row({ type: 'draft_unlocked' }), 'Kyoto')?.key).toBe('note.draftFreeIn')
-    expect(kindOf(row({ type: 'draft_unlocked' }), '')?.key).toBe('note.draftFree')
-    expect(kindOf(row({ type: 'lock_lost' }), 'Kyoto')?.key).toBe('note.lockLost')
+  it('names the chat of a requested or unlocked draft if it is known', () => {
+    expect(getKind(row({ type: 'draft_requested' }), 'Kyoto')?.key).toBe('note.draftAskedIn')
+    expect(getKind(row({ type: 'draft_unlocked' }), 'Kyoto')?.key).toBe('note.draftFreeIn')
+    expect(getKind(row({ type: 'draft_unlocked' }), '')?.key).toBe('note.draftFree')
+    expect(getKind(row({ type: 'lock_lost' }), 'Kyoto')?.key).toBe('note.lockLost')
   })
 
-  it('nothing that it does not know', () => {
-    expect(kindOf(row({ type: 'from_tomorrow' as 'mention' }), '')).toBeNull()
+  it('is null for an unknown type', () => {
+    expect(getKind(row({ type: 'unknown_type' as 'mention' }), '')).toBeNull()
   })
 })

@@ -1,10 +1,10 @@
-/** What a notification says, which sign it wears, and where it leads. Pure. */
+/** The text, icon and path of a notification. Pure functions. */
 import type { NotificationRow } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
 import { chatPath, mergePath, modelPath, suggestionPath } from '@/lib/paths'
 
-export type Sign =
+export type IconName =
   | 'mention'
   | 'suggestion'
   | 'accepted'
@@ -21,37 +21,37 @@ type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
 interface Kind {
   key: NotificationKey
-  /** The same with the chat's name, where that is known. */
+  /** The text that names the chat, used if the chat is known. */
   inChat?: NotificationKey
-  sign: Sign
+  icon: IconName
   layer: Layer | null
 }
 
 const kinds: Record<NotificationRow['type'], Kind> = {
-  mention: { key: 'note.mention', inChat: 'note.mentionIn', sign: 'mention', layer: null },
-  suggestion_created: { key: 'note.suggestionCreated', sign: 'suggestion', layer: 'suggestion' },
-  suggestion_accepted: { key: 'note.suggestionAccepted', sign: 'accepted', layer: 'suggestion' },
-  suggestion_rejected: { key: 'note.suggestionRejected', sign: 'rejected', layer: 'suggestion' },
-  suggestion_reopened: { key: 'note.suggestionReopened', sign: 'reopened', layer: 'suggestion' },
-  suggestion_unused: { key: 'note.suggestionUnused', sign: 'rejected', layer: 'suggestion' },
-  lock_lost: { key: 'note.lockLost', sign: 'lock', layer: 'writing' },
-  draft_requested: { key: 'note.draftAsked', inChat: 'note.draftAskedIn', sign: 'asked', layer: 'writing' },
-  draft_unlocked: { key: 'note.draftFree', inChat: 'note.draftFreeIn', sign: 'free', layer: 'writing' },
-  draft_handed_over: { key: 'note.draftHanded', inChat: 'note.draftHandedIn', sign: 'free', layer: 'writing' },
-  merge_done: { key: 'note.mergeDone', sign: 'merged', layer: 'writing' },
-  merge_failed: { key: 'note.mergeFailed', sign: 'failed', layer: null },
-  model_changed: { key: 'note.modelChanged', sign: 'model', layer: null },
+  mention: { key: 'note.mention', inChat: 'note.mentionIn', icon: 'mention', layer: null },
+  suggestion_created: { key: 'note.suggestionCreated', icon: 'suggestion', layer: 'suggestion' },
+  suggestion_accepted: { key: 'note.suggestionAccepted', icon: 'accepted', layer: 'suggestion' },
+  suggestion_rejected: { key: 'note.suggestionRejected', icon: 'rejected', layer: 'suggestion' },
+  suggestion_reopened: { key: 'note.suggestionReopened', icon: 'reopened', layer: 'suggestion' },
+  suggestion_unused: { key: 'note.suggestionUnused', icon: 'rejected', layer: 'suggestion' },
+  lock_lost: { key: 'note.lockLost', icon: 'lock', layer: 'writing' },
+  draft_requested: { key: 'note.draftAsked', inChat: 'note.draftAskedIn', icon: 'asked', layer: 'writing' },
+  draft_unlocked: { key: 'note.draftFree', inChat: 'note.draftFreeIn', icon: 'free', layer: 'writing' },
+  draft_handed_over: { key: 'note.draftHanded', inChat: 'note.draftHandedIn', icon: 'free', layer: 'writing' },
+  merge_done: { key: 'note.mergeDone', icon: 'merged', layer: 'writing' },
+  merge_failed: { key: 'note.mergeFailed', icon: 'failed', layer: null },
+  model_changed: { key: 'note.modelChanged', icon: 'model', layer: null },
 }
 
-/** Null for a type that this client does not know: an older page meets a newer server. */
-export function kindOf(row: NotificationRow, chat: string): Kind | null {
+/** Returns the text and icon of a notification; null for a type that this client does not know, because the server is newer. */
+export function getKind(row: NotificationRow, chat: string): Kind | null {
   const kind = kinds[row.type] as Kind | undefined
   if (!kind) return null
   return kind.inChat && chat ? { ...kind, key: kind.inChat } : kind
 }
 
-/** Where it happened, in the workspace of this handle; null when that is closed to the reader by now. */
-export function pathOf(row: NotificationRow, workspace: string): string | null {
+/** Returns the path of a notification's subject in the workspace with this handle; null if it is not open to the reader. */
+export function getPath(row: NotificationRow, workspace: string): string | null {
   const inChat = row.chat_id ? chatPath(workspace, row.chat_id) : null
   switch (row.type) {
     case 'mention':

@@ -1,4 +1,4 @@
-/** The actions of the list: go up and down, select. Enter is the button's own. */
+/** The keyboard actions of the list: move up and down, select. Enter is handled by the buttons. */
 import type { RefObject } from 'react'
 import { useActions } from '@/lib/actions'
 
@@ -13,7 +13,7 @@ function moveFocus(list: HTMLElement, step: 1 | -1): void {
   rows[next]?.focus()
 }
 
-/** Letters act anywhere on the screen; arrows only in the list, since elsewhere they scroll. */
+/** Returns whether an arrow key was pressed outside the list, where it scrolls. Letter keys work on the whole screen. */
 const isArrowElsewhere = (event: KeyboardEvent | undefined, list: HTMLElement) =>
   event?.key.startsWith('Arrow') && !list.contains(document.activeElement) && document.activeElement !== document.body
 
@@ -23,10 +23,14 @@ export function useListActions(list: RefObject<HTMLElement | null>, select: (id:
     moveFocus(list.current, step)
     return true
   }
-  const selectHere = () => {
+  const selectFocused = () => {
     const rows = list.current ? buildSideRows(list.current) : []
     const id = (rows.find(hasFocus) ?? rows.find(isCurrent))?.dataset['suggestion']
     if (id) select(id)
   }
-  useActions(() => ({ 'suggestion.previous': move(-1), 'suggestion.next': move(1), 'suggestion.select': selectHere }))
+  useActions(() => ({
+    'suggestion.previous': move(-1),
+    'suggestion.next': move(1),
+    'suggestion.select': selectFocused,
+  }))
 }

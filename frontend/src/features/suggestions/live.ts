@@ -1,11 +1,11 @@
 /** The progress of a merge from the socket, and the current time. */
 import { useEffect, useState } from 'react'
 import { onFrame } from '@/realtime'
-import type { Written } from './mergeSteps'
+import type { WrittenChars } from './mergeSteps'
 
-/** How much of a merge is written; null until the socket says. */
-export function useWritten(mergeId: string): Written | null {
-  const [written, setWritten] = useState<Written | null>(null)
+/** Returns how much of a merge is written; null until a `progress` frame arrives. */
+export function useWrittenChars(mergeId: string): WrittenChars | null {
+  const [written, setWritten] = useState<WrittenChars | null>(null)
   useEffect(() => {
     setWritten(null)
     return onFrame(frame => {
@@ -16,7 +16,7 @@ export function useWritten(mergeId: string): Written | null {
   return written
 }
 
-/** The current time, updated every second while something runs, every 30 s otherwise. */
+/** Returns the current time, updated every second while something is running, otherwise every 30 s. */
 export function useNow(isRunning: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -1,45 +1,45 @@
-/** How far a merge is, as people see it. Pure. */
+/** The steps and the progress of a merge. Pure functions. */
 import type { MergeRow } from '@/api'
 
 const stepNames = ['read', 'merging', 'conflicts', 'opens'] as const
 export type StepName = (typeof stepNames)[number]
 export type StepState = 'done' | 'now' | 'failed' | 'todo'
 
-/** Characters written, of about how many: from `progress` frames. */
-export interface Written {
+/** The number of written characters and the expected total, from `progress` frames. */
+export interface WrittenChars {
   done: number
   expected: number
 }
 
-export const isUnderWay = (merge: Pick<MergeRow, 'state'>) => merge.state === 'waiting' || merge.state === 'working'
+export const isMergeActive = (merge: Pick<MergeRow, 'state'>) => merge.state === 'waiting' || merge.state === 'working'
 
-/** The written share from which on what is left is mostly the naming of conflicts. */
-const MOSTLY = 0.9
+/** The written share above which the model mostly names conflicts. */
+const CONFLICTS_SHARE = 0.9
 
-const shareOf = (written: Written | null) =>
+const getWrittenShare = (written: WrittenChars | null) =>
   written && written.expected > 0 ? Math.min(1, written.done / written.expected) : 0
 
-/** It has begun when something is written: no list changes then. */
-const hasStarted = (merge: MergeRow, written: Written | null) => merge.state !== 'waiting' || written !== null
+/** Returns whether a merge has started. Written characters show it before its row is read again. */
+const hasStarted = (merge: MergeRow, written: WrittenChars | null) => merge.state !== 'waiting' || written !== null
 
-/** The index of the step that is going on, or at which it ended. */
-function reached(merge: MergeRow, written: Written | null): number {
+/** Returns the index of the active step, or of the step at which the merge ended. */
+function getStepIndex(merge: MergeRow, written: WrittenChars | null): number {
   if (merge.state === 'done') return stepNames.length
-  // A result without a draft: all was done but the last step.
+  // There is a result but no draft: only the last step is missing.
   if (merge.provenance) return stepNames.indexOf('opens')
   if (!hasStarted(merge, written)) return stepNames.indexOf('read')
-  return stepNames.indexOf(shareOf(written) < MOSTLY ? 'merging' : 'conflicts')
+  return stepNames.indexOf(getWrittenShare(written) < CONFLICTS_SHARE ? 'merging' : 'conflicts')
 }
 
-export function stepsOf(merge: MergeRow, written: Written | null): { name: StepName; state: StepState }[] {
-  const at = reached(merge, written)
-  const current: StepState = isUnderWay(merge) ? 'now' : merge.state === 'failed' ? 'failed' : 'todo'
+export function buildSteps(merge: MergeRow, written: WrittenChars | null): { name: StepName; state: StepState }[] {
+  const at = getStepIndex(merge, written)
+  const current: StepState = isMergeActive(merge) ? 'now' : merge.state === 'failed' ? 'failed' : 'todo'
   return stepNames.map((name, index) => ({ name, state: index < at ? 'done' : index === at ? current : 'todo' }))
 }
 
-/** 0 to 100. Coarse until `progress` frames come. */
-export function percentOf(merge: MergeRow, written: Written | null): number {
+/** Returns the progress from 0 to 100, which is coarse until `progress` frames arrive. */
+export function getPercent(merge: MergeRow, written: WrittenChars | null): number {
   if (merge.state === 'done') return 100
   if (merge.provenance) return 95
-  return hasStarted(merge, written) ? Math.round(12 + 80 * shareOf(written)) : 4
+  return hasStarted(merge, written) ? Math.round(12 + 80 * getWrittenShare(written)) : 4
 }

@@ -1,10 +1,11 @@
-/** The text of a merge beside what it was made on: whose each line is, what is gone, where contributors disagree. Pure. */
+/** The merged text as a diff against production, with contributors and conflicts. Pure functions. */
 import type { Conflict, Provenance, Segment } from '@/api'
+import { splitLines } from '@/lib/splitLines'
 
 export interface MergedLine {
   sign: ' ' | '+' | '−'
   text: string
-  /** Whose line it is; empty for what stands in production or stood there. */
+  /** The ids of its contributors; empty for lines of production. */
   contributors: readonly string[]
 }
 
@@ -13,50 +14,48 @@ export type MergedPart =
   | { kind: 'gap'; lines: readonly MergedLine[] }
   | { kind: 'conflict'; conflict: Conflict }
 
-/** So many unchanged lines are shown beside a change; a longer run between them is folded. */
+/** Number of unchanged lines shown beside a change; longer runs are folded. */
 const MARGIN = 3
 
-const splitLines = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
-
-/** Where `block` stands in `lines` from `from` on as a whole; -1 when it does not. */
-function blockAt(lines: readonly string[], block: readonly string[], from: number): number {
+/** Returns the index of `block` in `lines` from index `from` on; -1 if it is not there. */
+function findBlock(lines: readonly string[], block: readonly string[], from: number): number {
   for (let at = from; at + block.length <= lines.length; at += 1)
     if (block.every((line, index) => lines[at + index] === line)) return at
   return -1
 }
 
-type Drawn = MergedLine | Conflict
+type LineOrConflict = MergedLine | Conflict
 
 class MergedTextBuilder {
-  readonly parts: Drawn[] = []
-  private fresh: Drawn[] = []
+  readonly parts: LineOrConflict[] = []
+  private pending: LineOrConflict[] = []
   private at = 0
 
   constructor(private readonly base: readonly string[]) {}
 
-  /** Words of somebody's, or a conflict: what they take the place of is known at the next line that was kept. */
-  add(parts: readonly Drawn[]): void {
-    this.fresh.push(...parts)
+  /** Adds contributed lines or a conflict. The lines that they replace are known at the next unchanged line. */
+  add(parts: readonly LineOrConflict[]): void {
+    this.pending.push(...parts)
   }
 
-  /** Lines that stand in production; `isDrawn` false where a conflict shows them among its choices. */
-  addUnchanged(lines: readonly string[], isDrawn = true): void {
-    const at = blockAt(this.base, lines, this.at)
-    this.end(Math.max(at, this.at))
+  /** Adds lines of production. With `isVisible` false they are not shown, because a conflict shows them among its choices. */
+  addUnchanged(lines: readonly string[], isVisible = true): void {
+    const at = findBlock(this.base, lines, this.at)
+    this.flush(Math.max(at, this.at))
     if (at >= 0) this.at += lines.length
-    if (isDrawn) this.parts.push(...lines.map(text => ({ sign: ' ', text, contributors: [] }) as const))
+    if (isVisible) this.parts.push(...lines.map(text => ({ sign: ' ', text, contributors: [] }) as const))
   }
 
-  /** What stood in production and was skipped is gone. */
-  end(upTo = this.base.length): void {
+  /** Adds the skipped lines of production as removed, then the pending ones. */
+  flush(upTo = this.base.length): void {
     for (const text of this.base.slice(this.at, upTo)) this.parts.push({ sign: '−', text, contributors: [] })
     this.at = Math.max(this.at, upTo)
-    this.parts.push(...this.fresh)
-    this.fresh = []
+    this.parts.push(...this.pending)
+    this.pending = []
   }
 }
 
-/** Group adjacent segments of the same conflict. */
+/** Groups adjacent segments of the same conflict. */
 function groupByConflict(segments: readonly Segment[]): Segment[][] {
   const all: Segment[][] = []
   for (const segment of segments) {
@@ -67,38 +66,38 @@ function groupByConflict(segments: readonly Segment[]): Segment[][] {
   return all
 }
 
-const textOf = (segments: readonly Segment[]) => segments.map(segment => segment.text).join('')
+const joinSegments = (segments: readonly Segment[]) => segments.map(segment => segment.text).join('')
 
-/** Whether the conflict's own list of choices shows these words already. */
+/** Returns whether the choices of the conflict already show this text. */
 function isShownByConflict(run: readonly Segment[], conflict: Conflict | undefined): boolean {
   const chosen = conflict?.chosen == null ? undefined : conflict.choices[conflict.chosen]?.text
-  return chosen !== undefined && chosen.trim() === textOf(run).trim()
+  return chosen !== undefined && chosen.trim() === joinSegments(run).trim()
 }
 
 function addRun(builder: MergedTextBuilder, run: readonly Segment[], conflict: Conflict | undefined): void {
-  const isDrawn = !isShownByConflict(run, conflict)
+  const isVisible = !isShownByConflict(run, conflict)
   for (const segment of run) {
-    if (segment.contributors.length === 0) builder.addUnchanged(splitLines(segment.text), isDrawn)
-    else if (isDrawn) builder.add(added(segment))
+    if (segment.contributors.length === 0) builder.addUnchanged(splitLines(segment.text), isVisible)
+    else if (isVisible) builder.add(buildAddedLines(segment))
   }
   if (conflict) builder.add([conflict])
 }
 
-const added = (segment: Segment) =>
+const buildAddedLines = (segment: Segment) =>
   splitLines(segment.text).map(text => ({ sign: '+', text, contributors: segment.contributors }) as const)
 
-const isConflict = (part: Drawn): part is Conflict => 'choices' in part
+const isConflict = (part: LineOrConflict): part is Conflict => 'choices' in part
 
-/** The merged text in order, long unchanged runs folded. */
-export function mergedParts(production: string, provenance: Provenance): MergedPart[] {
+/** Builds the parts of the merged text in order, with long unchanged runs folded. */
+export function buildMergedParts(production: string, provenance: Provenance): MergedPart[] {
   const builder = new MergedTextBuilder(splitLines(production))
   for (const run of groupByConflict(provenance.segments))
     addRun(builder, run, provenance.conflicts[run[0]?.conflict ?? -1])
-  builder.end()
-  return folded(grouped(builder.parts))
+  builder.flush()
+  return foldUnchanged(groupLines(builder.parts))
 }
 
-function grouped(parts: readonly Drawn[]): MergedPart[] {
+function groupLines(parts: readonly LineOrConflict[]): MergedPart[] {
   const groups: MergedPart[] = []
   for (const part of parts) {
     const last = groups.at(-1)
@@ -110,7 +109,7 @@ function grouped(parts: readonly Drawn[]): MergedPart[] {
   return groups
 }
 
-function folded(groups: readonly MergedPart[]): MergedPart[] {
+function foldUnchanged(groups: readonly MergedPart[]): MergedPart[] {
   return groups.flatMap((group, index) => {
     if (group.kind !== 'lines' || group.lines[0]?.sign !== ' ') return [group]
     const head = index === 0 ? 0 : MARGIN
@@ -126,8 +125,8 @@ function folded(groups: readonly MergedPart[]): MergedPart[] {
   })
 }
 
-/** The conflicts outside of the prompt: those about the model, a limit, a tool. */
-export function otherConflicts({ segments, conflicts }: Provenance): Conflict[] {
+/** Lists the conflicts outside the prompt: about the model, a limit or a tool. */
+export function listFieldConflicts({ segments, conflicts }: Provenance): Conflict[] {
   const inText = new Set(segments.map(segment => segment.conflict))
   return conflicts.filter((_, index) => !inText.has(index))
 }
@@ -136,13 +135,13 @@ export interface Share {
   id: string
   name: string
   actorId: string
-  /** Lines of the merged prompt that are theirs, alone or with others. */
+  /** The number of lines in the merged prompt to which they contributed. */
   lines: number
   conflicts: number
 }
 
-/** What became of each one's words. */
-export const sharesOf = ({ contributors, segments, conflicts }: Provenance): Share[] =>
+/** Counts the lines and conflicts of each contributor. */
+export const listShares = ({ contributors, segments, conflicts }: Provenance): Share[] =>
   contributors.map(({ id, name, actor_id: actorId }) => ({
     id,
     name,

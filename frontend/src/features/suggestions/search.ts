@@ -1,4 +1,4 @@
-/** What the address of the screen says: which suggestions are listed, and which one or which merge is open. Pure. */
+/** The search parameters of the suggestions screen: the filter, and the open suggestion or merge. Pure functions. */
 import type { SuggestionState } from '@/api'
 
 export const states = [
@@ -14,22 +14,22 @@ export interface SuggestionSearch {
   state?: SuggestionState
   agent?: string
   author?: string
-  /** The suggestion that is open. */
+  /** The id of the open suggestion. */
   s?: string
-  /** The merge that is open, instead of a suggestion. */
+  /** The id of the open merge, instead of a suggestion. */
   m?: string
 }
 
 const names = ['agent', 'author', 's', 'm'] as const
 
-/** Drops what is not known, so that an old or odd address still opens the screen. */
+/** Parses the search parameters. Unknown ones are dropped, so that any address opens the screen. */
 export function parseSuggestionSearch(raw: Record<string, unknown>): SuggestionSearch {
   const state = states.find(each => each === raw['state'])
   const rest = names.map(name => [name, raw[name]] as const).filter(([, value]) => typeof value === 'string' && value)
   return { ...(state ? { state } : {}), ...Object.fromEntries(rest) }
 }
 
-/** The address after a change; what is undefined goes away. */
+/** Returns the search parameters after a change; undefined removes a parameter. */
 export function changeSearch(
   search: SuggestionSearch,
   change: { [Name in keyof SuggestionSearch]?: string | undefined },

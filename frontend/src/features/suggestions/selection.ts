@@ -1,10 +1,10 @@
-/** Picking suggestions from a list. Pure. */
+/** The selection of suggestions in a list. Pure functions. */
 import type { ListedSuggestionRow } from '@/api'
 import type { PlainTextKey } from '@/lib/language'
 
 export type Selection = ReadonlySet<string>
 
-/** So many are merged at once, at most. */
+/** The maximal number of suggestions in one merge. */
 const MAX_MERGED = 20
 
 export const isSelectable = (row: ListedSuggestionRow) => row.verbs.includes('accept') || row.verbs.includes('reject')
@@ -15,30 +15,30 @@ export function toggle(picked: Selection, id: string): Selection {
   return next
 }
 
-/** Those of the list that are picked and still can be, oldest first: who asked first stands first where two disagree. */
-export const selectedRows = (rows: readonly ListedSuggestionRow[], picked: Selection): ListedSuggestionRow[] =>
+/** Lists the selected rows that are still selectable, oldest first: this is the order of precedence in conflicts. */
+export const listSelectedRows = (rows: readonly ListedSuggestionRow[], picked: Selection): ListedSuggestionRow[] =>
   rows.filter(row => picked.has(row.id) && isSelectable(row)).sort((a, b) => a.created_at.localeCompare(b.created_at))
 
-export function selectionState(rows: readonly ListedSuggestionRow[], picked: Selection): boolean | 'mixed' {
-  const able = rows.filter(isSelectable)
-  const count = able.filter(row => picked.has(row.id)).length
+export function getSelectionState(rows: readonly ListedSuggestionRow[], picked: Selection): boolean | 'mixed' {
+  const selectable = rows.filter(isSelectable)
+  const count = selectable.filter(row => picked.has(row.id)).length
   if (count === 0) return false
-  return count === able.length || 'mixed'
+  return count === selectable.length || 'mixed'
 }
 
-/** Select all, or none when all are selected. */
+/** Selects all, or none if all are selected. */
 export const toggleAll = (rows: readonly ListedSuggestionRow[], picked: Selection): Selection =>
-  selectionState(rows, picked) === true ? new Set() : new Set(rows.filter(isSelectable).map(row => row.id))
+  getSelectionState(rows, picked) === true ? new Set() : new Set(rows.filter(isSelectable).map(row => row.id))
 
-/** Why these cannot be merged now; null when they can. */
-export function whyNotMerge(chosen: readonly ListedSuggestionRow[]): PlainTextKey | null {
+/** Returns the key of the reason why the rows cannot be merged; null if they can. */
+export function getMergeObstacle(chosen: readonly ListedSuggestionRow[]): PlainTextKey | null {
   if (chosen.length === 0) return 'pickFirst'
   if (new Set(chosen.map(row => row.agent.id)).size > 1) return 'oneAgentOnly'
   if (chosen.length > MAX_MERGED) return 'tooManyToMerge'
   return chosen.every(row => row.verbs.includes('accept')) ? null : 'notYoursToMerge'
 }
 
-export function whyNotReject(chosen: readonly ListedSuggestionRow[]): PlainTextKey | null {
+export function getRejectObstacle(chosen: readonly ListedSuggestionRow[]): PlainTextKey | null {
   if (chosen.length === 0) return 'pickFirst'
   return chosen.every(row => row.verbs.includes('reject')) ? null : 'notYoursToMerge'
 }

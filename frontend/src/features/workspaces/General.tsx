@@ -10,17 +10,17 @@ import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
 import { showToast } from '@/ui/toast'
 
-/** The workspace's name, and the way out of it. */
+/** The settings to rename and to leave the workspace. */
 export function General({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {
   return (
     <>
-      {workspace.verbs.includes('rename') ? <Rename workspace={workspace} /> : null}
-      <Leave workspace={workspace} onLeft={onLeft} />
+      {workspace.verbs.includes('rename') ? <RenameForm workspace={workspace} /> : null}
+      <LeaveSection workspace={workspace} onLeft={onLeft} />
     </>
   )
 }
 
-function Rename({ workspace }: { workspace: WorkspaceRow }) {
+function RenameForm({ workspace }: { workspace: WorkspaceRow }) {
   const { t } = useTexts()
   const [name, setName] = useState(workspace.name)
   const rename = useRenameWorkspace(workspace)
@@ -54,7 +54,7 @@ function Rename({ workspace }: { workspace: WorkspaceRow }) {
   )
 }
 
-function Leave({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {
+function LeaveSection({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [isOpen, setOpen] = useState(false)

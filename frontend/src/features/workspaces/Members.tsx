@@ -23,18 +23,18 @@ import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
 
-/** Who is in the workspace, and as what. */
+/** The members of the workspace and their roles. */
 export function Members({ workspace, onLeave }: { workspace: WorkspaceRow; onLeave(): void }) {
   const { t } = useTexts()
   const members = useMembers(workspace.id)
   const [query, setQuery] = useState('')
   if (!members.data) return <Loading query={members} />
-  const found = members.data.filter(member => isCalled(member, query))
+  const found = members.data.filter(member => matchesQuery(member, query))
   return (
     <section className={blocks.sec}>
       <h2 className={blocks.h}>
         {t('settings.members')} <span className="faint num regular">{members.data.length}</span>
-        {members.data.length > FEW ? (
+        {members.data.length > MAX_WITHOUT_SEARCH ? (
           <SearchInput className="end" label={t('findMember')} value={query} onChange={setQuery} />
         ) : null}
       </h2>
@@ -53,13 +53,13 @@ export function Members({ workspace, onLeave }: { workspace: WorkspaceRow; onLea
   )
 }
 
-/** So many are seen at a glance, and not searched. */
-const FEW = 5
+/** The search field appears above this number of members. */
+const MAX_WITHOUT_SEARCH = 5
 
-/** Whether a name or a handle contains what is searched. */
-function isCalled({ actor }: MembershipRow, query: string): boolean {
-  const low = query.trim().toLowerCase().replace(/^@/, '')
-  return [actor.name, actor.handle].some(text => text.toLowerCase().includes(low))
+/** Returns whether the name or the handle of a member contains the query. */
+function matchesQuery({ actor }: MembershipRow, query: string): boolean {
+  const needle = query.trim().toLowerCase().replace(/^@/, '')
+  return [actor.name, actor.handle].some(text => text.toLowerCase().includes(needle))
 }
 
 interface MemberProps {
@@ -75,9 +75,9 @@ function Member({ member, workspace, onLeave }: MemberProps) {
   const [isDemoting, setDemoting] = useState(false)
   const { actor, role } = member
   const isMe = actor.id === me?.actor.id
-  const set = (next: Role) =>
+  const saveRole = (next: Role) =>
     setRole.mutate({ actorId: actor.id, role: next }, { onError: error => showToast(getErrorText(error)) })
-  const change = (next: Role) => (next === 'suggester' ? setDemoting(true) : set(next))
+  const handleChange = (next: Role) => (next === 'suggester' ? setDemoting(true) : saveRole(next))
   return (
     <li>
       <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square={false} size="m" />
@@ -89,7 +89,7 @@ function Member({ member, workspace, onLeave }: MemberProps) {
           className={fieldStyles.select}
           aria-label={t('roleOf', { name: actor.name })}
           value={role}
-          onChange={event => change(event.target.value as Role)}
+          onChange={event => handleChange(event.target.value as Role)}
         >
           <option value="editor">{t('role.editor')}</option>
           <option value="suggester">{t('role.suggester')}</option>
@@ -110,7 +110,7 @@ function Member({ member, workspace, onLeave }: MemberProps) {
             tone="bad"
             onClick={() => {
               setDemoting(false)
-              set('suggester')
+              saveRole('suggester')
             }}
           >
             {t('demote')}
@@ -122,12 +122,14 @@ function Member({ member, workspace, onLeave }: MemberProps) {
           {t('leaveDots')}
         </Button>
       ) : null}
-      {workspace.verbs.includes('remove_member') && !isMe ? <Remove member={member} workspace={workspace} /> : null}
+      {workspace.verbs.includes('remove_member') && !isMe ? (
+        <RemoveButton member={member} workspace={workspace} />
+      ) : null}
     </li>
   )
 }
 
-/** The invite links that end when a member is removed or demoted. Shown inside of an open dialog. */
+/** The invite links that end when a member is removed or demoted, for the dialog that confirms it. */
 function RevokedLinks({ member }: { member: MembershipRow }) {
   const { t } = useTexts()
   const links = useMemberLinks(member.workspace_id, member.actor.id, true).data ?? []
@@ -152,13 +154,13 @@ function RevokedLinks({ member }: { member: MembershipRow }) {
   )
 }
 
-/** Removing a person shows its effects first. */
-function Remove({ member, workspace }: { member: MembershipRow; workspace: WorkspaceRow }) {
+/** The button that removes a member after a dialog has shown the effects. */
+function RemoveButton({ member, workspace }: { member: MembershipRow; workspace: WorkspaceRow }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
   const remove = useRemoveMember(workspace.id)
   const { name } = member.actor
-  const go = () =>
+  const handleRemove = () =>
     remove.mutate(member.actor.id, {
       onSuccess: () => setOpen(false),
       onError: error => showToast(getErrorText(error)),
@@ -177,7 +179,7 @@ function Remove({ member, workspace }: { member: MembershipRow; workspace: Works
         <RevokedLinks member={member} />
         <div className="row endrow">
           <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
-          <Button tone="bad" busy={remove.isPending ? t('removing') : null} onClick={go}>
+          <Button tone="bad" busy={remove.isPending ? t('removing') : null} onClick={handleRemove}>
             {t('removePerson', { name })}
           </Button>
         </div>

@@ -73,7 +73,7 @@ beforeEach(() => {
   api.testModel.mockReset()
 })
 
-it('begins with what is offered without a key, and saves it as it is', async () => {
+it('starts with an offer without a key and saves it unchanged', async () => {
   const { screen, save, onDone } = await openForm()
   await expect.element(screen.getByRole('radio').nth(0)).toBeChecked()
   await save.click()
@@ -81,7 +81,7 @@ it('begins with what is offered without a key, and saves it as it is', async () 
   expect(onDone).toHaveBeenCalledWith(stored)
 })
 
-it('saves a provider only with its key, which is trimmed', async () => {
+it('saves a provider only with a key, which is trimmed', async () => {
   const { screen, save } = await openForm()
   await screen.getByText('OpenAI', { exact: true }).click()
   await expect.element(save).toHaveAttribute('aria-disabled', 'true')
@@ -91,14 +91,14 @@ it('saves a provider only with its key, which is trimmed', async () => {
   expect(api.choose.mock.calls).toEqual([[{ provider: 'openai', default_model: 'gpt-5', key: 'sk-1', revision: 0 }]])
 })
 
-it('does not ask again for a key that is stored, and sends none', async () => {
+it('requires no key if one is stored, and sends none', async () => {
   const { screen, save } = await openForm(stored)
   await expect.element(screen.getByLabelText('Key', { exact: true })).toHaveValue('')
   await save.click()
   expect(api.choose.mock.calls).toEqual([[{ provider: 'openai', default_model: 'gpt-5', revision: 4 }]])
 })
 
-it('says how a trial of the model ended, without saving', async () => {
+it('shows the result of a test of the model without saving', async () => {
   const { screen } = await openForm(stored)
   const button = screen.getByRole('button', { name: 'Test connection' })
   api.testModel.mockResolvedValueOnce({ ok: true, seconds: 1.5, models: [], code: null, message: '' })

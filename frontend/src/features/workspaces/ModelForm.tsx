@@ -12,7 +12,7 @@ import {
   useModelProviders,
 } from '@/api'
 import { cx } from '@/lib/cx'
-import { getErrorText, runErrorText } from '@/lib/errors'
+import { getErrorText, getRunErrorText } from '@/lib/errors'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { formatSeconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -26,7 +26,7 @@ interface Choice {
   provider: ModelProvider
   label: string
   hint: string
-  /** What is offered here without a key of one's own. */
+  /** A model that the server offers without a key; null for a provider with a key. */
   offer: ModelOffer | null
 }
 
@@ -39,20 +39,20 @@ const fieldLabels: Record<ProviderField['label'], PlainTextKey> = {
   api_version: 'apiVersion',
 }
 
-/** What is named for its missing value; all other fields by their label. */
-const firstTexts: Partial<Record<ProviderField['label'], PlainTextKey>> = {
+/** Texts for missing fields; all other fields are named by their label. */
+const missingTexts: Partial<Record<ProviderField['label'], PlainTextKey>> = {
   api_base: 'apiBaseFirst',
   api_key: 'apiKeyFirst',
 }
 
-/** What can be chosen: what is to be had here without a key first, then the providers, then any other server. */
+/** Returns the choices: offers without a key first, then the providers, then any other server. */
 function useChoices(): Choice[] {
   const { t } = useTexts()
   const offers = useModelOffers().data
   const providers = useModelProviders().data
   return useMemo(() => {
     const known = providers ?? []
-    const offered = (offers ?? []).flatMap((offer): Choice[] => {
+    const offerChoices = (offers ?? []).flatMap((offer): Choice[] => {
       const provider = known.find(each => each.name === offer.provider)
       if (!provider) return []
       const isDemo = offer.provider === 'demo'
@@ -66,7 +66,7 @@ function useChoices(): Choice[] {
         },
       ]
     })
-    const others = known
+    const providerChoices = known
       .filter(provider => provider.name !== 'demo')
       .map((provider): Choice => {
         const isOther = provider.name === 'openai_compatible'
@@ -78,13 +78,13 @@ function useChoices(): Choice[] {
           offer: null,
         }
       })
-    const local = offered.filter(choice => choice.provider.name !== 'demo')
-    const demo = offered.filter(choice => choice.provider.name === 'demo')
-    return [...local, ...demo, ...others]
+    const local = offerChoices.filter(choice => choice.provider.name !== 'demo')
+    const demo = offerChoices.filter(choice => choice.provider.name === 'demo')
+    return [...local, ...demo, ...providerChoices]
   }, [offers, providers, t])
 }
 
-const isSet = (choice: Choice, model: ModelRow) =>
+const isCurrentChoice = (choice: Choice, model: ModelRow) =>
   choice.provider.name === model.provider && (!choice.offer?.api_base || choice.offer.api_base === model.api_base)
 
 interface ModelFormProps {
@@ -95,13 +95,15 @@ interface ModelFormProps {
   aside?: ReactNode
 }
 
-/** What the agents of a workspace think with. */
+/** The form that chooses the model of a workspace. */
 export function ModelForm({ workspaceId, current, action, onDone, aside }: ModelFormProps) {
   const { t } = useTexts()
   const choices = useChoices()
   const [picked, setPicked] = useState<string | null>(null)
   const choice =
-    choices.find(each => each.id === picked) ?? (current && choices.find(each => isSet(each, current))) ?? choices[0]
+    choices.find(each => each.id === picked) ??
+    (current && choices.find(each => isCurrentChoice(each, current))) ??
+    choices[0]
   return (
     <div className="col gap">
       <fieldset className={fieldStyles.field}>
@@ -126,11 +128,11 @@ export function ModelForm({ workspaceId, current, action, onDone, aside }: Model
         </div>
       </fieldset>
       {choice ? (
-        <Details
+        <ChoiceForm
           key={choice.id}
           workspaceId={workspaceId}
           choice={choice}
-          current={current && isSet(choice, current) ? current : null}
+          current={current && isCurrentChoice(choice, current) ? current : null}
           revision={current?.revision ?? 0}
           action={action}
           onDone={onDone}
@@ -141,7 +143,7 @@ export function ModelForm({ workspaceId, current, action, onDone, aside }: Model
   )
 }
 
-interface DetailsProps {
+interface ChoiceFormProps {
   workspaceId: string
   choice: Choice
   current: ModelRow | null
@@ -151,12 +153,12 @@ interface DetailsProps {
   aside?: ReactNode
 }
 
-/** What is typed about a model, beginning with what is set or offered. `values` are those of the provider's fields. */
-function useChosen({ choice, current, revision }: DetailsProps) {
+/** Holds the input for a choice, with the stored or offered values at first. `values` are those of the provider's fields. */
+function useChoiceInput({ choice, current, revision }: ChoiceFormProps) {
   const { provider, offer } = choice
   const [model, setModel] = useState(current?.default_model ?? offer?.models[0] ?? provider.usual_model)
   const [values, setValues] = useState(() =>
-    Object.fromEntries(provider.fields.map(field => [field.name, startOf(field, offer, current)])),
+    Object.fromEntries(provider.fields.map(field => [field.name, getInitialValue(field, offer, current)])),
   )
   const setValue = (name: string, value: string) => setValues(before => ({ ...before, [name]: value }))
   const { api_base: base, key, ...others } = values
@@ -172,41 +174,41 @@ function useChosen({ choice, current, revision }: DetailsProps) {
   return { chosen, model, setModel, values, setValue }
 }
 
-/** What stands in a field before anything is typed. */
-function startOf(field: ProviderField, offer: ModelOffer | null, current: ModelRow | null): string {
+/** Returns the initial value of a field. */
+function getInitialValue(field: ProviderField, offer: ModelOffer | null, current: ModelRow | null): string {
   if (field.name === 'key') return ''
   if (field.name === 'api_base') return offer?.api_base ?? current?.api_base ?? ''
   return current?.options[field.name] ?? field.default
 }
 
-/** Whether a field must be filled in: a key that is stored need not be typed again. */
-const isNeeded = (field: ProviderField, current: ModelRow | null) =>
+/** Returns whether a field must be filled in. A stored key need not be entered again. */
+const isRequired = (field: ProviderField, current: ModelRow | null) =>
   field.is_required && !(field.name === 'key' && current?.has_key)
 
-type Form = ReturnType<typeof useChosen>
-type Missing = ProviderField | 'model' | null
+type ChoiceInput = ReturnType<typeof useChoiceInput>
+type MissingInput = ProviderField | 'model' | null
 
-/** What must still be typed before this model can be tried or chosen; null when nothing is missing. */
-function missingFrom({ choice, current }: DetailsProps, form: Form): Missing {
+/** Finds the first missing input before the model can be tested or saved; null if nothing is missing. */
+function findMissing({ choice, current }: ChoiceFormProps, form: ChoiceInput): MissingInput {
   if (choice.provider.name === 'demo') return null
   const field = choice.offer
     ? undefined
-    : choice.provider.fields.find(each => isNeeded(each, current) && !form.values[each.name]?.trim())
+    : choice.provider.fields.find(each => isRequired(each, current) && !form.values[each.name]?.trim())
   return field ?? (form.model.trim() ? null : 'model')
 }
 
-function missingText(t: Texts['t'], missing: Exclude<Missing, null>): string {
+function describeMissing(t: Texts['t'], missing: Exclude<MissingInput, null>): string {
   if (missing === 'model') return t('modelFirst')
-  const first = firstTexts[missing.label]
-  return first ? t(first) : t('fieldFirst', { field: t(fieldLabels[missing.label]) })
+  const key = missingTexts[missing.label]
+  return key ? t(key) : t('fieldFirst', { field: t(fieldLabels[missing.label]) })
 }
 
-function Details(props: DetailsProps) {
+function ChoiceForm(props: ChoiceFormProps) {
   const { t } = useTexts()
   const { workspaceId, choice, action, onDone, aside } = props
-  const form = useChosen(props)
-  const missing = missingFrom(props, form)
-  const blocked = missing ? missingText(t, missing) : false
+  const form = useChoiceInput(props)
+  const missing = findMissing(props, form)
+  const blocked = missing ? describeMissing(t, missing) : false
   const choose = useChooseModel(workspaceId)
   const isDemo = choice.provider.name === 'demo'
   const submit = (event: FormEvent) => {
@@ -215,11 +217,11 @@ function Details(props: DetailsProps) {
   }
   return (
     <form className="col gap" onSubmit={submit}>
-      {choice.offer || isDemo ? null : <Access {...props} form={form} />}
+      {choice.offer || isDemo ? null : <ProviderFields {...props} form={form} />}
       {isDemo ? (
         <p className="muted sm">{t('demoExplained')}</p>
       ) : (
-        <ModelName {...props} form={form} missing={missing} />
+        <ModelNameField {...props} form={form} missing={missing} />
       )}
       {choose.error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
@@ -231,7 +233,12 @@ function Details(props: DetailsProps) {
           {action}
         </Button>
         {isDemo ? null : (
-          <TryIt key={JSON.stringify(form.chosen)} workspaceId={workspaceId} choice={form.chosen} blocked={blocked} />
+          <TestButton
+            key={JSON.stringify(form.chosen)}
+            workspaceId={workspaceId}
+            choice={form.chosen}
+            blocked={blocked}
+          />
         )}
         {aside}
       </div>
@@ -239,13 +246,13 @@ function Details(props: DetailsProps) {
   )
 }
 
-function keyHint(t: Texts['t'], current: ModelRow | null): string {
+function getKeyHint(t: Texts['t'], current: ModelRow | null): string {
   if (current?.key_last4) return t('keyStoredAs', { last4: current.key_last4 })
   return t(current?.has_key ? 'keyStored' : 'keyHint')
 }
 
-/** The provider's fields, where the choice does not bring them. */
-function Access({ workspaceId, choice, current, form }: DetailsProps & { form: Form }) {
+/** The fields of the provider, for a choice that is not an offer. */
+function ProviderFields({ workspaceId, choice, current, form }: ChoiceFormProps & { form: ChoiceInput }) {
   const { t } = useTexts()
   const forget = useChooseModel(workspaceId)
   const forgetKey = () => {
@@ -256,8 +263,8 @@ function Access({ workspaceId, choice, current, form }: DetailsProps & { form: F
       { onSuccess: () => showToast(t('keyRemoved')), onError: error => showToast(getErrorText(error)) },
     )
   }
-  const hintOf = (field: ProviderField) => {
-    if (field.name === 'key') return keyHint(t, current)
+  const getHint = (field: ProviderField) => {
+    if (field.name === 'key') return getKeyHint(t, current)
     if (choice.provider.name === 'openai_compatible' && field.name === 'api_base') return t('apiBaseHint')
     return t('fieldExample', { example: field.example })
   }
@@ -268,12 +275,12 @@ function Access({ workspaceId, choice, current, form }: DetailsProps & { form: F
         <TextField
           key={field.name}
           label={t(fieldLabels[field.label])}
-          hint={hintOf(field)}
+          hint={getHint(field)}
           value={form.values[field.name] ?? ''}
           type={field.name === 'key' ? 'password' : field.name === 'api_base' ? 'url' : 'text'}
           autoComplete="off"
           placeholder={field.example}
-          required={isNeeded(field, current)}
+          required={isRequired(field, current)}
           onChange={value => form.setValue(field.name, value)}
         />
       ))}
@@ -289,49 +296,49 @@ function Access({ workspaceId, choice, current, form }: DetailsProps & { form: F
 }
 
 interface ServerModels {
-  /** What was typed when they were asked for. */
-  at: string
+  /** The input for which the models were requested. */
+  input: string
   models: readonly string[]
-  state: 'asking' | 'told' | 'failed'
-  why: string
+  state: 'loading' | 'loaded' | 'failed'
+  reason: string
 }
 
-/** The models of the server that is typed, asked for when somebody is about to name one. */
-function useServerModels(workspaceId: string, { chosen }: Form) {
-  const at = JSON.stringify([chosen.provider, chosen.api_base, chosen.options, chosen.key])
+/** Reads the models of the chosen server, requested when the model field is focused. */
+function useServerModels(workspaceId: string, { chosen }: ChoiceInput) {
+  const input = JSON.stringify([chosen.provider, chosen.api_base, chosen.options, chosen.key])
   const [known, setKnown] = useState<ServerModels | null>(null)
   const abortController = useRef<AbortController | null>(null)
   useEffect(() => () => abortController.current?.abort(), [])
-  const ask = async () => {
-    if (known?.at === at && known.state !== 'failed') return
+  const loadModels = async () => {
+    if (known?.input === input && known.state !== 'failed') return
     abortController.current?.abort()
     const control = new AbortController()
     abortController.current = control
-    setKnown({ at, models: [], state: 'asking', why: '' })
+    setKnown({ input, models: [], state: 'loading', reason: '' })
     try {
       const test = await testModel(workspaceId, { ...chosen, default_model: '' }, control.signal)
-      const why = test.ok ? '' : runErrorText(test.code)
-      setKnown({ at, models: test.models, state: test.ok ? 'told' : 'failed', why })
+      const reason = test.ok ? '' : getRunErrorText(test.code)
+      setKnown({ input, models: test.models, state: test.ok ? 'loaded' : 'failed', reason })
     } catch (error) {
-      if (!control.signal.aborted) setKnown({ at, models: [], state: 'failed', why: getErrorText(error) })
+      if (!control.signal.aborted) setKnown({ input, models: [], state: 'failed', reason: getErrorText(error) })
     }
   }
-  return { known: known?.at === at ? known : null, ask }
+  return { known: known?.input === input ? known : null, loadModels }
 }
 
-function ModelName(props: DetailsProps & { form: Form; missing: Missing }) {
+function ModelNameField(props: ChoiceFormProps & { form: ChoiceInput; missing: MissingInput }) {
   const { t } = useTexts()
   const { workspaceId, choice, form, missing } = props
   const list = useId()
   const isDeployment = choice.provider.model_label === 'deployment'
   const [isTouched, setIsTouched] = useState(false)
-  const { known, ask } = useServerModels(workspaceId, form)
-  const mayAsk = !choice.offer && choice.provider.lists_models && (missing === null || missing === 'model')
-  const offered = choice.offer?.models ?? known?.models ?? []
+  const { known, loadModels } = useServerModels(workspaceId, form)
+  const canLoadModels = !choice.offer && choice.provider.lists_models && (missing === null || missing === 'model')
+  const offeredModels = choice.offer?.models ?? known?.models ?? []
   const hints = {
-    asking: () => t('listingModels'),
-    told: () => t('modelsOffered', { n: known?.models.length ?? 0 }),
-    failed: () => t('modelsUnread', { why: known?.why ?? '' }),
+    loading: () => t('listingModels'),
+    loaded: () => t('modelsOffered', { n: known?.models.length ?? 0 }),
+    failed: () => t('modelsUnread', { why: known?.reason ?? '' }),
   }
   return (
     <>
@@ -343,12 +350,12 @@ function ModelName(props: DetailsProps & { form: Form; missing: Missing }) {
         required
         maxLength={200}
         list={list}
-        onFocus={() => (mayAsk ? void ask() : undefined)}
+        onFocus={() => (canLoadModels ? void loadModels() : undefined)}
         onBlur={() => setIsTouched(true)}
         onChange={form.setModel}
       />
       <datalist id={list}>
-        {offered.map(model => (
+        {offeredModels.map(model => (
           <option key={model} value={model} />
         ))}
       </datalist>
@@ -356,8 +363,8 @@ function ModelName(props: DetailsProps & { form: Form; missing: Missing }) {
   )
 }
 
-/** Asks the model one short question before it is chosen. Mounted anew for each choice: a result is of what was asked. */
-function TryIt(props: { workspaceId: string; choice: ModelChoice; blocked: string | false }) {
+/** The button that tests a model before it is saved. It has the choice as its key, so that a result is never shown for another choice. */
+function TestButton(props: { workspaceId: string; choice: ModelChoice; blocked: string | false }) {
   const { t } = useTexts()
   const { workspaceId, choice, blocked } = props
   const [result, setResult] = useState<{ ok: boolean; text: string; detail: string } | null>(null)
@@ -367,7 +374,7 @@ function TryIt(props: { workspaceId: string; choice: ModelChoice; blocked: strin
     abortController.current = new AbortController()
     return () => abortController.current.abort()
   }, [])
-  const ask = async () => {
+  const runTest = async () => {
     const { signal } = abortController.current
     setBusy(true)
     setResult(null)
@@ -375,7 +382,7 @@ function TryIt(props: { workspaceId: string; choice: ModelChoice; blocked: strin
       const test = await testModel(workspaceId, choice, signal)
       const text = test.ok
         ? t('modelAnswered', { n: formatSeconds(test.seconds) })
-        : t('modelFailed', { why: runErrorText(test.code) })
+        : t('modelFailed', { why: getRunErrorText(test.code) })
       if (!signal.aborted) setResult({ ok: test.ok, text, detail: test.message })
     } catch (error) {
       if (!signal.aborted) setResult({ ok: false, text: t('modelFailed', { why: getErrorText(error) }), detail: '' })
@@ -384,7 +391,7 @@ function TryIt(props: { workspaceId: string; choice: ModelChoice; blocked: strin
   }
   return (
     <>
-      <Button size="lg" busy={busy ? t('trying') : null} blocked={blocked} onClick={() => void ask()}>
+      <Button size="lg" busy={busy ? t('trying') : null} blocked={blocked} onClick={() => void runTest()}>
         {t('tryModel')}
       </Button>
       {result ? (

@@ -8,17 +8,17 @@ import { Button } from '@/ui/Button'
 import { TextField } from '@/ui/Field'
 
 interface NameFormProps {
-  /** The workspace that was made already: it is renamed. */
+  /** The workspace, if it was created already: then it is renamed. */
   made?: WorkspaceRow | undefined
   onMade(workspace: WorkspaceRow): Promise<void>
 }
 
-/** A new workspace needs a name only; who makes it is its editor. */
+/** The form that creates or renames a workspace in the setup. */
 export function NameForm({ made, onMade }: NameFormProps) {
   const { t } = useTexts()
   const [name, setName] = useState(made?.name ?? '')
   const { busy, error, run } = useAsyncAction()
-  const make = (event: FormEvent) => {
+  const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
     void run(async () => {
       if (!made) return onMade(await createWorkspace(name.trim()))
@@ -26,7 +26,7 @@ export function NameForm({ made, onMade }: NameFormProps) {
     })
   }
   return (
-    <form className="col gap" onSubmit={make}>
+    <form className="col gap" onSubmit={handleSubmit}>
       <TextField
         label={t('workspaceName')}
         hint={t('workspaceNameHint')}

@@ -12,7 +12,7 @@ const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../api/gene
   components: { schemas: { Code: { enum: string[] } } }
 }
 
-/** With what a run can fail: the codes of `LLMError`, of the loop's limits, and of the engine. */
+/** The error codes of runs: of `LLMError`, of the limits of the loop, and of the engine. */
 const failures = [
   ...['timeout_first', 'timeout_idle', 'timeout_total', 'cut', 'rate_limited', 'server', 'refused', 'not_found'],
   ...['bad_request', 'unreachable', 'host_refused', 'garbled', 'step_limit', 'time_limit', 'malformed_calls'],
@@ -20,29 +20,29 @@ const failures = [
 ]
 
 describe.each(Object.entries(languages))('texts in %s', (_, texts) => {
-  it('are there for every key, and none is empty', () => {
+  it('exist for every key and are not empty', () => {
     expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
     expect(Object.entries(texts).filter(([, text]) => text.trim() === '')).toEqual([])
   })
 
-  it('have the same places for values', () => {
+  it('have the same placeholders', () => {
     const differing = Object.entries(en).filter(
       ([key, text]) => String(placeholders(texts[key] ?? '')) !== String(placeholders(text)),
     )
     expect(differing).toEqual([])
   })
 
-  it('say something for every error code of the server', () => {
+  it('include every error code of the server', () => {
     expect(schema.components.schemas.Code.enum.filter(code => !texts[`error.${code}`])).toEqual([])
   })
 
-  it('say what happened and what to do for every way in which a run fails', () => {
+  it('include every error code of runs', () => {
     expect(failures.filter(code => !texts[`run.${code}`])).toEqual([])
   })
 })
 
 describe('the files of texts', () => {
-  it('share no key: the later file would take the text of the earlier one', async () => {
+  it('share no key, because a later file would overwrite it', async () => {
     const files = readdirSync(join(import.meta.dirname, 'en')).map(file => file.replace('.ts', ''))
     const keys = await Promise.all(
       files.map(async file => Object.keys(((await import(`./en/${file}.ts`)) as { default: object }).default)),
@@ -53,7 +53,7 @@ describe('the files of texts', () => {
 })
 
 describe('texts in Chinese', () => {
-  it('say 你, not 您, and use full-width punctuation', () => {
+  it('use 你, not 您, and full-width punctuation', () => {
     const all = [...Object.values<string>(hant), ...Object.values<string>(hans)]
     expect(all.filter(text => text.includes('您') || /\p{Script=Han}[,.:;?!]/u.test(text))).toEqual([])
   })

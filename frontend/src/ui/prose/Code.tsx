@@ -1,38 +1,38 @@
 import { type ReactNode, useEffect, useState } from 'react'
-import { colourOf } from './colours'
+import { highlightCode } from './colours'
 import { CodeBlock } from './parts'
 
 interface CodeProps {
   text: string
   language: string
-  /** It may still go on: then it is left without colours. */
+  /** Whether the text is still streaming: then it is not highlighted. */
   isGrowing: boolean
 }
 
-/** Longer code is not worth the wait for its colours. */
-const MAX_COLOURED = 20_000
-const MAX_LINE = 1_000
+/** Longer code is not highlighted, because it takes too long. */
+const MAX_LENGTH = 20_000
+const MAX_LINE_LENGTH = 1_000
 
-const isWorthIt = (text: string) =>
-  text.length <= MAX_COLOURED && text.split('\n').every(line => line.length <= MAX_LINE)
+const canHighlight = (text: string) =>
+  text.length <= MAX_LENGTH && text.split('\n').every(line => line.length <= MAX_LINE_LENGTH)
 
-/** A block of code; its colours come a moment later, when its language is known. */
+/** A block of code, which is highlighted asynchronously if its language is known. */
 export function Code({ text, language, isGrowing }: CodeProps) {
-  const [coloured, setColoured] = useState<{ text: string; nodes: ReactNode } | null>(null)
+  const [highlighted, setHighlighted] = useState<{ text: string; nodes: ReactNode } | null>(null)
   useEffect(() => {
-    if (isGrowing || language === '' || !isWorthIt(text)) return
-    let isWanted = true
-    colourOf(text, language).then(
-      nodes => isWanted && nodes && setColoured({ text, nodes }),
+    if (isGrowing || language === '' || !canHighlight(text)) return
+    let isCurrent = true
+    highlightCode(text, language).then(
+      nodes => isCurrent && nodes && setHighlighted({ text, nodes }),
       () => undefined,
     )
     return () => {
-      isWanted = false
+      isCurrent = false
     }
   }, [text, language, isGrowing])
   return (
     <CodeBlock language={language} code={text}>
-      {coloured?.text === text ? coloured.nodes : text}
+      {highlighted?.text === text ? highlighted.nodes : text}
     </CodeBlock>
   )
 }

@@ -7,9 +7,9 @@ import { markdown } from './parse'
 
 vi.stubGlobal('document', { documentElement: {} })
 await loadLanguage('en')
-const nobody = () => null
-const html = (text: string, growing = false) =>
-  renderToStaticMarkup(<Prose text={text} names={nobody} growing={growing} />)
+const noNames = () => null
+const renderHtml = (text: string, growing = false) =>
+  renderToStaticMarkup(<Prose text={text} names={noNames} growing={growing} />)
 
 const remote = [
   '![a](https://evil.example/a.png?q=secret)',
@@ -30,8 +30,10 @@ const remote = [
 describe('SEC10: nothing loads by itself', () => {
   it.each(remote)('%s', text => {
     for (const growing of [false, true]) {
-      expect(html(text, growing)).not.toMatch(/<(img|picture|source|video|style|link|iframe|image|object|embed)\b/i)
-      expect(html(text, growing)).not.toMatch(/<[^>]*\s(style|srcset|src|background)=/i)
+      expect(renderHtml(text, growing)).not.toMatch(
+        /<(img|picture|source|video|style|link|iframe|image|object|embed)\b/i,
+      )
+      expect(renderHtml(text, growing)).not.toMatch(/<[^>]*\s(style|srcset|src|background)=/i)
     }
   })
 })
@@ -52,16 +54,16 @@ const scripts = [
   '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
 ]
 
-describe('SEC11: no script comes of a message', () => {
+describe('SEC11: a message contains no script', () => {
   it.each(scripts)('%s', text => {
-    const drawn = html(text)
-    expect(drawn).not.toMatch(/<(script|svg(?! xmlns)|math|details|noscript|img)\b/i)
-    expect(drawn).not.toMatch(/<[^>]*\son\w+=/i)
-    expect(drawn).not.toMatch(/href="(javascript|data|vbscript):/i)
+    const rendered = renderHtml(text)
+    expect(rendered).not.toMatch(/<(script|svg(?! xmlns)|math|details|noscript|img)\b/i)
+    expect(rendered).not.toMatch(/<[^>]*\son\w+=/i)
+    expect(rendered).not.toMatch(/href="(javascript|data|vbscript):/i)
   })
 })
 
-/** Texts that cost other readers seconds, all of their stack, or the whole page. */
+/** Texts that cause slow parsing, stack overflows or huge pages. */
 const hostile: Record<string, string> = {
   'quotes in quotes': '>'.repeat(4_000),
   'quotes in quotes, with spaces': '> '.repeat(4_000),
@@ -93,106 +95,108 @@ const hostile: Record<string, string> = {
   'much ordinary text': 'A line of *ordinary* text with a [link](https://a.example).\n\n'.repeat(3_300),
 }
 
-const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '')
-const textIn = (drawn: string) => drawn.replace(/<[^>]*>/g, '').replaceAll('&gt;', '')
+const keepLetters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '')
+const extractText = (rendered: string) => rendered.replace(/<[^>]*>/g, '').replaceAll('&gt;', '')
 
-describe('A text made to hurt its reader', () => {
+describe('a hostile text', () => {
   it.each(Object.keys(hostile))('%s', name => {
     const text = hostile[name] ?? ''
     for (const growing of [false, true]) {
-      const drawn = html(text, growing)
-      // Neither a page without end, nor a text of which something is missing.
-      expect(drawn.match(/<\w/g)?.length ?? 0).toBeLessThan(12_000)
-      expect(drawn === '').toBe(text.trim() === '')
+      const rendered = renderHtml(text, growing)
+      // The page is not huge, and the text is not missing.
+      expect(rendered.match(/<\w/g)?.length ?? 0).toBeLessThan(12_000)
+      expect(rendered === '').toBe(text.trim() === '')
     }
   })
 
-  it('is shown as it was written where Markdown would drop what is too deep', () => {
+  it('is shown as source where Markdown would drop content that is nested too deeply', () => {
     for (const deep of [
       'quotes in quotes',
       'lists in lists in a line',
       'numbers in numbers in a line',
       'lists in lists',
     ]) {
-      const drawn = html(`${hostile[deep]} the end`)
-      expect(letters(textIn(drawn)) === letters(`${hostile[deep]} the end`)).toBe(true)
+      const rendered = renderHtml(`${hostile[deep]} the end`)
+      expect(keepLetters(extractText(rendered)) === keepLetters(`${hostile[deep]} the end`)).toBe(true)
     }
   })
 
-  it('is not drawn to its end unasked, and nothing of it is lost', () => {
-    const drawn = html(hostile['much ordinary text'] ?? '')
-    expect(drawn).toContain('Show all')
-    expect(textIn(drawn).length).toBeLessThan(100_000)
+  it('is cut with a button to show the rest', () => {
+    const rendered = renderHtml(hostile['much ordinary text'] ?? '')
+    expect(rendered).toContain('Show all')
+    expect(extractText(rendered).length).toBeLessThan(100_000)
   })
 })
 
 describe('Prose', () => {
-  it('shows HTML as it was written', () => {
-    expect(html('a <b>c</b>')).toBe('<p dir="auto">a &lt;b&gt;c&lt;/b&gt;</p>')
+  it('shows HTML as source', () => {
+    expect(renderHtml('a <b>c</b>')).toBe('<p dir="auto">a &lt;b&gt;c&lt;/b&gt;</p>')
   })
 
-  it('names a mention, and marks the reader', () => {
+  it('shows the name of a mention and marks the reader', () => {
     const names = (handle: string) =>
       ({ scribe: { name: 'Scribe', isMe: false }, alice: { name: 'Alice', isMe: true } })[handle] ?? null
-    const drawn = renderToStaticMarkup(<Prose text="@scribe and @alice, not me@scribe.org or @nobody" names={names} />)
-    expect(drawn).toContain('<span class="at" title="@scribe">@Scribe</span>')
-    expect(drawn).toContain('<span class="at me" title="@alice">@Alice</span>')
-    expect(drawn).toContain('@nobody')
-    expect(drawn.match(/class="at/g)).toHaveLength(2)
+    const rendered = renderToStaticMarkup(
+      <Prose text="@scribe and @alice, not me@scribe.org or @nobody" names={names} />,
+    )
+    expect(rendered).toContain('<span class="at" title="@scribe">@Scribe</span>')
+    expect(rendered).toContain('<span class="at me" title="@alice">@Alice</span>')
+    expect(rendered).toContain('@nobody')
+    expect(rendered.match(/class="at/g)).toHaveLength(2)
   })
 
-  it('keeps the lines as they were written', () => {
-    expect(html('line 1\nline 2')).toBe('<p dir="auto">line 1<br/>line 2</p>')
-    expect(html('> a\n> b')).toContain('a<br/>b')
+  it('keeps line breaks', () => {
+    expect(renderHtml('line 1\nline 2')).toBe('<p dir="auto">line 1<br/>line 2</p>')
+    expect(renderHtml('> a\n> b')).toContain('a<br/>b')
   })
 
-  it('draws the parts of a text', () => {
-    expect(html('# One\n## Two')).toBe('<h3 dir="auto" class="h1">One</h3><h4 dir="auto" class="h2">Two</h4>')
-    expect(html('a **b** _c_ ~~d~~ `e`')).toContain('a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code>')
-    expect(html('1. a\n2. b')).toBe('<ol dir="auto" start="1"><li>a</li><li>b</li></ol>')
-    expect(html('- a\n\n- b')).toBe('<ul dir="auto"><li><p>a</p></li><li><p>b</p></li></ul>')
-    expect(html('- a\n  - b')).toBe('<ul dir="auto"><li>a<ul><li>b</li></ul></li></ul>')
-    expect(html('---')).toBe('<hr/>')
-    expect(html('|a|b|\n|-|-:|\n|1|2|')).toContain('<tr><td>1</td><td class="r">2</td></tr>')
+  it('renders the elements of a text', () => {
+    expect(renderHtml('# One\n## Two')).toBe('<h3 dir="auto" class="h1">One</h3><h4 dir="auto" class="h2">Two</h4>')
+    expect(renderHtml('a **b** _c_ ~~d~~ `e`')).toContain('a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code>')
+    expect(renderHtml('1. a\n2. b')).toBe('<ol dir="auto" start="1"><li>a</li><li>b</li></ol>')
+    expect(renderHtml('- a\n\n- b')).toBe('<ul dir="auto"><li><p>a</p></li><li><p>b</p></li></ul>')
+    expect(renderHtml('- a\n  - b')).toBe('<ul dir="auto"><li>a<ul><li>b</li></ul></li></ul>')
+    expect(renderHtml('---')).toBe('<hr/>')
+    expect(renderHtml('|a|b|\n|-|-:|\n|1|2|')).toContain('<tr><td>1</td><td class="r">2</td></tr>')
   })
 
-  it('draws a task list with its boxes, and a box in the middle of a text as it is', () => {
-    const drawn = html('- [ ] a\n- [x] **b**\n- c [ ]')
-    expect(drawn).toContain('<li class="task"><input type="checkbox" disabled="" aria-label="To do"/>a</li>')
-    expect(drawn).toMatch(/<li class="task"><input [^>]*checked=""[^>]*\/><strong>b<\/strong><\/li>/)
-    expect(drawn).toContain('<li>c [ ]</li>')
+  it('renders the checkboxes of a task list, but not in the middle of a text', () => {
+    const rendered = renderHtml('- [ ] a\n- [x] **b**\n- c [ ]')
+    expect(rendered).toContain('<li class="task"><input type="checkbox" disabled="" aria-label="To do"/>a</li>')
+    expect(rendered).toMatch(/<li class="task"><input [^>]*checked=""[^>]*\/><strong>b<\/strong><\/li>/)
+    expect(rendered).toContain('<li>c [ ]</li>')
   })
 
-  it('leaves code as it is, names its language, and turns nothing in it', () => {
-    const drawn = html('```py\n@alice <b> https://a.example\n```')
-    expect(drawn).toContain('<span class="mono">py</span>')
-    expect(drawn).toContain('<pre tabindex="0" dir="ltr"><code>@alice &lt;b&gt; https://a.example\n</code></pre>')
+  it('leaves code unchanged, shows its language, and keeps its direction', () => {
+    const rendered = renderHtml('```py\n@alice <b> https://a.example\n```')
+    expect(rendered).toContain('<span class="mono">py</span>')
+    expect(rendered).toContain('<pre tabindex="0" dir="ltr"><code>@alice &lt;b&gt; https://a.example\n</code></pre>')
   })
 
-  it('finds addresses that were only written down, and takes no file for one', () => {
-    expect(html('see https://a.example/b.')).toContain('<a href="https://a.example/b"')
-    expect(html('see www.a.example/b, then')).toContain('<a href="https://www.a.example/b"')
-    expect(html('ask me@a.example')).toContain('<a href="mailto:me@a.example"')
-    expect(html('in setup.py and README.md')).not.toContain('<a')
+  it('links bare addresses but not file names', () => {
+    expect(renderHtml('see https://a.example/b.')).toContain('<a href="https://a.example/b"')
+    expect(renderHtml('see www.a.example/b, then')).toContain('<a href="https://www.a.example/b"')
+    expect(renderHtml('ask me@a.example')).toContain('<a href="mailto:me@a.example"')
+    expect(renderHtml('in setup.py and README.md')).not.toContain('<a')
   })
 
-  it('links to nothing but web and mail addresses', () => {
+  it('links only to web and mail addresses', () => {
     for (const href of ['/w/x', 'ftp://a.example', 'file:///etc', 'blob:x', `https://a.example/${'a'.repeat(3_000)}`])
-      expect(html(`[a](${href})`)).not.toContain('<a')
+      expect(renderHtml(`[a](${href})`)).not.toContain('<a')
   })
 
-  it('does not put a link into a link', () => {
-    expect(html('[![a](https://b.example/c.png)](https://a.example)').match(/<a /g)).toHaveLength(1)
+  it('does not nest links', () => {
+    expect(renderHtml('[![a](https://b.example/c.png)](https://a.example)').match(/<a /g)).toHaveLength(1)
   })
 
-  it('shows the host that a link leads to', () => {
-    const drawn = html('[your bank](https://evil.example/login)')
-    expect(drawn).toContain('<bdi class="host">evil.example</bdi>')
-    expect(drawn).toContain('rel="noopener noreferrer nofollow"')
+  it('shows the host of a link', () => {
+    const rendered = renderHtml('[your bank](https://evil.example/login)')
+    expect(rendered).toContain('<bdi class="host">evil.example</bdi>')
+    expect(rendered).toContain('rel="noopener noreferrer nofollow"')
   })
 
-  it('shows the host also where it occurs in what a link says', () => {
-    const showsHost = (says: string) => html(`[${says}](https://evil.example/login)`).includes('<bdi')
+  it('shows the host also if it occurs in the text of the link', () => {
+    const showsHost = (linkText: string) => renderHtml(`[${linkText}](https://evil.example/login)`).includes('<bdi')
     expect(showsHost('https://bank.example/?from=evil.example')).toBe(true)
     expect(showsHost('evil.example.bank.example')).toBe(true)
     expect(showsHost('not evil.example')).toBe(true)
@@ -201,8 +205,8 @@ describe('Prose', () => {
   })
 })
 
-describe('What a link says', () => {
-  it('is its address only letter by letter', () => {
+describe('the text of a link', () => {
+  it('counts as its address only if it is literally the same', () => {
     expect(isTextOfHost('https://a.example/b', 'a.example')).toBe(true)
     expect(isTextOfHost('HTTPS://A.example', 'a.example')).toBe(true)
     expect(isTextOfHost('https://evil.example@a.example', 'a.example')).toBe(false)
@@ -211,10 +215,10 @@ describe('What a link says', () => {
   })
 })
 
-describe('A growing text', () => {
+describe('a streaming text', () => {
   const text = Array.from({ length: 60 }, (_, n) => `- item ${n} with **words**`).join('\n')
 
-  it('is drawn the same as when it has ended', () => {
+  it('is rendered the same as after its end', () => {
     for (const each of [
       text,
       '```py\na',
@@ -222,13 +226,13 @@ describe('A growing text', () => {
       '|a|\n|-|\n|b|',
       'x [a][r]\n\n[r]: https://a.example',
     ])
-      expect(html(each, true)).toBe(html(each, false))
+      expect(renderHtml(each, true)).toBe(renderHtml(each, false))
   })
 
-  it('is read once, and not again when it is drawn again', () => {
+  it('is parsed once when it is rendered again', () => {
     const parse = vi.spyOn(markdown, 'parse')
-    html(`${text} once`)
-    html(`${text} once`, true)
+    renderHtml(`${text} once`)
+    renderHtml(`${text} once`, true)
     expect(parse).toHaveBeenCalledTimes(1)
     parse.mockRestore()
   })

@@ -6,7 +6,7 @@ import { type Naming, NamingContext } from './mentions'
 import styles from './Prose.module.css'
 import { MAX_MARKDOWN, Parser, type Part } from './parse'
 
-/** How often a growing text is read anew (ms). */
+/** Interval at which a streaming text is parsed again, in ms. */
 const THROTTLE_MS = 200
 
 interface ProseProps {
@@ -16,12 +16,12 @@ interface ProseProps {
 }
 
 /**
- * Markdown without raw HTML, and without anything that loads by itself (SEC10, SEC11). It is drawn block by block and item
- * by item, the same while it grows and afterwards, so that only what changed is drawn again.
+ * Markdown without raw HTML, and without content that loads automatically (SEC10, SEC11). It is rendered block by block, in the same
+ * way while it is streaming and afterwards, so that only changed blocks are rendered again.
  */
 export function Prose({ text, names, growing = false }: ProseProps) {
-  const paced = useThrottledText(text, growing)
-  const [start, rest] = useMemo(() => cut(paced), [paced])
+  const throttled = useThrottledText(text, growing)
+  const [start, rest] = useMemo(() => splitAtLimit(throttled), [throttled])
   const [parser] = useState(() => new Parser())
   const parts = useMemo(() => parser.parse(start), [parser, start])
   return (
@@ -57,14 +57,14 @@ function Parts({ parts, growing }: { parts: readonly Part[]; growing: boolean })
 
 function List({ list, items, growing }: { list: Part; items: readonly Part[]; growing: boolean }) {
   const [open] = list.tokens
-  const drawnItems = items.map((item, index) => (
+  const renderedItems = items.map((item, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a list only gets more items at its end
     <Block key={index} part={item} growing={growing && index === items.length - 1} />
   ))
-  if (open?.type === 'bullet_list_open') return <ul dir="auto">{drawnItems}</ul>
+  if (open?.type === 'bullet_list_open') return <ul dir="auto">{renderedItems}</ul>
   return (
     <ol dir="auto" start={Number(open?.attrGet('start') ?? 1)}>
-      {drawnItems}
+      {renderedItems}
     </ol>
   )
 }
@@ -81,7 +81,7 @@ const Block = memo(
   (a, b) => a.part.source === b.part.source && a.growing === b.growing,
 )
 
-/** What lies beyond the longest Markdown is there, but it is not drawn unasked. */
+/** The text beyond `MAX_MARKDOWN`, shown on request. */
 function Rest({ text }: { text: string }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
@@ -95,25 +95,25 @@ function Rest({ text }: { text: string }) {
   )
 }
 
-/** A long text in two, at the end of a line where there is one. */
-function cut(text: string): [string, string] {
+/** Splits a long text at `MAX_MARKDOWN`, at a line break if possible. */
+function splitAtLimit(text: string): [string, string] {
   if (text.length <= MAX_MARKDOWN) return [text, '']
   const line = text.lastIndexOf('\n', MAX_MARKDOWN)
   const at = line > MAX_MARKDOWN / 2 ? line : MAX_MARKDOWN
   return [text.slice(0, at), text.slice(at).replace(/^\n/, '')]
 }
 
-/** A growing text, a few times a second; at once when it has stopped. */
+/** Returns a streaming text a few times per second, and the whole text when it has ended. */
 function useThrottledText(text: string, growing: boolean): string {
-  const [paced, setPaced] = useState(text)
+  const [throttled, setThrottled] = useState(text)
   const latest = useRef(text)
   useEffect(() => {
     latest.current = text
   }, [text])
   useEffect(() => {
     if (!growing) return
-    const timer = setInterval(() => setPaced(latest.current), THROTTLE_MS)
+    const timer = setInterval(() => setThrottled(latest.current), THROTTLE_MS)
     return () => clearInterval(timer)
   }, [growing])
-  return growing ? paced : text
+  return growing ? throttled : text
 }

@@ -1,27 +1,27 @@
-/** What may be a link, and what a link says about where it leads. Pure. */
+/** The addresses that may be links, and their hosts. Pure functions. */
 
-const allowed = new Set(['http:', 'https:', 'mailto:'])
-/** Longer than any address that a person would follow. */
+const allowedProtocols = new Set(['http:', 'https:', 'mailto:'])
+/** Longer addresses are not linked. */
 const MAX_LENGTH = 2_000
 
-function addressOf(href: string): URL | null {
+function parseAddress(href: string): URL | null {
   if (href.length > MAX_LENGTH) return null
   try {
     const url = new URL(href)
-    return allowed.has(url.protocol) ? url : null
+    return allowedProtocols.has(url.protocol) ? url : null
   } catch {
     return null
   }
 }
 
-/** The host of an address, as it is to be shown beside a link; null for what may not be a link. */
+/** Returns the host to show beside a link; null for an address that may not be a link. */
 export function getHost(href: string): string | null {
-  const url = addressOf(href)
+  const url = parseAddress(href)
   if (!url) return null
-  return (url.protocol === 'mailto:' ? decoded(url.pathname) : url.host) || null
+  return (url.protocol === 'mailto:' ? decode(url.pathname) : url.host) || null
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -29,7 +29,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Whether the words of a link are its own address. That the host occurs somewhere in them does not make them so. */
+/** Returns whether the text of a link is its own address, and does not merely contain the host. */
 export function isTextOfHost(text: string, host: string): boolean {
   const start = text.trim().replace(/^https?:\/\//i, '')
   return (start.split(/[/?#]/)[0] ?? '').toLowerCase() === host.toLowerCase()

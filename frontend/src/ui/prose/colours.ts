@@ -1,7 +1,7 @@
-/** Code in colours, as spans whose colours our style sheet gives. One block after the other, and none without end. */
+/** Highlights code, one block after the other and with a time limit. The style sheet defines the colours. */
 import { createElement, Fragment, type ReactNode } from 'react'
 
-export interface Uncoloured {
+export interface CodeInput {
   text: string
   language: string
 }
@@ -13,23 +13,23 @@ interface Tree {
   children?: readonly Tree[]
 }
 
-/** Null where nobody knows the language. */
-export type Coloured = readonly Tree[] | null
+/** The highlighted nodes; null if the language is unknown. */
+export type HighlightedNodes = readonly Tree[] | null
 
-/** Ordinary code takes some milliseconds, and the file of its language what the network takes. */
+/** Time limit, which includes loading the language. Ordinary code takes a few milliseconds. */
 const TIMEOUT_MS = 3_000
 
 let worker: Worker | null = null
 let queue: Promise<unknown> = Promise.resolve()
 
-/** The code in colours, or null where it stays as it is: its language is unknown, or it would take too long. */
-export function colourOf(text: string, language: string): Promise<ReactNode> {
-  const coloured = queue.then(() => ask({ text, language }))
-  queue = coloured
-  return coloured.then(nodes => (nodes ? createElement(Fragment, null, ...nodes.map(nodeOf)) : null))
+/** Highlights code. Returns null if the language is unknown or the time limit was reached. */
+export function highlightCode(text: string, language: string): Promise<ReactNode> {
+  const highlighted = queue.then(() => runWorker({ text, language }))
+  queue = highlighted
+  return highlighted.then(nodes => (nodes ? createElement(Fragment, null, ...nodes.map(toReactNode)) : null))
 }
 
-function ask(code: Uncoloured): Promise<Coloured> {
+function runWorker(code: CodeInput): Promise<HighlightedNodes> {
   return new Promise(resolve => {
     worker ??= new Worker(new URL('./colours.worker.ts', import.meta.url), { type: 'module' })
     const giveUp = () => {
@@ -42,7 +42,7 @@ function ask(code: Uncoloured): Promise<Coloured> {
       clearTimeout(timer)
       giveUp()
     }
-    worker.onmessage = (event: MessageEvent<Coloured>) => {
+    worker.onmessage = (event: MessageEvent<HighlightedNodes>) => {
       clearTimeout(timer)
       resolve(event.data)
     }
@@ -50,12 +50,12 @@ function ask(code: Uncoloured): Promise<Coloured> {
   })
 }
 
-function nodeOf(tree: Tree): ReactNode {
+function toReactNode(tree: Tree): ReactNode {
   if (tree.type === 'text') return tree.value
   const classes = tree.properties?.className
   return createElement(
     'span',
     { className: Array.isArray(classes) ? classes.join(' ') : undefined },
-    ...(tree.children ?? []).map(nodeOf),
+    ...(tree.children ?? []).map(toReactNode),
   )
 }

@@ -1,7 +1,7 @@
-/** What highlight.js finds in code. It runs beside the page, as there is code that holds it up for seconds. */
+/** Highlights code with highlight.js in a worker, because some code takes seconds. */
 import type { LanguageFn } from 'highlight.js'
 import { createLowlight } from 'lowlight'
-import type { Coloured, Uncoloured } from './colours'
+import type { CodeInput, HighlightedNodes } from './colours'
 
 const lowlight = createLowlight()
 
@@ -25,7 +25,7 @@ const loaders = new Map<string, () => Promise<{ default: LanguageFn }>>(
   }),
 )
 
-const otherNames = new Map(
+const languageAliases = new Map(
   Object.entries({
     sh: 'bash',
     shell: 'bash',
@@ -48,17 +48,17 @@ const otherNames = new Map(
   }),
 )
 
-async function nodesOf({ text, language }: Uncoloured): Promise<Coloured> {
-  const called = language.toLowerCase()
-  const name = otherNames.get(called) ?? called
+async function highlight({ text, language }: CodeInput): Promise<HighlightedNodes> {
+  const requested = language.toLowerCase()
+  const name = languageAliases.get(requested) ?? requested
   const load = loaders.get(name)
   if (!load) return null
   if (!lowlight.registered(name)) lowlight.register(name, (await load()).default)
-  return lowlight.highlight(name, text).children as Coloured
+  return lowlight.highlight(name, text).children as HighlightedNodes
 }
 
-self.onmessage = (event: MessageEvent<Uncoloured>) => {
-  nodesOf(event.data).then(
+self.onmessage = (event: MessageEvent<CodeInput>) => {
+  highlight(event.data).then(
     nodes => self.postMessage(nodes),
     () => self.postMessage(null),
   )

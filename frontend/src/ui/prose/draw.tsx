@@ -1,4 +1,4 @@
-/** Tokens as React elements. Only what stands here can come of a text: no other element, and no attribute of its own. */
+/** Renders tokens as React elements. Only the elements and attributes in this file can result from a text. */
 
 import type { Token } from 'markdown-it'
 import { createElement, Fragment, type ReactNode, useContext } from 'react'
@@ -9,12 +9,12 @@ import proseStyles from './Prose.module.css'
 import type { Task } from './parse'
 import { Image, Link, Table, TaskBox } from './parts'
 
-/** Where a token is drawn. */
+/** The context in which a token is rendered. */
 interface RenderContext {
-  /** A top-level block turns to the direction of its own text; what is in it follows. */
+  /** Whether the token is a top-level block, which has the direction of its own text. */
   isTop: boolean
   isInLink: boolean
-  /** The text may still go on behind this part. */
+  /** Whether the text after this part is still streaming. */
   isGrowing: boolean
 }
 
@@ -31,63 +31,64 @@ const tags: Record<string, string> = {
   s: 'del',
 }
 
-/** A message's headings stand below those of the page. */
+/** The headings of a message are below those of the page. */
 const headings: Record<string, string> = { h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6', h5: 'h6', h6: 'h6' }
 
 export function renderTokens(tokens: readonly Token[], isGrowing: boolean): ReactNode {
-  return new TokenRenderer(tokens).all({ isTop: true, isInLink: false, isGrowing })
+  return new TokenRenderer(tokens).renderAll({ isTop: true, isInLink: false, isGrowing })
 }
 
-/** The third level looks as headings do. */
-const headingClass = (tag: string) => (tag === 'h3' ? undefined : proseStyles[tag as 'h1' | 'h2' | 'h4' | 'h5' | 'h6'])
+/** Headings of the third level have the default style. */
+const getHeadingClass = (tag: string) =>
+  tag === 'h3' ? undefined : proseStyles[tag as 'h1' | 'h2' | 'h4' | 'h5' | 'h6']
 
 class TokenRenderer {
   private at = 0
 
   constructor(private readonly tokens: readonly Token[]) {}
 
-  /** What follows up to the end of the element that is open. */
-  all(context: RenderContext): ReactNode {
+  /** Renders the tokens up to the end of the open element. */
+  renderAll(context: RenderContext): ReactNode {
     const nodes: ReactNode[] = []
     for (let token = this.tokens[this.at]; token; token = this.tokens[this.at]) {
       this.at += 1
       if (token.nesting < 0) break
-      nodes.push(token.nesting > 0 ? this.element(token, context) : leaf(token, context))
+      nodes.push(token.nesting > 0 ? this.renderElement(token, context) : renderLeaf(token, context))
     }
     return createElement(Fragment, null, ...nodes)
   }
 
-  private element(token: Token, context: RenderContext): ReactNode {
-    const inside = { ...context, isTop: false }
+  private renderElement(token: Token, context: RenderContext): ReactNode {
+    const innerContext = { ...context, isTop: false }
     const kind = token.type.replace(/_open$/, '')
     const dir = context.isTop ? { dir: 'auto' } : null
     switch (kind) {
       case 'list_item':
-        return this.item(token.meta as Task | null, inside)
+        return this.renderItem(token.meta as Task | null, innerContext)
       case 'link':
-        return this.link(token, inside)
+        return this.renderLink(token, innerContext)
       case 'heading':
         return createElement(
           headings[token.tag] ?? 'h6',
-          { ...dir, className: headingClass(token.tag) },
-          this.all(inside),
+          { ...dir, className: getHeadingClass(token.tag) },
+          this.renderAll(innerContext),
         )
       case 'table':
-        return <Table dir={dir?.dir}>{this.all(inside)}</Table>
+        return <Table dir={dir?.dir}>{this.renderAll(innerContext)}</Table>
       case 'th':
       case 'td':
-        return createElement(kind, { className: alignmentOf(token) }, this.all(inside))
+        return createElement(kind, { className: getAlignment(token) }, this.renderAll(innerContext))
       case 'ordered_list':
-        return createElement('ol', { ...dir, start: Number(token.attrGet('start') ?? 1) }, this.all(inside))
+        return createElement('ol', { ...dir, start: Number(token.attrGet('start') ?? 1) }, this.renderAll(innerContext))
     }
-    const children = this.all(inside)
+    const children = this.renderAll(innerContext)
     const tag = tags[kind]
-    // A paragraph of a tight list is not one.
+    // The hidden paragraphs of a tight list are not rendered.
     return tag && !token.hidden ? createElement(tag, dir, children) : children
   }
 
-  private item(task: Task | null, context: RenderContext): ReactNode {
-    const children = this.all(context)
+  private renderItem(task: Task | null, context: RenderContext): ReactNode {
+    const children = this.renderAll(context)
     if (!task) return <li>{children}</li>
     return (
       <li className={proseStyles.task}>
@@ -97,28 +98,28 @@ class TokenRenderer {
     )
   }
 
-  private link(token: Token, context: RenderContext): ReactNode {
+  private renderLink(token: Token, context: RenderContext): ReactNode {
     const start = this.at
-    const children = this.all({ ...context, isInLink: true })
-    const says = this.tokens
+    const children = this.renderAll({ ...context, isInLink: true })
+    const linkText = this.tokens
       .slice(start, this.at)
       .map(each => each.content)
       .join('')
     return (
-      <Link href={String(token.attrGet('href') ?? '')} text={says}>
+      <Link href={String(token.attrGet('href') ?? '')} text={linkText}>
         {children}
       </Link>
     )
   }
 }
 
-function leaf(token: Token, context: RenderContext): ReactNode {
+function renderLeaf(token: Token, context: RenderContext): ReactNode {
   switch (token.type) {
     case 'inline':
-      return new TokenRenderer(token.children ?? []).all(context)
+      return new TokenRenderer(token.children ?? []).renderAll(context)
     case 'text':
       return context.isInLink || !token.content.includes('@') ? token.content : <Mentions text={token.content} />
-    // People who press Enter mean a new line.
+    // A single line break in the source is a line break.
     case 'softbreak':
     case 'hardbreak':
       return <br />
@@ -126,7 +127,7 @@ function leaf(token: Token, context: RenderContext): ReactNode {
       return <code>{token.content}</code>
     case 'code_block':
     case 'fence':
-      return <Code text={token.content} language={languageIn(token.info)} isGrowing={context.isGrowing} />
+      return <Code text={token.content} language={getLanguage(token.info)} isGrowing={context.isGrowing} />
     case 'hr':
       return <hr />
     case 'image':
@@ -136,10 +137,10 @@ function leaf(token: Token, context: RenderContext): ReactNode {
   }
 }
 
-const languageIn = (info: string) => /^[\w+#-]+/.exec(info.trim())?.[0] ?? ''
+const getLanguage = (info: string) => /^[\w+#-]+/.exec(info.trim())?.[0] ?? ''
 
 const alignments: Record<string, string> = { 'text-align:right': 'r', 'text-align:center': 'm' }
-const alignmentOf = (token: Token) => alignments[token.attrGet('style') ?? '']
+const getAlignment = (token: Token) => alignments[token.attrGet('style') ?? '']
 
 function Mentions({ text }: { text: string }) {
   const names = useContext(NamingContext)
@@ -147,12 +148,12 @@ function Mentions({ text }: { text: string }) {
     Fragment,
     null,
     ...splitMentions(text, names).map(({ text, handle }) => {
-      const findActor = handle === null ? null : names(handle)
-      if (!findActor) return text
+      const actor = handle === null ? null : names(handle)
+      if (!actor) return text
       return createElement(
         'span',
-        { className: findActor.isMe ? cx(proseStyles.at, proseStyles.me) : proseStyles.at, title: text },
-        `@${findActor.name}`,
+        { className: actor.isMe ? cx(proseStyles.at, proseStyles.me) : proseStyles.at, title: text },
+        `@${actor.name}`,
       )
     }),
   )

@@ -1,17 +1,17 @@
 /**
- * What markdown-it asks the package `entities` for. Every browser knows the names of characters by itself: the package's
- * table would be 15 kB of the first load (`vite.config.ts` puts this in its place).
+ * Replaces the package `entities`, which markdown-it imports (see `vite.config.ts`). Browsers can decode entities themselves, and the
+ * table of the package would add 15 kB to the first load.
  */
 
-/** UTF-16 units of the longest text that has a name. */
+/** The length of the longest text with a named entity, in UTF-16 units. */
 const MAX_LENGTH = 2
 
 const element = document.createElement('i')
 
-/** Returns the character that `&name;` stands for, or the text itself when there is no such name. */
+/** Decodes an entity `&name;`; returns the reference itself if there is no such entity. */
 export function decodeHTMLStrict(reference: string): string {
   element.innerHTML = reference
   const text = element.textContent ?? ''
-  // Of `&notit;` a browser reads the old name `&not`, and leaves the rest.
+  // From `&notit;`, a browser decodes the legacy entity `&not` and leaves the rest.
   return text.length <= MAX_LENGTH ? text : reference
 }

@@ -1,15 +1,15 @@
-/** People and agents who are called by their handle in a text. */
+/** Mentions of people and agents by handle in a text. */
 import { createContext } from 'react'
 
-/** Whom a handle names, and whether that is the reader. */
+/** Returns the name for a handle and whether it is the reader; null for an unknown handle. */
 export type Naming = (handle: string) => { name: string; isMe: boolean } | null
 
-/** Read where a text has an `@`, so that a change of names draws nothing else anew. */
+/** Read only where a text has an `@`, so that a change of names renders nothing else again. */
 export const NamingContext = createContext<Naming>(() => null)
 
 const mention = /(^|[^\p{L}\p{N}_@/])@([\p{L}\p{N}_-]+)/gu
 
-/** A text of nothing but handles is not worth an element for each. */
+/** The maximal number of mentions rendered as elements in one text. */
 const MAX_MENTIONS = 500
 
 interface MentionSegment {
@@ -17,13 +17,13 @@ interface MentionSegment {
   handle: string | null
 }
 
-/** The text in one line of a quote: people and agents by their names. */
+/** Replaces handles by names, for the one-line quote of a text. */
 export const replaceHandlesByNames = (text: string, names: Naming): string =>
   splitMentions(text, names)
     .map(segment => (segment.handle === null ? segment.text : `@${names(segment.handle)?.name ?? segment.handle}`))
     .join('')
 
-/** Cuts a text at its mentions; only what `names` knows is one. */
+/** Splits a text at its mentions. Only handles that `names` finds are mentions. */
 export function splitMentions(text: string, names: Naming): MentionSegment[] {
   const segments: MentionSegment[] = []
   let from = 0

@@ -39,8 +39,8 @@ const fragment = fc.constantFrom(
   '[x] ',
 )
 
-describe('A text in the making', () => {
-  it('is read as it would be all at once, however it comes', () => {
+describe('a streaming text', () => {
+  it('is parsed as if it had arrived at once', () => {
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 40 }), pieces => {
         const growing = new Parser()
@@ -54,7 +54,7 @@ describe('A text in the making', () => {
     )
   })
 
-  it('is read from its last block on', () => {
+  it('is parsed again only from its last block', () => {
     const parser = new Parser()
     const start = 'One paragraph.\n\n'.repeat(500)
     parser.parse(`${start}a`)
@@ -64,7 +64,7 @@ describe('A text in the making', () => {
     parse.mockRestore()
   })
 
-  it('that has become too large is not read again', () => {
+  it('is not parsed again once it is too large', () => {
     const parser = new Parser()
     const wild = 'http://a.example '.repeat(4_000)
     expect(parser.parse(wild)).toBeNull()
@@ -74,7 +74,7 @@ describe('A text in the making', () => {
     parse.mockRestore()
   })
 
-  it('keeps the parts that did not change', () => {
+  it('keeps unchanged parts', () => {
     const parser = new Parser()
     const first = parser.parse('one\n\ntwo\n\n- a\n- b')
     const second = parser.parse('one\n\ntwo\n\n- a\n- b\n- c')

@@ -1,15 +1,15 @@
-/** Markdown as tokens, cut into blocks that are drawn one by one. Pure; no text makes it slow, deep or silent. */
+/** Parses Markdown into blocks that are rendered one by one. Pure functions, with limits against slow or deeply nested texts. */
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
 
-/** Farther than this a text is shown as it is, on demand. */
+/** The text beyond this position is shown as source, on request. */
 export const MAX_MARKDOWN = 100_000
-/** A text of more tokens than this is shown as it was written. */
+/** A text with more tokens is shown as source. */
 const MAX_TOKENS = 10_000
 const MAX_DEPTH = 40
 
 export const markdown = new MarkdownIt({ html: false, linkify: true, maxNesting: MAX_DEPTH })
 
-/** An address that somebody began with "www." is one, too. Other bare names ("setup.py") are not. */
+/** Links addresses that start with "www.", but no other bare names ("setup.py"). */
 markdown.linkify.add('www.', {
   validate: (text, at) => {
     const found = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+(?:\/[^\s<>()[\]]*)?/u.exec(text.slice(at, at + 2_000))
@@ -20,7 +20,7 @@ markdown.linkify.add('www.', {
   },
 })
 
-/** Move the box that begins an item of a task list from the item's text to its `meta`. */
+/** Moves the checkbox at the start of a task list item from its text to its `meta`. */
 markdown.core.ruler.push('tasks', ({ tokens }) => {
   tokens.forEach((item, index) => {
     const [paragraph, inline] = tokens.slice(index + 1, index + 3)
@@ -33,52 +33,52 @@ markdown.core.ruler.push('tasks', ({ tokens }) => {
   })
 })
 
-/** What an item of a task list has in its `meta`. */
+/** The `meta` of a task list item. */
 export interface Task {
   isDone: boolean
 }
 
-/** A top-level block, or an item of a top-level list: the smallest part that is drawn anew. */
+/** A top-level block, or an item of a top-level list: the smallest part that is rendered again. */
 export interface Part {
-  /** Parts of the same source are drawn the same. */
+  /** Parts with the same source are rendered the same. */
   source: string
   tokens: readonly Token[]
-  /** Set for a list: its items, each drawn by itself. */
+  /** The items of a list, which are rendered separately. */
   items?: readonly Part[]
 }
 
 interface Parsed {
   text: string
-  /** Null: it is too large or too deep, and will be so however it goes on. */
+  /** Null if the text is too large or nested too deeply; it stays so when the text grows. */
   parts: readonly Part[] | null
   tokenCount: number
-  /** So many parts stay as they are when the text grows, and what follows begins at this position. */
+  /** The number of parts that do not change when the text grows, and the position after them. */
   stable: { parts: number; at: number }
 }
 
-/** A text in the making: remembers what of it cannot change any more. */
+/** Parses a growing text. It keeps the parts that can no longer change. */
 export class Parser {
-  private last: Parsed = nothing
+  private last: Parsed = emptyResult
 
-  /** The parts of a text, or null when it must be shown as it was written. */
-  parse(written: string): readonly Part[] | null {
-    const text = written.includes('\r') ? written.replace(/\r\n?/g, '\n') : written
-    if (text !== this.last.text) this.last = after(this.last, text)
+  /** Returns the parts of a text, or null if it must be shown as source. */
+  parse(source: string): readonly Part[] | null {
+    const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source
+    if (text !== this.last.text) this.last = parseAfter(this.last, text)
     return this.last.parts
   }
 }
 
-const nothing: Parsed = { text: '', parts: [], tokenCount: 0, stable: { parts: 0, at: 0 } }
+const emptyResult: Parsed = { text: '', parts: [], tokenCount: 0, stable: { parts: 0, at: 0 } }
 
-function after(known: Parsed, text: string): Parsed {
-  if (text.length > MAX_MARKDOWN) return { ...nothing, text, parts: null }
-  if (known === nothing) return parseCached(text)
+function parseAfter(known: Parsed, text: string): Parsed {
+  if (text.length > MAX_MARKDOWN) return { ...emptyResult, text, parts: null }
+  if (known === emptyResult) return parseCached(text)
   if (known.parts === null && text.startsWith(known.text)) return { ...known, text }
   if (known.stable.at > 0 && text.startsWith(known.text.slice(0, known.stable.at))) return parseContinued(known, text)
   return parseAll(text)
 }
 
-/** What was read lately: who scrolls back finds it drawn at once. The latest comes last. */
+/** Cache of recently parsed texts, so that scrolling back is fast. The latest is last. */
 const cache = new Map<string, Parsed>()
 const MAX_CACHED = 400_000
 let cachedLength = 0
@@ -98,26 +98,27 @@ function parseCached(text: string): Parsed {
 function parseAll(text: string): Parsed {
   const environment: Env = {}
   const tokens = markdown.parse(text, environment)
-  const tokenCount = countOf(tokens)
-  if (tokenCount > MAX_TOKENS) return { ...nothing, text, parts: null }
+  const tokenCount = countTokens(tokens)
+  if (tokenCount > MAX_TOKENS) return { ...emptyResult, text, parts: null }
   const references = JSON.stringify(environment.references ?? {})
-  const { parts, starts } = partsOf(text, tokens, references)
-  // A definition far below changes what stands above: then nothing is sure.
-  const stable = references === '{}' ? stableIn(text, starts) : nothing.stable
+  const { parts, starts } = buildParts(text, tokens, references)
+  // A link definition below changes the text above, so no part is stable then.
+  const stable = references === '{}' ? findStable(text, starts) : emptyResult.stable
   return { text, parts, tokenCount, stable }
 }
 
-/** What is firm needs not to be read again. */
+/** Parses a text from its first unstable part on. */
 function parseContinued(known: Parsed, text: string): Parsed {
   const environment: Env = {}
   const before = known.parts?.slice(0, known.stable.parts) ?? []
   const changed = known.parts?.slice(known.stable.parts) ?? []
   const tail = text.slice(known.stable.at)
   const tokens = markdown.parse(tail, environment)
-  const tokenCount = changed.reduce((count, part) => count - countOf(part.tokens), known.tokenCount) + countOf(tokens)
+  const tokenCount =
+    changed.reduce((count, part) => count - countTokens(part.tokens), known.tokenCount) + countTokens(tokens)
   if (Object.keys(environment.references ?? {}).length > 0 || tokenCount > MAX_TOKENS) return parseAll(text)
-  const { parts, starts } = partsOf(tail, tokens, '{}')
-  const stable = stableIn(tail, starts)
+  const { parts, starts } = buildParts(tail, tokens, '{}')
+  const stable = findStable(tail, starts)
   return {
     text,
     parts: [...before, ...parts],
@@ -126,37 +127,37 @@ function parseContinued(known: Parsed, text: string): Parsed {
   }
 }
 
-/** The last block can still change; and whether it is one can, until its first line has ended. */
-function stableIn(text: string, starts: readonly number[]): Parsed['stable'] {
+/** Finds the stable parts. The last block can still change, and may join the one before until its first line has ended. */
+function findStable(text: string, starts: readonly number[]): Parsed['stable'] {
   const isLineOpen = text.indexOf('\n', starts.at(-1) ?? 0) < 0
   const parts = Math.max(0, starts.length - (isLineOpen ? 2 : 1))
   return { parts, at: starts[parts] ?? 0 }
 }
 
-/** How many there are; without end where they are too deep: there the parser drops text without a word. */
-function countOf(tokens: readonly Token[]): number {
+/** Counts tokens. Returns infinity for deep nesting, where the parser silently drops text. */
+function countTokens(tokens: readonly Token[]): number {
   let count = tokens.length
   for (const token of tokens) {
     if (token.level >= MAX_DEPTH - 2) return Number.POSITIVE_INFINITY
-    if (token.children) count += countOf(token.children)
+    if (token.children) count += countTokens(token.children)
   }
   return count
 }
 
-/** The parts of a text, and where each begins. */
-function partsOf(text: string, tokens: readonly Token[], references: string) {
-  const lineStarts = startsOf(text)
-  const sourceOf = ([from, to]: [number, number]) => text.slice(lineStarts[from], lineStarts[to])
+/** Builds the parts of a text, with the position of each. */
+function buildParts(text: string, tokens: readonly Token[], references: string) {
+  const lineStarts = listLineStarts(text)
+  const getSource = ([from, to]: [number, number]) => text.slice(lineStarts[from], lineStarts[to])
   const parts: Part[] = []
   const starts: number[] = []
-  for (const block of siblings(tokens, 0)) {
+  for (const block of splitElements(tokens, 0)) {
     const lines = block[0]?.map ?? [0, 0]
     starts.push(lineStarts[lines[0]] ?? 0)
-    const source = sourceOf(lines)
+    const source = getSource(lines)
     parts.push({
-      source: withReferences(source, references),
+      source: addReferences(source, references),
       tokens: block,
-      ...(isList(block[0]) ? { items: buildItems(block, sourceOf, references) } : {}),
+      ...(isList(block[0]) ? { items: buildItems(block, getSource, references) } : {}),
     })
   }
   return { parts, starts }
@@ -164,21 +165,25 @@ function partsOf(text: string, tokens: readonly Token[], references: string) {
 
 const isList = (token: Token | undefined) => token?.type === 'bullet_list_open' || token?.type === 'ordered_list_open'
 
-/** What an item looks like follows from its source, and from whether its list is a tight one. */
-function buildItems(list: readonly Token[], sourceOf: (lines: [number, number]) => string, references: string): Part[] {
-  return siblings(list.slice(1, -1), 1).map(tokens => {
+/** Builds the items of a list. Their rendering depends on their source and on whether the list is tight. */
+function buildItems(
+  list: readonly Token[],
+  getSource: (lines: [number, number]) => string,
+  references: string,
+): Part[] {
+  return splitElements(list.slice(1, -1), 1).map(tokens => {
     const isTight = tokens.some(token => token.level === 2 && token.type === 'paragraph_open' && token.hidden)
-    const source = `${isTight ? 'tight' : 'loose'} ${sourceOf(tokens[0]?.map ?? [0, 0])}`
-    return { source: withReferences(source, references), tokens }
+    const source = `${isTight ? 'tight' : 'loose'} ${getSource(tokens[0]?.map ?? [0, 0])}`
+    return { source: addReferences(source, references), tokens }
   })
 }
 
-/** Where a link goes to may stand elsewhere. */
-const withReferences = (source: string, references: string) =>
+/** Adds the link definitions to a source with links, because they affect its rendering. */
+const addReferences = (source: string, references: string) =>
   source.includes('[') && references !== '{}' ? `${source}\n${references}` : source
 
-/** Tokens cut into the runs that each make one element of this level. */
-function siblings(tokens: readonly Token[], level: number): Token[][] {
+/** Splits tokens into runs, one per element of a nesting level. */
+function splitElements(tokens: readonly Token[], level: number): Token[][] {
   const runs: Token[][] = []
   for (const token of tokens) {
     if (token.level === level && token.nesting >= 0) runs.push([])
@@ -187,7 +192,7 @@ function siblings(tokens: readonly Token[], level: number): Token[][] {
   return runs
 }
 
-function startsOf(text: string): number[] {
+function listLineStarts(text: string): number[] {
   const starts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
   return [...starts, text.length]

@@ -10,12 +10,12 @@ import proseStyles from './Prose.module.css'
 
 interface LinkProps {
   href: string
-  /** What the link says, as plain text. */
+  /** The text of the link, without markup. */
   text: string
   children: ReactNode
 }
 
-/** A link shows where it leads: what it says and where it goes may differ. */
+/** A link with its host, because its text and its address may differ. */
 export function Link({ href, text, children }: LinkProps) {
   const host = getHost(href)
   if (host === null) return <span>{children}</span>
@@ -33,7 +33,7 @@ interface ImageProps {
   isInLink: boolean
 }
 
-/** Images never load by themselves: the address alone could carry the conversation out. */
+/** A link to an image. Images never load automatically, because the address could contain data of the conversation. */
 export function Image({ src, alt, isInLink }: ImageProps) {
   const { t } = useTexts()
   const host = getHost(src)
@@ -49,7 +49,7 @@ export function Image({ src, alt, isInLink }: ImageProps) {
   )
 }
 
-/** A box that a task list has ticked, or not. It shows how things stand; nobody can tick it here. */
+/** The read-only checkbox of a task list item. */
 export function TaskBox({ isDone }: { isDone: boolean }) {
   const { t } = useTexts()
   return <input type="checkbox" checked={isDone} disabled aria-label={t(isDone ? 'task.done' : 'task.open')} />
@@ -65,8 +65,8 @@ export function Table({ dir, children }: { dir: string | undefined; children: Re
   )
 }
 
-/** A line of so many characters is cut on a phone. */
-const LONG_LINE = 40
+/** Lines longer than this do not fit on a phone. */
+const MAX_PHONE_LINE = 40
 
 interface CodeBlockProps {
   language: string
@@ -78,7 +78,7 @@ export function CodeBlock({ language, code, children }: CodeBlockProps) {
   const { t } = useTexts()
   const [copied, setCopied] = useState(false)
   const [isWrapped, setWrapped] = useState(false)
-  const isLong = code.split('\n').some(line => line.length > LONG_LINE)
+  const isLong = code.split('\n').some(line => line.length > MAX_PHONE_LINE)
   const copy = async () => {
     setCopied(await copyText(code.replace(/\n$/, '')))
     setTimeout(() => setCopied(false), 2_000)

@@ -3,11 +3,12 @@ import type { DraftRow, Provenance } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
+import { splitLines } from '@/lib/splitLines'
 import { Collapsible } from '@/ui/Collapsible'
 import { Conflicts } from './Conflicts'
 import { getContributorName } from './contributors'
 import type { Workshop } from './draftSession'
-import { getOriginLayer, type Sources, splitSegmentLines } from './provenance'
+import { getOriginLayer, type Sources } from './provenance'
 import workshopStyles from './Workshop.module.css'
 
 interface SourcesPanelProps {
@@ -71,7 +72,7 @@ function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelP
             <button type="button" onClick={() => onLine(lines[0] ?? 1)}>
               <CornerDownRight className="i s" aria-hidden />
               <b>{formatContributors(provenance, segment.contributors ?? [], t)}</b>
-              <span className="cut muted">{splitSegmentLines(segment.text).find(line => line.trim()) ?? ''}</span>
+              <span className="cut muted">{splitLines(segment.text).find(line => line.trim()) ?? ''}</span>
               <span className="num faint">{t('atLine', { n: lines[0] ?? 1 })}</span>
             </button>
           </li>

@@ -3,7 +3,7 @@ import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import workshopStyles from './Workshop.module.css'
 
-/** How the members of the chat voted on each apply of a draft, the newest first. */
+/** How the participants of the chat voted on each apply of a draft, the newest first. */
 export function VoteCounts({ votes }: { votes: readonly VoteCount[] }) {
   const { t } = useTexts()
   const voted = votes.filter(each => each.draft + each.equal + each.production > 0)

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
-import { findSources, locateSegments, replaceChoice, setField, splitSegmentLines } from './provenance'
+import { splitLines } from '@/lib/splitLines'
+import { findSources, locateSegments, replaceChoice, setField } from './provenance'
 
 const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent => ({
   prompt,
@@ -45,11 +46,11 @@ describe('the segments of a text', () => {
       fc.property(fc.array(text, { maxLength: 5 }), text, (parts, now) => {
         const own = parts.map(part => segment(`${part}\n`))
         const found = locateSegments(own, now).flatMap(each => each.lines)
-        const lines = splitSegmentLines(now)
+        const lines = splitLines(now)
         expect(new Set(found).size).toBe(found.length)
         expect(found.every(at => at >= 1 && at <= lines.length)).toBe(true)
         for (const each of locateSegments(own, now))
-          for (const at of each.lines) expect(splitSegmentLines(each.segment.text)).toContain(lines[at - 1])
+          for (const at of each.lines) expect(splitLines(each.segment.text)).toContain(lines[at - 1])
       }),
     )
   })

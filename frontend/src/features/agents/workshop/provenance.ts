@@ -1,5 +1,6 @@
 /** The provenance of a draft's text: its segments, located in the current text. Pure. */
 import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
+import { splitLines } from '@/lib/splitLines'
 import { lineChanges } from './lineChanges'
 
 /** A segment in the current text, with its lines (1-based) that are unchanged. */
@@ -8,13 +9,6 @@ interface LocatedSegment {
   lines: readonly number[]
   /** Whether all its lines are present and consecutive. */
   isComplete: boolean
-}
-
-/** Splits a segment into lines. The line break at the end is optional. */
-export const splitSegmentLines = (text: string): string[] => {
-  const lines = text.split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  return lines
 }
 
 /** Maps each unchanged line of `after` to its line in `before` (both 0-based). */
@@ -31,11 +25,10 @@ function matchLines(before: readonly string[], after: readonly string[]): Map<nu
 
 /** Locate the segments in `text`. Each line belongs to at most one segment; edited lines belong to none. */
 export function locateSegments(segments: readonly Segment[], text: string): LocatedSegment[] {
-  const original = segments.map(segment => splitSegmentLines(segment.text))
+  const original = segments.map(segment => splitLines(segment.text))
   const owner = original.flatMap((lines, index) => lines.map(() => index))
   const found: number[][] = segments.map(() => [])
-  for (const [line, from] of matchLines(original.flat(), splitSegmentLines(text)))
-    found[owner[from] ?? -1]?.push(line + 1)
+  for (const [line, from] of matchLines(original.flat(), splitLines(text))) found[owner[from] ?? -1]?.push(line + 1)
   return segments.map((segment, index) => {
     const lines = found[index] ?? []
     const isComplete = lines.length === original[index]?.length && areConsecutive(lines)
@@ -53,7 +46,7 @@ function replaceSegments(
 ): Segment[] {
   const first = segments.findIndex(segment => segment.conflict === conflict)
   if (first < 0) return [...segments]
-  const text = splitSegmentLines(choice.text)
+  const text = splitLines(choice.text)
     .map(line => `${line}\n`)
     .join('')
   const segment: Segment = { text, contributors: choice.contributor ? [choice.contributor] : [], conflict }
@@ -95,7 +88,7 @@ export function findSources(provenance: Provenance, content: SpecContent): Sourc
 }
 
 const isEmptyChoice = (conflict: Conflict, choice: number) =>
-  splitSegmentLines(conflict.choices[choice]?.text ?? '').length === 0
+  splitLines(conflict.choices[choice]?.text ?? '').length === 0
 
 function isInText(segments: readonly Segment[], conflict: number, text: string): boolean {
   const parts = locateSegments(segments, text).filter(each => each.segment.conflict === conflict)
@@ -111,7 +104,7 @@ export function replaceChoice(sources: Sources, conflict: number, choice: string
   const before = sources.located.slice(0, at).flatMap(each => each.lines)
   const start = (lines[0] ?? Math.max(0, ...before) + 1) - 1
   const all = text.split('\n')
-  all.splice(start, lines.length, ...splitSegmentLines(choice))
+  all.splice(start, lines.length, ...splitLines(choice))
   return all.join('\n')
 }
 

@@ -67,7 +67,7 @@ it('removes a person at once and adds them again with Undo', async () => {
   const { screen, onOpenChange } = await openDialog()
   await screen.getByRole('button', { name: /Remove Bob/ }).click()
   expect(api.removeFromChat.mock.calls).toEqual([['c', 'bob']])
-  await screen.getByRole('button', { name: 'Undo', includeHidden: true }).click()
+  await screen.getByRole('button', { name: 'Undo' }).click()
   expect(api.addToChat.mock.calls).toEqual([['c', 'bob']])
   expect(onOpenChange).not.toHaveBeenCalled()
 })

@@ -15,7 +15,7 @@ import { Virtualizer, type VirtualizerHandle } from 'virtua'
 import type { MessageRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { dayKey, formatDay, formatShortDate, formatTime } from '@/lib/time'
+import { formatDay, formatShortDate, formatTime, getDayKey } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { IconButton } from '@/ui/Button'
 import { Skeleton, useDelayedFlag } from '@/ui/Skeleton'
@@ -294,7 +294,7 @@ function NewsBar({ reading, part, goTo }: NewsBarProps) {
 
 /** Formats a time of today, or a date and time. */
 const formatSince = (iso: string) =>
-  dayKey(iso) === new Date().toDateString() ? formatTime(iso) : `${formatShortDate(iso)} ${formatTime(iso)}`
+  getDayKey(iso) === new Date().toDateString() ? formatTime(iso) : `${formatShortDate(iso)} ${formatTime(iso)}`
 
 const renderItem = (item: Item) => <ItemView key={item.key} item={item} />
 

@@ -19,10 +19,10 @@ import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { PathLink } from '@/ui/PathLink'
-import { kindOf, pathOf, type Sign } from '../wording'
+import { getKind, getPath, type IconName } from '../wording'
 import notificationsStyles from './Notifications.module.css'
 
-const icons: Record<Sign, LucideIcon> = {
+const icons: Record<IconName, LucideIcon> = {
   mention: AtSign,
   suggestion: MessageSquarePlus,
   accepted: MessageSquareCheck,
@@ -38,8 +38,8 @@ const icons: Record<Sign, LucideIcon> = {
 
 export interface Origin {
   handle: string
-  /** The workspace's name, when it is not the one on the screen. */
-  elsewhere: string
+  /** The name of the workspace if it is not the current one, else an empty string. */
+  otherWorkspace: string
   chatTitle: string
 }
 
@@ -50,20 +50,20 @@ interface NotificationItemProps {
   onGo(path: string): void
 }
 
-/** One line of the list. It leads to where it happened; what leads nowhere any more is only marked as read. */
+/** A notification with a link to its subject; without a link if the subject is not open to the reader any more. */
 export function NotificationItem({ row, origin, onRead, onGo }: NotificationItemProps) {
-  const kind = kindOf(row, origin.chatTitle)
+  const kind = getKind(row, origin.chatTitle)
   if (!kind) return null
-  const path = pathOf(row, origin.handle)
-  const Icon = icons[kind.sign]
+  const path = getPath(row, origin.handle)
+  const Icon = icons[kind.icon]
   const attributes = {
     className: cx(notificationsStyles.note, !row.is_read && notificationsStyles.unread),
     'data-note': row.id,
   }
-  const inside = (
+  const content = (
     <>
       <span className={notificationsStyles.sign} data-layer={kind.layer ?? undefined}>
-        <Icon className={cx('i', kind.sign === 'failed' && 'no')} aria-hidden />
+        <Icon className={cx('i', kind.icon === 'failed' && 'no')} aria-hidden />
       </span>
       <NotificationText row={row} origin={origin} />
     </>
@@ -73,32 +73,32 @@ export function NotificationItem({ row, origin, onRead, onGo }: NotificationItem
       <PathLink
         {...attributes}
         path={path}
-        onGo={there => {
+        onGo={target => {
           onRead()
-          onGo(there)
+          onGo(target)
         }}
       >
-        {inside}
+        {content}
       </PathLink>
     )
   return (
     <button type="button" {...attributes} onClick={onRead}>
-      {inside}
+      {content}
     </button>
   )
 }
 
 function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | 'origin'>) {
   const { t, rich } = useTexts()
-  const kind = kindOf(row, origin.chatTitle)
+  const kind = getKind(row, origin.chatTitle)
   if (!kind) return null
   return (
     <>
       <span className={notificationsStyles.text}>
         <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: origin.chatTitle })}</span>
         {row.excerpt ? <Quote row={row} /> : null}
-        {origin.elsewhere ? (
-          <span className="faint xs">{t('note.inWorkspace', { workspace: origin.elsewhere })}</span>
+        {origin.otherWorkspace ? (
+          <span className="faint xs">{t('note.inWorkspace', { workspace: origin.otherWorkspace })}</span>
         ) : null}
       </span>
       <span className={notificationsStyles.when}>

@@ -28,11 +28,11 @@ interface NotificationListProps {
   onOpenChange(open: boolean): void
 }
 
-/** The list that hangs on its button; on a phone the whole screen. */
+/** The list of notifications in a popover, on a phone in a full-screen dialog. */
 export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }: NotificationListProps) {
   const { t } = useTexts()
   const isPhone = useIsPhone()
-  const go = (path: string) => {
+  const handleGo = (path: string) => {
     onOpenChange(false)
     onGo(path)
   }
@@ -45,7 +45,7 @@ export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }:
             className={cx(notificationsStyles.notes, notificationsStyles.fullScreen)}
             aria-describedby={undefined}
           >
-            <Head
+            <ListHeader
               title={
                 <Dialog.Title asChild>
                   <h2>{t('notifications')}</h2>
@@ -59,7 +59,7 @@ export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }:
                 </Dialog.Close>
               }
             />
-            <List {...rest} onGo={go} />
+            <NotificationItems {...rest} onGo={handleGo} />
           </Dialog.Content>
         </Dialog.Portal>
       </Dialog.Root>
@@ -75,15 +75,15 @@ export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }:
           collisionPadding={8}
           aria-label={t('notifications')}
         >
-          <Head title={<h2>{t('notifications')}</h2>} />
-          <List {...rest} onGo={go} />
+          <ListHeader title={<h2>{t('notifications')}</h2>} />
+          <NotificationItems {...rest} onGo={handleGo} />
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>
   )
 }
 
-function Head({ title, close }: { title: ReactNode; close?: ReactNode }) {
+function ListHeader({ title, close }: { title: ReactNode; close?: ReactNode }) {
   const { t } = useTexts()
   const unread = useUnreadNotifications() ?? 0
   const mark = useMarkNotifications()
@@ -98,13 +98,13 @@ function Head({ title, close }: { title: ReactNode; close?: ReactNode }) {
   )
 }
 
-function List({ me, workspaceId, onGo }: Pick<NotificationListProps, 'me' | 'workspaceId' | 'onGo'>) {
+function NotificationItems({ me, workspaceId, onGo }: Pick<NotificationListProps, 'me' | 'workspaceId' | 'onGo'>) {
   const { t } = useTexts()
-  const found = useNotifications()
-  const originOf = useOriginOf(me, workspaceId)
+  const notifications = useNotifications()
+  const getOrigin = useGetOrigin(me, workspaceId)
   const mark = useMarkNotifications()
-  const rows = found.data?.pages.flatMap(page => page.results)
-  if (!rows) return <Loading query={found} lines={8} />
+  const rows = notifications.data?.pages.flatMap(page => page.results)
+  if (!rows) return <Loading query={notifications} lines={8} />
   if (rows.length === 0)
     return (
       <EmptyState icon={BellOff} title={t('noNotifications')}>
@@ -117,18 +117,18 @@ function List({ me, workspaceId, onGo }: Pick<NotificationListProps, 'me' | 'wor
         <li key={row.id}>
           <NotificationItem
             row={row}
-            origin={originOf(row)}
+            origin={getOrigin(row)}
             onRead={() => row.is_read || mark.mutate(row.id)}
             onGo={onGo}
           />
         </li>
       ))}
-      {found.hasNextPage ? (
+      {notifications.hasNextPage ? (
         <li>
           <Button
             tone="flat"
-            busy={found.isFetchingNextPage ? t('loading') : null}
-            onClick={() => void found.fetchNextPage()}
+            busy={notifications.isFetchingNextPage ? t('loading') : null}
+            onClick={() => void notifications.fetchNextPage()}
           >
             {t('moreNotifications')}
           </Button>
@@ -138,8 +138,8 @@ function List({ me, workspaceId, onGo }: Pick<NotificationListProps, 'me' | 'wor
   )
 }
 
-/** Names of where something happened, as far as this page knows them. */
-function useOriginOf(me: Me, workspaceId: string): (row: NotificationRow) => Origin {
+/** Returns a function that finds the names of a notification's workspace and chat, as far as they are loaded. */
+function useGetOrigin(me: Me, workspaceId: string): (row: NotificationRow) => Origin {
   const chats = useChats(workspaceId).data
   return useCallback(
     row => {
@@ -147,20 +147,20 @@ function useOriginOf(me: Me, workspaceId: string): (row: NotificationRow) => Ori
       const isHere = row.workspace_id === workspaceId
       return {
         handle: workspace?.handle ?? '',
-        elsewhere: isHere ? '' : (workspace?.name ?? ''),
-        chatTitle: nameOfChat(chats?.find(each => each.chat.id === row.chat_id)?.chat.title),
+        otherWorkspace: isHere ? '' : (workspace?.name ?? ''),
+        chatTitle: formatChatTitle(chats?.find(each => each.chat.id === row.chat_id)?.chat.title),
       }
     },
     [me, workspaceId, chats],
   )
 }
 
-/** An agent may have the same name. */
-const nameOfChat = (title: string | undefined) => (title ? `#${title}` : '')
+/** Formats the title with a #, since an agent may have the same name. */
+const formatChatTitle = (title: string | undefined) => (title ? `#${title}` : '')
 
 const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
 
-/** ↑ ↓ and J K go from line to line. */
+/** Moves the focus between notifications with ↑ ↓ and J K. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const step = steps[event.key]
   if (!step || event.ctrlKey || event.metaKey || event.altKey) return

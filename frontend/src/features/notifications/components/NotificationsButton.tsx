@@ -17,20 +17,20 @@ interface NotificationsButtonProps {
   onGo(path: string): void
 }
 
-/** The button with how much is unread; what it opens comes with the first use. */
+/** The button with the number of unread notifications. The list is loaded on first use. */
 export function NotificationsButton(props: NotificationsButtonProps) {
   const { t } = useTexts()
   const unread = useUnreadNotifications() ?? 0
-  const [isWanted, setWanted] = useState(false)
+  const [isRequested, setRequested] = useState(false)
   const [isOpen, setOpen] = useState(false)
   const open = () => {
-    setWanted(true)
+    setRequested(true)
     setOpen(true)
   }
   const unreadText = unread > MAX_COUNT ? `${MAX_COUNT}+` : `${unread}`
   const label = unread > 0 ? t('notificationsUnread', { unread: unreadText }) : t('notifications')
   const trigger = (
-    <IconButton label={label} aria-haspopup="dialog" onClick={isWanted ? undefined : open}>
+    <IconButton label={label} aria-haspopup="dialog" onClick={isRequested ? undefined : open}>
       <BellIcon className="i" aria-hidden />
       {unread > 0 ? (
         <span className={cx(notificationsStyles.dot, 'num')} aria-hidden>
@@ -39,7 +39,7 @@ export function NotificationsButton(props: NotificationsButtonProps) {
       ) : null}
     </IconButton>
   )
-  if (!isWanted) return trigger
+  if (!isRequested) return trigger
   return (
     <Suspense fallback={trigger}>
       <NotificationList {...props} trigger={trigger} open={isOpen} onOpenChange={setOpen} />

@@ -14,7 +14,7 @@ interface DecideProps {
   onClose(): void
 }
 
-/** Rejecting asks for a reason, which the authors can read. */
+/** The dialog that rejects suggestions with a reason, which their authors can read. */
 export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
   const { t } = useTexts()
   const [reason, setReason] = useState('')
@@ -58,7 +58,7 @@ export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
   )
 }
 
-/** Withdrawing is final, so it is asked once. */
+/** The dialog that confirms withdrawing a suggestion, which cannot be undone. */
 export function WithdrawDialog({ workspaceId, rows: [row], onClose }: DecideProps) {
   const { t } = useTexts()
   const withdraw = useWithdrawSuggestion(workspaceId)

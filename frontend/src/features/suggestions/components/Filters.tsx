@@ -14,7 +14,7 @@ interface FiltersProps {
   className: string
 }
 
-/** Which suggestions are listed: how they stand, for which agent, by whom. */
+/** The filters of the list: state, agent and author. */
 export function Filters({ workspaceId, search, onSearch, className }: FiltersProps) {
   const { t } = useTexts()
   const agents = useAgents(workspaceId).data ?? []
@@ -41,14 +41,14 @@ export function Filters({ workspaceId, search, onSearch, className }: FiltersPro
       />
       <Choice
         label={t('byAgent')}
-        every={t('allAgents')}
+        allLabel={t('allAgents')}
         value={search.agent}
         options={agents.map(row => row.actor)}
         onChange={agent => onSearch({ agent })}
       />
       <Choice
         label={t('byAuthor')}
-        every={t('everyAuthor')}
+        allLabel={t('everyAuthor')}
         value={search.author}
         options={people.map(row => row.actor)}
         onChange={author => onSearch({ author })}
@@ -59,17 +59,17 @@ export function Filters({ workspaceId, search, onSearch, className }: FiltersPro
 
 interface ChoiceProps {
   label: string
-  every: string
+  allLabel: string
   value: string | undefined
   options: readonly { id: string; name: string }[]
   onChange(id: string | undefined): void
 }
 
-function Choice({ label, every, value, options, onChange }: ChoiceProps) {
+function Choice({ label, allLabel, value, options, onChange }: ChoiceProps) {
   return (
     <span className={cx(fieldStyles.select, suggestionsStyles.filter)}>
       <select aria-label={label} value={value ?? ''} onChange={event => onChange(event.target.value || undefined)}>
-        <option value="">{every}</option>
+        <option value="">{allLabel}</option>
         {options.map(option => (
           <option key={option.id} value={option.id}>
             {option.name}

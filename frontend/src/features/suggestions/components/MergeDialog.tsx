@@ -28,7 +28,7 @@ import suggestionsStyles from './Suggestions.module.css'
 
 interface MergeDialogProps {
   workspaceId: string
-  /** Of one agent; one alone is accepted. */
+  /** Suggestions for one agent. A single one is accepted without a merge. */
   rows: readonly ListedSuggestionRow[]
   me: ActorRow
   findActor(id: string): ActorRow | null
@@ -37,8 +37,8 @@ interface MergeDialogProps {
   onClose(): void
 }
 
-/** Stands for a chat that is yet to be made. */
-const NEW = 'new'
+/** The value for a chat that will be created. */
+const NEW_CHAT = 'new'
 
 export function MergeDialog(props: MergeDialogProps) {
   const { t } = useTexts()
@@ -53,8 +53,8 @@ export function MergeDialog(props: MergeDialogProps) {
   )
 }
 
-/** The reader's chats with this agent, those where it was suggested first. */
-function useChatsOf(
+/** Returns the reader's chats with this agent, first those in which the suggestions were made. */
+function useChatsWithAgent(
   workspaceId: string,
   agentId: string,
   rows: readonly ListedSuggestionRow[],
@@ -66,13 +66,13 @@ function useChatsOf(
     .sort((a, b) => Number(origins.has(b.chat.id)) - Number(origins.has(a.chat.id)))
 }
 
-/** The chat that is chosen, and what stands in the way there. */
+/** Holds the chosen chat and reads its draft, which may be locked by another person. */
 function useChosenChat(chats: ChatSummaryRow[] | undefined, agentId: string, me: ActorRow) {
-  const [chosen, choose] = useState<string | null>(null)
-  const chatId = chosen ?? chats?.[0]?.chat.id ?? NEW
-  const draft = useChatDraft(chatId === NEW ? null : chatId, agentId).data ?? null
+  const [chosen, setChosen] = useState<string | null>(null)
+  const chatId = chosen ?? chats?.[0]?.chat.id ?? NEW_CHAT
+  const draft = useChatDraft(chatId === NEW_CHAT ? null : chatId, agentId).data ?? null
   const isLocked = Boolean(draft?.lock_holder_id) && isFuture(draft?.lock_expires_at)
-  return { chatId, choose, draft, isLocked: isLocked && draft?.lock_holder_id !== me.id }
+  return { chatId, setChosen, draft, isLocked: isLocked && draft?.lock_holder_id !== me.id }
 }
 
 function MergeForm({
@@ -87,23 +87,23 @@ function MergeForm({
 }: MergeDialogProps & { agent: ActorRow }) {
   const { t } = useTexts()
   const client = useQueryClient()
-  const chats = useChatsOf(workspaceId, agent.id, rows)
+  const chats = useChatsWithAgent(workspaceId, agent.id, rows)
   const [id] = useState(newId)
-  const { chatId, choose, draft, isLocked } = useChosenChat(chats, agent.id, me)
+  const { chatId, setChosen, draft, isLocked } = useChosenChat(chats, agent.id, me)
   const { busy, error, run } = useAsyncAction()
 
   const ensureChat = async () => {
-    if (chatId !== NEW) return chatId
+    if (chatId !== NEW_CHAT) return chatId
     const made = await createChat(workspaceId, { title: agent.name, actor_ids: [agent.id] })
-    choose(made.chat.id)
+    setChosen(made.chat.id)
     await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
     return made.chat.id
   }
   const other = findOtherDraft(error)
-  const start = (other: OtherDraft | null) => {
+  const start = (draftToClose: OtherDraft | null) => {
     if (isLocked || !chats) return
     void run(async () => {
-      if (other) await closeDraft(other)
+      if (draftToClose) await closeDraft(draftToClose)
       const suggestionIds = rows.map(row => row.id)
       try {
         onStarted(await startMerge({ id, agentId: agent.id, suggestionIds, chatId: await ensureChat() }))
@@ -118,15 +118,20 @@ function MergeForm({
   }
   return (
     <form className="col gap" onSubmit={submit}>
-      <ChatChoices chats={chats ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={choose} />
+      <ChatChoices chats={chats ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={setChosen} />
       {chats?.length === 0 ? <p className="muted sm">{t('noChatYet', { agent: agent.name })}</p> : null}
       {draft ? (
-        <DraftThere draft={draft} isLocked={isLocked} isMine={draft.lock_holder_id === me.id} findActor={findActor} />
+        <ExistingDraftNotice
+          draft={draft}
+          isLocked={isLocked}
+          isMine={draft.lock_holder_id === me.id}
+          findActor={findActor}
+        />
       ) : null}
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
           <span className="grow">
-            <Refusal error={error} />
+            <MergeError error={error} />
           </span>
           {other ? (
             <>
@@ -163,7 +168,7 @@ function ChatChoices({ chats, rows, agent, chatId, onChoose }: ChatChoicesProps)
   const origins = new Set(rows.map(row => row.chat_id))
   const all = [
     ...chats.map(({ chat }) => ({ id: chat.id, title: chat.title, note: origins.has(chat.id) ? t('itsChat') : null })),
-    { id: NEW, title: t('inNewChat', { agent: agent.name }), note: null },
+    { id: NEW_CHAT, title: t('inNewChat', { agent: agent.name }), note: null },
   ]
   return (
     <fieldset className={suggestionsStyles.chatchoices}>
@@ -182,15 +187,15 @@ function ChatChoices({ chats, rows, agent, chatId, onChoose }: ChatChoicesProps)
   )
 }
 
-interface DraftThereProps {
+interface ExistingDraftNoticeProps {
   draft: DraftRow
-  /** By somebody else, now. */
+  /** Whether another person holds the lock. */
   isLocked: boolean
   isMine: boolean
   findActor(id: string): ActorRow | null
 }
 
-function DraftThere({ draft, isLocked, isMine, findActor }: DraftThereProps) {
+function ExistingDraftNotice({ draft, isLocked, isMine, findActor }: ExistingDraftNoticeProps) {
   const { t } = useTexts()
   const name = findActor(draft.lock_holder_id ?? '')?.name ?? t('unknownPerson')
   return (
@@ -211,7 +216,7 @@ interface ChatChoiceProps {
 }
 
 function ChatChoice({ value, isChosen, title, note, onChoose }: ChatChoiceProps) {
-  const Icon = value === NEW ? MessageSquarePlus : Hash
+  const Icon = value === NEW_CHAT ? MessageSquarePlus : Hash
   return (
     <label className={suggestionsStyles.chatchoice}>
       <input type="radio" name="chat" value={value} checked={isChosen} onChange={onChoose} />
@@ -222,7 +227,7 @@ function ChatChoice({ value, isChosen, title, note, onChoose }: ChatChoiceProps)
   )
 }
 
-function Refusal({ error }: { error: unknown }) {
+function MergeError({ error }: { error: unknown }) {
   const { t } = useTexts()
   const other = findOtherDraft(error)
   return other ? t('writingElsewhereMerge', { agent: other.agentName, chat: other.chatTitle }) : getErrorText(error)

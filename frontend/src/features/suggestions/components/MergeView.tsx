@@ -20,10 +20,10 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { Spinner } from '@/ui/Spinner'
-import { useNow, useWritten } from '../live'
-import { type Share, sharesOf } from '../mergedLines'
-import { isUnderWay, percentOf, type StepName, type StepState, stepsOf } from '../mergeSteps'
-import { mergeWhy } from '../wording'
+import { useNow, useWrittenChars } from '../live'
+import { listShares, type Share } from '../mergedLines'
+import { buildSteps, getPercent, isMergeActive, type StepName, type StepState } from '../mergeSteps'
+import { describeError } from '../wording'
 import mergeStyles from './Merge.module.css'
 import { MergedText } from './MergedText'
 import suggestionsStyles from './Suggestions.module.css'
@@ -33,17 +33,17 @@ interface MergeViewProps {
   id: string
   me: ActorRow
   findActor(id: string): ActorRow | null
-  /** Whether the reader may decide on this agent's suggestions: then they may stop a merge, or try it again. */
-  mayReview(agentId: string): boolean
+  /** Returns whether the reader may decide on suggestions for an agent, and so stop or retry a merge. */
+  canReview(agentId: string): boolean
   onOpenDraft(chatId: string, agentId: string): void
   onSuggestion(id: string): void
 }
 
-/** A merge: how far it is, and what came of it. */
+/** A merge: its progress and its result. */
 export function MergeView({ workspaceId, id, ...rest }: MergeViewProps) {
   const { t } = useTexts()
   const merge = useMerge(workspaceId, id)
-  if (merge.data) return <Merge workspaceId={workspaceId} merge={merge.data} {...rest} />
+  if (merge.data) return <MergeContent workspaceId={workspaceId} merge={merge.data} {...rest} />
   if (merge.isError)
     return <LoadError text={t('mergeUnread')} error={merge.error} onRetry={() => void merge.refetch()} />
   return (
@@ -55,11 +55,11 @@ export function MergeView({ workspaceId, id, ...rest }: MergeViewProps) {
 
 type MergeProps = Omit<MergeViewProps, 'id'> & { merge: MergeRow }
 
-function Merge({ workspaceId, merge, me, findActor, mayReview, onOpenDraft, onSuggestion }: MergeProps) {
+function MergeContent({ workspaceId, merge, me, findActor, canReview, onOpenDraft, onSuggestion }: MergeProps) {
   const { t } = useTexts()
-  const isOn = isUnderWay(merge)
-  const written = useWritten(merge.id)
-  const now = useNow(isOn)
+  const isActive = isMergeActive(merge)
+  const writtenChars = useWrittenChars(merge.id)
+  const now = useNow(isActive)
   const isOwn = merge.by.id === me.id
   const title = t('mergeOf', { count: merge.suggestion_ids.length })
   const when = formatRelative(merge.created_at, now)
@@ -71,45 +71,45 @@ function Merge({ workspaceId, merge, me, findActor, mayReview, onOpenDraft, onSu
           <p className="muted xs" title={formatFullTime(merge.created_at)}>
             {isOwn ? t('startedByYou', { when }) : t('startedBy', { name: merge.by.name, when })}
             {sentenceGap()}
-            {isOn && isOwn ? t('mayLeave') : ''}
+            {isActive && isOwn ? t('mayLeave') : ''}
           </p>
         </div>
         <MergeButtons
           workspaceId={workspaceId}
           merge={merge}
-          mayReview={mayReview(merge.agent_id)}
+          canReview={canReview(merge.agent_id)}
           onOpenDraft={onOpenDraft}
         />
       </header>
       <div className={cx(mergeStyles.progress, 'row wrap')}>
-        <Steps merge={merge} steps={stepsOf(merge, written)} />
-        <Spent merge={merge} />
+        <StepList merge={merge} steps={buildSteps(merge, writtenChars)} />
+        <MergeUsage merge={merge} />
       </div>
       <div
         className={mergeStyles.track}
         role="progressbar"
         aria-label={title}
-        aria-valuenow={percentOf(merge, written)}
+        aria-valuenow={getPercent(merge, writtenChars)}
       >
-        <i data-layer="suggestion" style={{ width: `${percentOf(merge, written)}%` }} />
+        <i data-layer="suggestion" style={{ width: `${getPercent(merge, writtenChars)}%` }} />
       </div>
-      <Outcome merge={merge} workspaceId={workspaceId} findActor={findActor} />
-      {merge.provenance ? <Result merge={merge} onSuggestion={onSuggestion} /> : null}
+      <MergeOutcome merge={merge} workspaceId={workspaceId} findActor={findActor} />
+      {merge.provenance ? <MergeResult merge={merge} onSuggestion={onSuggestion} /> : null}
     </article>
   )
 }
 
-/** The draft opens where it was to open, so whoever tries again has to be there. */
+/** Returns whether a merge can be retried. The draft is opened in the same chat, so the reader must be in it. */
 const canRetry = ({ state, chat_id }: MergeRow) => (state === 'failed' || state === 'stopped') && chat_id !== null
 
 interface MergeButtonsProps {
   workspaceId: string
   merge: MergeRow
-  mayReview: boolean
+  canReview: boolean
   onOpenDraft(chatId: string, agentId: string): void
 }
 
-function MergeButtons({ workspaceId, merge, mayReview, onOpenDraft }: MergeButtonsProps) {
+function MergeButtons({ workspaceId, merge, canReview, onOpenDraft }: MergeButtonsProps) {
   const { t } = useTexts()
   const stop = useStopMerge(workspaceId)
   const retry = useRetryMerge(workspaceId)
@@ -122,13 +122,13 @@ function MergeButtons({ workspaceId, merge, mayReview, onOpenDraft }: MergeButto
           {getErrorText(error)}
         </span>
       ) : null}
-      {isUnderWay(merge) && mayReview ? (
+      {isMergeActive(merge) && canReview ? (
         <Button busy={stop.isPending ? t('stopping') : null} onClick={() => stop.mutate(merge.id)}>
           <Square className="i s" aria-hidden />
           {t('stopMerge')}
         </Button>
       ) : null}
-      {canRetry(merge) && mayReview ? (
+      {canRetry(merge) && canReview ? (
         <Button tone="violet" busy={retry.isPending ? t('startingMerge') : null} onClick={() => retry.mutate(merge.id)}>
           {t(merge.provenance ? 'openDraftThere' : 'tryAgain')}
         </Button>
@@ -142,9 +142,9 @@ function MergeButtons({ workspaceId, merge, mayReview, onOpenDraft }: MergeButto
   )
 }
 
-/** What a step is called by how it stands. */
-function stepText(merge: MergeRow, name: StepName, state: StepState, t: Texts['t']): string {
-  if (state === 'done') return doneText(merge, name, t)
+/** Returns the text of a step in its state. */
+function getStepText(merge: MergeRow, name: StepName, state: StepState, t: Texts['t']): string {
+  if (state === 'done') return getDoneText(merge, name, t)
   switch (name) {
     case 'read':
       return t('step.read.now')
@@ -157,7 +157,7 @@ function stepText(merge: MergeRow, name: StepName, state: StepState, t: Texts['t
   }
 }
 
-function doneText(merge: MergeRow, name: StepName, t: Texts['t']): string {
+function getDoneText(merge: MergeRow, name: StepName, t: Texts['t']): string {
   const conflicts = merge.provenance?.conflicts.length ?? 0
   switch (name) {
     case 'read':
@@ -171,28 +171,28 @@ function doneText(merge: MergeRow, name: StepName, t: Texts['t']): string {
   }
 }
 
-const signs = {
+const stepIcons = {
   done: <Check className="i s" aria-hidden />,
   now: <Spinner />,
   failed: <CircleAlert className="i s" aria-hidden />,
   todo: null,
 }
 
-function Steps({ merge, steps }: { merge: MergeRow; steps: readonly { name: StepName; state: StepState }[] }) {
+function StepList({ merge, steps }: { merge: MergeRow; steps: readonly { name: StepName; state: StepState }[] }) {
   const { t } = useTexts()
   return (
     <ol className={mergeStyles.steps} aria-live="polite">
       {steps.map(({ name, state }) => (
         <li key={name} className={state === 'todo' ? undefined : mergeStyles[state]}>
-          {signs[state]}
-          {stepText(merge, name, state, t)}
+          {stepIcons[state]}
+          {getStepText(merge, name, state, t)}
         </li>
       ))}
     </ol>
   )
 }
 
-function Spent({ merge }: { merge: MergeRow }) {
+function MergeUsage({ merge }: { merge: MergeRow }) {
   const { t } = useTexts()
   const parts = [
     merge.method ? t(`mergedBy.${merge.method}`) : '',
@@ -203,14 +203,14 @@ function Spent({ merge }: { merge: MergeRow }) {
   return <span className={cx(mergeStyles.spent, 'xs faint num')}>{parts.filter(Boolean).join(' · ')}</span>
 }
 
-/** In a sentence: what came of it, or what is going to. */
-function Outcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge' | 'workspaceId' | 'findActor'>) {
+/** The outcome of a merge in a sentence, or what it will do. */
+function MergeOutcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge' | 'workspaceId' | 'findActor'>) {
   const { t, rich } = useTexts()
   const chats = useChats(workspaceId).data
   const chat = chats?.find(each => each.chat.id === merge.chat_id)?.chat.title
-  if (merge.state === 'failed') return <Unplaced merge={merge} findActor={findActor} />
+  if (merge.state === 'failed') return <FailedMerge merge={merge} findActor={findActor} />
   if (merge.state === 'stopped') return <Notice>{t('mergeStopped')}</Notice>
-  const why = mergeWhy(merge, t)
+  const why = describeError(merge, t)
   const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
     <>
@@ -226,10 +226,10 @@ function Outcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge' | '
   )
 }
 
-function Unplaced({ merge, findActor }: Pick<MergeProps, 'merge' | 'findActor'>) {
+function FailedMerge({ merge, findActor }: Pick<MergeProps, 'merge' | 'findActor'>) {
   const { t } = useTexts()
   const { chat_id: chatId, provenance } = merge
-  const why = mergeWhy(merge, t)
+  const why = describeError(merge, t)
   return (
     <p className={cx(blocks.banner, blocks.bad)} role="alert">
       <CircleAlert className="i s" aria-hidden />
@@ -251,11 +251,11 @@ function Unplaced({ merge, findActor }: Pick<MergeProps, 'merge' | 'findActor'>)
 interface LockHolderProps extends Pick<MergeProps, 'findActor'> {
   chatId: string
   agentId: string
-  /** Why the merge failed, shown until the draft is read. */
+  /** The reason of the failure, shown until the draft is loaded. */
   fallback: string
 }
 
-/** Who writes there now: asked of the chat, since only those in it may know. */
+/** The name of the lock holder, read from the draft, which only those in the chat can read. */
 function LockHolder({ chatId, agentId, fallback, findActor }: LockHolderProps) {
   const { t } = useTexts()
   const draft = useChatDraft(chatId, agentId)
@@ -272,7 +272,7 @@ const Notice = ({ children }: { children: React.ReactNode }) => (
   </p>
 )
 
-function Result({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: string): void }) {
+function MergeResult({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: string): void }) {
   const { t } = useTexts()
   const base = useVersion(merge.agent_id, merge.base_version)
   if (!merge.provenance) return null
@@ -284,7 +284,7 @@ function Result({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: str
       <section className={cx(blocks.sec, mergeStyles.contributions)}>
         <h3 className={blocks.h}>{t('contributions')}</h3>
         <ul className={cx(blocks.b, blocks.rows)}>
-          {sharesOf(merge.provenance).map(share => (
+          {listShares(merge.provenance).map(share => (
             <Contribution
               key={share.id}
               share={share}

@@ -8,8 +8,8 @@ import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
-import { countConflicts, type MergedLine, type MergedPart, mergedParts, otherConflicts } from '../mergedLines'
-import { aboutText } from '../wording'
+import { buildMergedParts, countConflicts, listFieldConflicts, type MergedLine, type MergedPart } from '../mergedLines'
+import { describeField } from '../wording'
 import mergeStyles from './Merge.module.css'
 
 interface MergedTextProps {
@@ -18,19 +18,19 @@ interface MergedTextProps {
   provenance: Provenance
 }
 
-type ContributorOf = (id: string) => Provenance['contributors'][number] | undefined
+type FindContributor = (id: string) => Provenance['contributors'][number] | undefined
 
-/** The merged prompt, with whose each line is in the margin, and every conflict with its choices. */
+/** The merged prompt with the contributors of each line in the margin, and all conflicts with their choices. */
 export function MergedText({ production, version, provenance }: MergedTextProps) {
   const { t } = useTexts()
-  const parts = useMemo(() => mergedParts(production, provenance), [production, provenance])
+  const parts = useMemo(() => buildMergedParts(production, provenance), [production, provenance])
   const contributors = useMemo(
     () => new Map(provenance.contributors.map(contributor => [contributor.id, contributor])),
     [provenance],
   )
-  const contributorOf: ContributorOf = id => contributors.get(id)
+  const findContributor: FindContributor = id => contributors.get(id)
   const { added, removed } = countConflicts(parts)
-  const others = otherConflicts(provenance)
+  const fieldConflicts = listFieldConflicts(provenance)
   return (
     <>
       <div className={blocks.diff} data-layer="suggestion">
@@ -43,13 +43,13 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
         </div>
         {parts.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name, and it does not change
-          <Part key={index} part={part} contributorOf={contributorOf} />
+          <TextPart key={index} part={part} findContributor={findContributor} />
         ))}
       </div>
-      {others.length > 0 ? (
+      {fieldConflicts.length > 0 ? (
         <div className={blocks.diff} data-layer="suggestion">
-          {others.map(conflict => (
-            <ConflictBox key={conflict.about} conflict={conflict} contributorOf={contributorOf} />
+          {fieldConflicts.map(conflict => (
+            <ConflictBox key={conflict.about} conflict={conflict} findContributor={findContributor} />
           ))}
         </div>
       ) : null}
@@ -57,10 +57,10 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
   )
 }
 
-function Part({ part, contributorOf }: { part: MergedPart; contributorOf: ContributorOf }) {
+function TextPart({ part, findContributor }: { part: MergedPart; findContributor: FindContributor }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
-  if (part.kind === 'conflict') return <ConflictBox conflict={part.conflict} contributorOf={contributorOf} />
+  if (part.kind === 'conflict') return <ConflictBox conflict={part.conflict} findContributor={findContributor} />
   if (part.kind === 'gap' && !isOpen)
     return (
       <button type="button" className={cx(mergeStyles.d, 'gap')} onClick={() => setOpen(true)}>
@@ -69,38 +69,38 @@ function Part({ part, contributorOf }: { part: MergedPart; contributorOf: Contri
       </button>
     )
   return part.lines.map((line, index) => (
-    <Line
+    <TextLine
       // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
       key={index}
       line={line}
-      isSameContent={sameContributors(line, part.lines[index - 1])}
-      contributorOf={contributorOf}
+      isSameContent={hasSameContributors(line, part.lines[index - 1])}
+      findContributor={findContributor}
     />
   ))
 }
 
-const sameContributors = (line: MergedLine, before: MergedLine | undefined) =>
+const hasSameContributors = (line: MergedLine, before: MergedLine | undefined) =>
   Boolean(before) && String(line.contributors) === String(before?.contributors)
 
 const kinds = { ' ': '', '+': 'new', '−': 'old' } as const
 
-/** One line. Its author is named where a run of theirs begins. */
-function Line({
+/** A line. Its contributors are named at the first of consecutive lines. */
+function TextLine({
   line,
   isSameContent,
-  contributorOf,
+  findContributor,
 }: {
   line: MergedLine
   isSameContent: boolean
-  contributorOf: ContributorOf
+  findContributor: FindContributor
 }) {
   const { t } = useTexts()
-  const names = line.contributors.map(id => contributorOf(id)?.name ?? '').join(t('listJoin'))
+  const names = line.contributors.map(id => findContributor(id)?.name ?? '').join(t('listJoin'))
   return (
     <div className={`d ${kinds[line.sign]}`.trim()}>
       <i title={names || undefined}>
         {isSameContent || line.contributors.length === 0 ? null : (
-          <Avatars ids={line.contributors} names={names} contributorOf={contributorOf} />
+          <Avatars ids={line.contributors} names={names} findContributor={findContributor} />
         )}
       </i>
       <b>{line.sign}</b>
@@ -112,16 +112,16 @@ function Line({
 function Avatars({
   ids,
   names,
-  contributorOf,
+  findContributor,
 }: {
   ids: readonly string[]
   names: string
-  contributorOf: ContributorOf
+  findContributor: FindContributor
 }) {
   return (
     <>
       {ids.slice(0, 2).map(id => {
-        const contributor = contributorOf(id)
+        const contributor = findContributor(id)
         return contributor ? (
           <Avatar key={id} id={contributor.actor_id} name={contributor.name} square={false} size="tiny" />
         ) : null
@@ -131,12 +131,12 @@ function Avatars({
   )
 }
 
-/** A conflict between contributors: the question, each one's text, and which is in the draft. */
-function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contributorOf: ContributorOf }) {
+/** A conflict between contributors: the question, the text of each, and which one is in the draft. */
+function ConflictBox({ conflict, findContributor }: { conflict: Conflict; findContributor: FindContributor }) {
   const { t } = useTexts()
-  const about = aboutText(conflict.about, t)
+  const fieldName = describeField(conflict.about, t)
   const contributors = conflict.choices.flatMap(choice =>
-    choice.contributor ? (contributorOf(choice.contributor) ?? []) : [],
+    choice.contributor ? (findContributor(choice.contributor) ?? []) : [],
   )
   const question = conflict.question || t('theyDiffer', { names: listParties(contributors, t).join(t('listJoin')) })
   return (
@@ -144,13 +144,13 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
       <div className={mergeStyles.confhead}>
         <GitMergeConflict className="i s" aria-hidden />
         <span className="grow" lang={detectLanguage(question)}>
-          {about ? <b>{about} · </b> : null}
+          {fieldName ? <b>{fieldName} · </b> : null}
           {question}
         </span>
       </div>
       <ul>
         {conflict.choices.map((choice, index) => {
-          const contributor = choice.contributor ? contributorOf(choice.contributor) : undefined
+          const contributor = choice.contributor ? findContributor(choice.contributor) : undefined
           const isChosen = index === conflict.chosen
           return (
             <li

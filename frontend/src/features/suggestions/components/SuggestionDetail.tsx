@@ -15,8 +15,8 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
-import { titleOf } from '../wording'
-import { Badges } from './SuggestionItem'
+import { getTitle } from '../wording'
+import { SuggestionBadges } from './SuggestionItem'
 import suggestionsStyles from './Suggestions.module.css'
 
 interface DetailActions {
@@ -32,11 +32,11 @@ interface SuggestionDetailProps extends DetailActions {
   id: string
 }
 
-/** One suggestion: whose, why, what it changes, and what became of it. */
+/** A suggestion: its author, note, changes and decision. */
 export function SuggestionDetail({ workspaceId, id, ...actions }: SuggestionDetailProps) {
   const { t } = useTexts()
   const detail = useSuggestion(workspaceId, id)
-  if (detail.data) return <Suggestion workspaceId={workspaceId} detail={detail.data} {...actions} />
+  if (detail.data) return <SuggestionContent workspaceId={workspaceId} detail={detail.data} {...actions} />
   if (detail.isError)
     return <LoadError text={t('oneFailed')} error={detail.error} onRetry={() => void detail.refetch()} />
   return (
@@ -46,14 +46,14 @@ export function SuggestionDetail({ workspaceId, id, ...actions }: SuggestionDeta
   )
 }
 
-function Suggestion({
+function SuggestionContent({
   workspaceId,
   detail,
   ...actions
 }: DetailActions & { workspaceId: string; detail: SuggestionDetailRow }) {
   const { t } = useTexts()
   const row = detail.suggestion
-  const title = titleOf(row, t)
+  const title = getTitle(row, t)
   return (
     <article className={cx(layout.pad, suggestionsStyles.suggestion)}>
       <header className={cx(suggestionsStyles.top, 'row wrap')}>
@@ -71,19 +71,19 @@ function Suggestion({
             <span title={formatFullTime(row.created_at)}>{formatRelative(row.created_at)}</span>
             {row.chat_id && row.chat_title ? <ChatLink row={row} onChat={actions.onChat} /> : null}
             <span className="num">{t('onVersion', { version: `v${row.base_version}` })}</span>
-            <Badges row={row} />
+            <SuggestionBadges row={row} />
           </p>
         </div>
         <ReviewActions row={row} {...actions} />
       </header>
       <Decision row={row} onMerge={actions.onMerge} />
-      <Summary workspaceId={workspaceId} row={row} />
+      <SuggestionSummary workspaceId={workspaceId} row={row} />
       {row.note.trim() && row.note.trim() !== title ? (
         <p className={suggestionsStyles.reasons} lang={detectLanguage(row.note)}>
           {row.note}
         </p>
       ) : null}
-      <Changes detail={detail} />
+      <SuggestionChanges detail={detail} />
     </article>
   )
 }
@@ -96,7 +96,7 @@ function ChatLink({ row, onChat }: { row: ListedSuggestionRow; onChat(chatId: st
   )
 }
 
-/** The buttons of whoever may decide; who may not sees everything but them. */
+/** The buttons to decide on a suggestion, for those who may. */
 function ReviewActions({ row, onAccept, onReject, onWithdraw }: { row: ListedSuggestionRow } & DetailActions) {
   const { t } = useTexts()
   if (row.state !== 'pending' || row.verbs.every(verb => verb === 'summarize')) return null
@@ -124,7 +124,7 @@ const decisions = {
   withdrawn: 'decidedWithdrawn',
 } as const
 
-/** By whom, when and why it was decided, and where it went. */
+/** The decision on a suggestion, with its author, time and reason, and the version that includes it. */
 function Decision({ row, onMerge }: { row: ListedSuggestionRow; onMerge(id: string): void }) {
   const { t, rich } = useTexts()
   const { merge_id: mergeId, state } = row
@@ -163,12 +163,12 @@ function SavedVersion({ row: { saved_as: savedAs, state } }: { row: ListedSugges
   return rich(state === 'unused' ? 'notUsedIn' : 'includedIn', { version: `v${savedAs}` })
 }
 
-function Summary({ workspaceId, row }: { workspaceId: string; row: ListedSuggestionRow }) {
+function SuggestionSummary({ workspaceId, row }: { workspaceId: string; row: ListedSuggestionRow }) {
   const { t } = useTexts()
   const client = useQueryClient()
-  const again = useSummarize()
+  const summarizeAgain = useSummarize()
   const summarize = () =>
-    again.mutate(row.id, {
+    summarizeAgain.mutate(row.id, {
       onSettled: () => client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) }),
     })
   const isFailed = row.summary_state === 'failed'
@@ -188,8 +188,10 @@ function Summary({ workspaceId, row }: { workspaceId: string; row: ListedSuggest
       ) : null}
       {isFailed ? (
         <p className="row wrap">
-          <span className="grow muted">{again.error ? getErrorText(again.error) : t('summaryFailed')}</span>
-          <Button size="xs" busy={again.isPending ? t('retry') : null} onClick={summarize}>
+          <span className="grow muted">
+            {summarizeAgain.error ? getErrorText(summarizeAgain.error) : t('summaryFailed')}
+          </span>
+          <Button size="xs" busy={summarizeAgain.isPending ? t('retry') : null} onClick={summarize}>
             {t('retry')}
           </Button>
         </p>
@@ -198,24 +200,24 @@ function Summary({ workspaceId, row }: { workspaceId: string; row: ListedSuggest
   )
 }
 
-/** The difference, to the version it was made on or to what answers today. */
-function Changes({ detail: { suggestion: row, base, production } }: { detail: SuggestionDetailRow }) {
+/** The changes of a suggestion against its base version or production. */
+function SuggestionChanges({ detail: { suggestion: row, base, production } }: { detail: SuggestionDetailRow }) {
   const { t } = useTexts()
-  const [isToday, setToday] = useState(false)
+  const [isAgainstProduction, setAgainstProduction] = useState(false)
   const isOld = row.base_version !== row.production
-  const before = isToday ? production : base
+  const before = isAgainstProduction ? production : base
   return (
     <section aria-label={t('whatChanges')}>
       {isOld ? (
         <Segments
           className={suggestionsStyles.against}
           label={t('compareAgainst')}
-          value={isToday ? 'production' : 'base'}
+          value={isAgainstProduction ? 'production' : 'base'}
           options={[
             { value: 'base', label: t('againstBase', { version: `v${row.base_version}` }) },
             { value: 'production', label: t('againstProduction', { version: `v${row.production}` }) },
           ]}
-          onChange={version => setToday(version === 'production')}
+          onChange={version => setAgainstProduction(version === 'production')}
         />
       ) : null}
       <div className={blocks.diff}>

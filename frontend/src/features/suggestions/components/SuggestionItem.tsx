@@ -7,23 +7,23 @@ import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import { Checkbox } from '@/ui/Checkbox'
 import { isSelectable } from '../selection'
-import { titleOf, touchesText } from '../wording'
+import { formatTouches, getTitle } from '../wording'
 import suggestionsStyles from './Suggestions.module.css'
 
 interface SuggestionItemProps {
   row: ListedSuggestionRow
   isOpen: boolean
   isPicked: boolean
-  /** Unless the list is of one agent. */
-  showsAgent: boolean
+  /** Whether the agent is shown: not if the list is filtered by agent. */
+  isAgentShown: boolean
   onOpen(): void
   onPick(): void
 }
 
-/** A suggestion in the list: what it is about, whose, on which version, and a box to pick it. */
-export function SuggestionItem({ row, isOpen, isPicked, showsAgent, onOpen, onPick }: SuggestionItemProps) {
+/** A suggestion in the list: its title, author and version, and a checkbox to select it. */
+export function SuggestionItem({ row, isOpen, isPicked, isAgentShown, onOpen, onPick }: SuggestionItemProps) {
   const { t } = useTexts()
-  const title = titleOf(row, t)
+  const title = getTitle(row, t)
   return (
     <li className={suggestionsStyles.sugg} data-picked={isPicked || undefined} data-open={isOpen || undefined}>
       {isSelectable(row) ? <Checkbox checked={isPicked} label={t('pick', { title })} onChange={onPick} /> : <span />}
@@ -44,13 +44,13 @@ export function SuggestionItem({ row, isOpen, isPicked, showsAgent, onOpen, onPi
         >
           {title}
         </button>
-        <Summary row={row} />
+        <ItemSummary row={row} />
         <div className={suggestionsStyles.m}>
           <span>{row.author.name}</span>
           {row.chat_title ? <span className="cut">{row.chat_title}</span> : null}
           <span title={formatFullTime(row.created_at)}>{formatRelative(row.created_at)}</span>
           <span className={cx(suggestionsStyles.of, 'num')}>
-            {showsAgent ? (
+            {isAgentShown ? (
               <>
                 <Avatar id={row.agent.id} name={row.agent.name} avatar={row.agent.avatar} square size="tiny" />
                 {row.agent.name}
@@ -58,14 +58,14 @@ export function SuggestionItem({ row, isOpen, isPicked, showsAgent, onOpen, onPi
             ) : null}{' '}
             {t('onVersion', { version: `v${row.base_version}` })}
           </span>
-          <Badges row={row} />
+          <SuggestionBadges row={row} />
         </div>
       </div>
     </li>
   )
 }
 
-function Summary({ row }: { row: ListedSuggestionRow }) {
+function ItemSummary({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
   if (row.summary)
     return (
@@ -78,8 +78,8 @@ function Summary({ row }: { row: ListedSuggestionRow }) {
   ) : null
 }
 
-/** What stands out about it: what it touches besides the prompt, that its base is old, that it is being merged. */
-export function Badges({ row }: { row: ListedSuggestionRow }) {
+/** The badges of a suggestion: parts it changes besides the prompt, an old base version, an active merge. */
+export function SuggestionBadges({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
   const others = row.touches.filter(each => each !== 'prompt')
   const isOld = row.state === 'pending' && row.base_version !== row.production
@@ -87,7 +87,7 @@ export function Badges({ row }: { row: ListedSuggestionRow }) {
     <>
       {others.map(each => (
         <span key={each} data-slot="badge" className={blocks.badge}>
-          {touchesText([each], t)}
+          {formatTouches([each], t)}
         </span>
       ))}
       {isOld ? (

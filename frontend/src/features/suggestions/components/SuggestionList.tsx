@@ -14,14 +14,14 @@ import { Spinner } from '@/ui/Spinner'
 import { useListActions } from '../listActions'
 import type { SuggestionSearch } from '../search'
 import {
+  getMergeObstacle,
+  getRejectObstacle,
+  getSelectionState,
   isSelectable,
+  listSelectedRows,
   type Selection,
-  selectedRows,
-  selectionState,
   toggle,
   toggleAll,
-  whyNotMerge,
-  whyNotReject,
 } from '../selection'
 import { SuggestionItem } from './SuggestionItem'
 import suggestionsStyles from './Suggestions.module.css'
@@ -37,8 +37,8 @@ interface SuggestionListProps {
   onReject(rows: readonly ListedSuggestionRow[]): void
 }
 
-/** The rows that a filter shows, as far as they are read. */
-export function useListed(workspaceId: string, { state = 'pending', agent, author }: SuggestionSearch) {
+/** Returns the loaded rows of a filter, and their query. */
+export function useFilteredSuggestions(workspaceId: string, { state = 'pending', agent, author }: SuggestionSearch) {
   const list = useSuggestions(workspaceId, { state, agentId: agent, authorId: author })
   const rows = useMemo(() => list.data?.pages.flatMap(page => page.results) ?? [], [list.data])
   return { list, rows }
@@ -55,15 +55,15 @@ export function SuggestionList({
   onReject,
 }: SuggestionListProps) {
   const { t } = useTexts()
-  const { list, rows } = useListed(workspaceId, search)
+  const { list, rows } = useFilteredSuggestions(workspaceId, search)
   const root = useRef<HTMLDivElement>(null)
-  const pick = useCallback(
+  const togglePicked = useCallback(
     (id: string) => {
       if (rows.some(row => row.id === id && isSelectable(row))) onPicked(toggle(picked, id))
     },
     [rows, picked, onPicked],
   )
-  useListActions(root, pick)
+  useListActions(root, togglePicked)
   return (
     <div className={layout.list} ref={root}>
       {rows.some(isSelectable) ? (
@@ -78,9 +78,9 @@ export function SuggestionList({
               row={row}
               isOpen={row.id === open}
               isPicked={picked.has(row.id)}
-              showsAgent={!search.agent}
+              isAgentShown={!search.agent}
               onOpen={() => onSearch({ s: row.id, m: undefined })}
-              onPick={() => pick(row.id)}
+              onPick={() => togglePicked(row.id)}
             />
           ))}
         </ul>
@@ -106,41 +106,51 @@ type BulkActionsProps = Pick<SuggestionListProps, 'picked' | 'onPicked' | 'onMer
   rows: readonly ListedSuggestionRow[]
 }
 
-/** The line above the list: how many are picked, and what can be done with them. */
+/** The bar above the list: the number of selected suggestions, and the actions on them. */
 function BulkActions({ rows, picked, onPicked, onMerge, onReject }: BulkActionsProps) {
   const { t } = useTexts()
-  const all = selectionState(rows, picked)
-  const chosen = selectedRows(rows, picked)
-  const obstacle = whyNotMerge(chosen)
-  const noReject = whyNotReject(chosen)
+  const selectionState = getSelectionState(rows, picked)
+  const chosen = listSelectedRows(rows, picked)
+  const mergeObstacle = getMergeObstacle(chosen)
+  const rejectObstacle = getRejectObstacle(chosen)
   return (
     <>
       <div className={layout.tool}>
-        <Checkbox checked={all} label={t('pickAll')} onChange={() => onPicked(toggleAll(rows, picked))} />
+        <Checkbox checked={selectionState} label={t('pickAll')} onChange={() => onPicked(toggleAll(rows, picked))} />
         <span className="grow" role="status">
           {chosen.length > 0 ? t('nPicked', { n: chosen.length, all: rows.length }) : t('pickSome')}
         </span>
         {chosen.length > 0 ? (
           <>
-            <Button size="xs" tone="bad" blocked={noReject ? t(noReject) : false} onClick={() => onReject(chosen)}>
+            <Button
+              size="xs"
+              tone="bad"
+              blocked={rejectObstacle ? t(rejectObstacle) : false}
+              onClick={() => onReject(chosen)}
+            >
               {t('rejectDots')}
             </Button>
-            <Button size="xs" tone="violet" blocked={obstacle ? t(obstacle) : false} onClick={() => onMerge(chosen)}>
+            <Button
+              size="xs"
+              tone="violet"
+              blocked={mergeObstacle ? t(mergeObstacle) : false}
+              onClick={() => onMerge(chosen)}
+            >
               {t('mergeN', { count: chosen.length })}
             </Button>
           </>
         ) : null}
       </div>
-      {chosen.length > 0 && obstacle ? (
+      {chosen.length > 0 && mergeObstacle ? (
         <p className={suggestionsStyles.why} role="status">
-          {t(obstacle)}
+          {t(mergeObstacle)}
         </p>
       ) : null}
     </>
   )
 }
 
-/** Merges that go on, so that whoever left one finds it again. */
+/** The active merges, so that a person who left one finds it again. */
 function ActiveMerges({
   workspaceId,
   open,

@@ -15,7 +15,7 @@ import { Filters } from './Filters'
 import { MergeDialog } from './MergeDialog'
 import { MergeView } from './MergeView'
 import { SuggestionDetail } from './SuggestionDetail'
-import { SuggestionList, useListed } from './SuggestionList'
+import { SuggestionList, useFilteredSuggestions } from './SuggestionList'
 
 interface SuggestionsPageProps {
   workspace: WorkspaceRow
@@ -27,14 +27,14 @@ interface SuggestionsPageProps {
   onChat(chatId: string): void
 }
 
-interface Asked {
-  what: 'merge' | 'reject' | 'withdraw'
+interface OpenDialog {
+  kind: 'merge' | 'reject' | 'withdraw'
   rows: readonly ListedSuggestionRow[]
 }
 
-const none: Selection = new Set()
+const emptySelection: Selection = new Set()
 
-/** The suggestions of a workspace: the list, and beside it one of them or a merge. */
+/** The suggestions of a workspace: the list, and beside it the open suggestion or merge. */
 export function SuggestionsPage({
   workspace,
   me,
@@ -46,17 +46,17 @@ export function SuggestionsPage({
 }: SuggestionsPageProps) {
   const { t } = useTexts()
   const isPhone = useIsPhone()
-  const { rows } = useListed(workspace.id, search)
-  const [picked, setPicked] = useState<Selection>(none)
-  const [asked, setAsked] = useState<Asked | null>(null)
-  // A wide screen shows the first one until another is chosen.
+  const { rows } = useFilteredSuggestions(workspace.id, search)
+  const [picked, setPicked] = useState<Selection>(emptySelection)
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  // A wide screen shows the first suggestion until another one is opened.
   const open = search.m ? undefined : (search.s ?? (isPhone ? undefined : rows[0]?.id))
-  const ask: Ask = what => target => setAsked({ what, rows: [target].flat() })
-  const close = () => setAsked(null)
+  const openDialog: OpenDialogFor = kind => target => setDialog({ kind, rows: [target].flat() })
+  const close = () => setDialog(null)
 
-  const follow = (merge: MergeRow) => {
+  const handleStarted = (merge: MergeRow) => {
     close()
-    setPicked(none)
+    setPicked(emptySelection)
     if (merge.method === 'copied' && merge.state === 'done' && merge.chat_id) {
       showToast(t('acceptedOpen'))
       onOpenDraft(merge.chat_id, merge.agent_id)
@@ -92,29 +92,31 @@ export function SuggestionsPage({
           picked={picked}
           onPicked={setPicked}
           onSearch={onSearch}
-          onMerge={ask('merge')}
-          onReject={ask('reject')}
+          onMerge={openDialog('merge')}
+          onReject={openDialog('reject')}
         />
         <div className={layout.opened}>
           <DetailPane
-            {...{ workspace, me, search, findActor, onSearch, onOpenDraft, onChat, ask }}
+            {...{ workspace, me, search, findActor, onSearch, onOpenDraft, onChat, openDialog }}
             open={open}
             isEmpty={rows.length === 0}
           />
         </div>
       </div>
-      {asked ? (
-        <Dialogs {...{ workspace, me, findActor, asked, onOpenDraft }} onStarted={follow} onClose={close} />
+      {dialog ? (
+        <Dialogs {...{ workspace, me, findActor, dialog, onOpenDraft }} onStarted={handleStarted} onClose={close} />
       ) : null}
     </main>
   )
 }
 
-type Ask = (what: Asked['what']) => (target: ListedSuggestionRow | readonly ListedSuggestionRow[]) => void
+type OpenDialogFor = (
+  kind: OpenDialog['kind'],
+) => (target: ListedSuggestionRow | readonly ListedSuggestionRow[]) => void
 
-type DetailPaneProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; ask: Ask }
+type DetailPaneProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; openDialog: OpenDialogFor }
 
-/** Beside the list: a merge, a suggestion, or how to begin. */
+/** The pane beside the list: a merge, a suggestion, or a hint. */
 function DetailPane({
   workspace,
   me,
@@ -122,14 +124,14 @@ function DetailPane({
   findActor,
   open,
   isEmpty,
-  ask,
+  openDialog,
   onSearch,
   onOpenDraft,
   onChat,
 }: DetailPaneProps) {
   const { t } = useTexts()
   const agents = useAgents(workspace.id).data
-  const mayReview = (id: string) => Boolean(agents?.find(each => each.actor.id === id)?.verbs.includes('review_agent'))
+  const canReview = (id: string) => Boolean(agents?.find(each => each.actor.id === id)?.verbs.includes('review_agent'))
   if (search.m)
     return (
       <MergeView
@@ -138,7 +140,7 @@ function DetailPane({
         id={search.m}
         findActor={findActor}
         me={me}
-        mayReview={mayReview}
+        canReview={canReview}
         onOpenDraft={onOpenDraft}
         onSuggestion={s => onSearch({ s, m: undefined })}
       />
@@ -149,9 +151,9 @@ function DetailPane({
         key={open}
         workspaceId={workspace.id}
         id={open}
-        onAccept={ask('merge')}
-        onReject={ask('reject')}
-        onWithdraw={ask('withdraw')}
+        onAccept={openDialog('merge')}
+        onReject={openDialog('reject')}
+        onWithdraw={openDialog('withdraw')}
         onMerge={m => onSearch({ m, s: undefined })}
         onChat={onChat}
       />
@@ -165,7 +167,7 @@ function DetailPane({
 }
 
 interface DialogsProps extends Pick<SuggestionsPageProps, 'workspace' | 'me' | 'findActor' | 'onOpenDraft'> {
-  asked: Asked
+  dialog: OpenDialog
   onStarted(merge: MergeRow): void
   onClose(): void
 }
@@ -174,13 +176,13 @@ function Dialogs({
   workspace: { id },
   me,
   findActor,
-  asked: { what, rows },
+  dialog: { kind, rows },
   onStarted,
   onOpenDraft,
   onClose,
 }: DialogsProps) {
-  if (what === 'reject') return <RejectDialog workspaceId={id} rows={rows} onClose={onClose} />
-  if (what === 'withdraw') return <WithdrawDialog workspaceId={id} rows={rows} onClose={onClose} />
+  if (kind === 'reject') return <RejectDialog workspaceId={id} rows={rows} onClose={onClose} />
+  if (kind === 'withdraw') return <WithdrawDialog workspaceId={id} rows={rows} onClose={onClose} />
   return (
     <MergeDialog
       workspaceId={id}

@@ -1,4 +1,4 @@
-/** The texts of addresses, handles, who may sign up and what tokens may do, in English. The other languages have the same keys. */
+/** The texts about email addresses, handles, sign-up and the scope of tokens, in English. The other languages have the same keys. */
 const access = {
   handle: 'Handle',
   handleHint: 'Mentioned as @{{handle}}.',

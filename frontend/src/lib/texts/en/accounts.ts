@@ -1,4 +1,4 @@
-/** The texts about one's own account, in English. The other languages have the same keys. */
+/** The texts about the account of the person, in English. The other languages have the same keys. */
 const accounts = {
   'settings.security': 'Sign-in and security',
   'settings.tokens': 'API tokens',

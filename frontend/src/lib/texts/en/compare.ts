@@ -1,4 +1,4 @@
-/** The texts of comparing production and draft, in English. The other languages have the same keys. */
+/** The texts of comparisons of production and draft, in English. The other languages have the same keys. */
 const compare = {
   'compare.dots': 'Compare…',
   'compare.title': 'Compare: {{name}}',

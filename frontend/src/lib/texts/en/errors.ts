@@ -1,4 +1,4 @@
-/** The texts of what can go wrong, in English. The other languages have the same keys. */
+/** The texts of errors, in English. The other languages have the same keys. */
 const errors = {
   'error.not_found': "It doesn't exist, or you don't have access.",
   'error.forbidden': "You can't do this here. An editor can.",

@@ -130,7 +130,7 @@ const screens = {
   partPlain: 'Shown as it was written.',
   reload: 'Reload',
   partMissing: 'This part could not be loaded: Atelier may have been updated. Reload the page.',
-  // words on buttons
+  // buttons
   close: 'Close',
   closes: 'close',
   cancel: 'Cancel',
@@ -256,7 +256,7 @@ const screens = {
   'tool.timeout': 'took too long',
   'tool.stopped': 'stopped',
   incomplete: 'The answer is not complete.',
-  // who is woken
+  // the preview of woken agents
   'wake.wakes': 'Wakes',
   'wake.joins': 'Steers',
   'wake.nextStep': 'at its next step.',

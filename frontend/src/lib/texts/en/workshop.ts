@@ -1,4 +1,4 @@
-/** The texts of the workshop and of the lines that the system writes, in English. The other languages have the same keys. */
+/** The texts of the workshop and of system messages, in English. The other languages have the same keys. */
 const workshop = {
   workshop: 'Workshop',
   closeWorkshop: 'Close the workshop',
@@ -106,7 +106,7 @@ const workshop = {
   maxTokensHint: "Leave empty for the provider's default.",
   maxStepsHint: 'Model calls per run, 1 to 50.',
   maxSecondsHint: 'A run ends by itself after this, 5 to 3600.',
-  // system lines
+  // system messages
   'sys.joined': '{{actor}} added {{target}}',
   'sys.joinedAlone': '{{actor}} joined',
   'sys.joinedWake': '{{actor}} added {{target}}. {{agent}} answers when mentioned now',
