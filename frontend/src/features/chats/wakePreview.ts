@@ -43,7 +43,7 @@ export function useWakePreview(
   return useMemo(() => wakes && withWorking(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 
-/** Who begins or ends to work meanwhile is known here: for that the server is not asked again. */
+/** Adjusts the effects to the runs that started or ended since the response, without another request. */
 export const withWorking = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
   wakes.map(wake =>
     wake.effect === 'cannot' ? wake : { ...wake, effect: working.includes(wake.agent_id) ? 'joins' : 'wakes' },
