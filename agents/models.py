@@ -65,7 +65,7 @@ class AgentSpec(Identified):
 
     @cached_property
     def tools(self) -> "list[AgentToolConfig]":
-        """The configuration of each tool, in order. `tools_prefetch` prefetches it for many specs."""
+        """The configuration of each tool, in order. `build_tools_prefetch` prefetches it for many specs."""
         return list(self.tool_configs.all())
 
     def content(self) -> SpecContent:
@@ -91,7 +91,7 @@ class AgentSpec(Identified):
         )  # fmt: skip
 
 
-def tools_prefetch(of: str = "") -> "Prefetch[Any, Any, Any]":
+def build_tools_prefetch(of: str = "") -> "Prefetch[Any, Any, Any]":
     """Return the prefetch of the tools of many specs; `of` is the path to the spec, as in `current_spec__`.
 
     The tools are prefetched into a list, because creating a query set for each spec costs more than the rows.

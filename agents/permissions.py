@@ -39,26 +39,26 @@ ROLE_VERBS = {
 }
 
 
-def _role(actor: Actor) -> Combinable:
+def _build_role(actor: Actor) -> Combinable:
     """Return the expression of the actor's role in the agent's workspace. On a public agent every actor has the role `ANYONE`."""
     public = When(is_public=True, taken_down_at=None, then=Value(ANYONE, CharField()))
     return Case(public, When(workspace__isnull=False, then=build_role_expression(actor, "workspace_id")), default=None)
 
 
-def _with_rights(principals: list[Actor]) -> QuerySet[Actor]:
+def _list_with_rights(principals: list[Actor]) -> QuerySet[Actor]:
     agents = Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED)
-    rows: QuerySet[Actor] = annotate_rights(agents, principals, role=_role, grants=AgentGrant)
+    rows: QuerySet[Actor] = annotate_rights(agents, principals, role=_build_role, grants=AgentGrant)
     return rows.select_related("current_spec")
 
 
 def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
-    """Return the agents that the actor may see, annotated for `agent_verbs`, without their production specs."""
-    rows: Any = _with_rights([actor]).select_related(None)
+    """Return the agents that the actor may see, annotated for `compute_agent_verbs`, without their production specs."""
+    rows: Any = _list_with_rights([actor]).select_related(None)
     visible: QuerySet[Actor] = rows.filter(role_0__isnull=False)
     return visible.order_by(F("name"), "pk")
 
 
-def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
+def compute_agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
     """Return the rights on an agent of the actor for whom it was fetched (`get_agent_for`, `agents_visible_to`)."""
     return compute_verbs(agent, 1, ROLE_VERBS, AgentVerb)
 
@@ -84,7 +84,7 @@ def check_all_may(people: Iterable[Actor], agent: Actor, verb: AgentVerb) -> Non
         )
 
 
-_fetch = Fetch("agent", _with_rights, role_verbs=ROLE_VERBS, verbs=AgentVerb)
+_fetch = Fetch("agent", _list_with_rights, role_verbs=ROLE_VERBS, verbs=AgentVerb)
 
 
 def get_agent_for(

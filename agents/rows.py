@@ -1,7 +1,7 @@
 """Build the rows of agents in the API."""
 
 from actors.models import Actor
-from agents.permissions import agent_verbs, get_production
+from agents.permissions import compute_agent_verbs, get_production
 from events.rows import AgentRow, AgentSummaryRow
 
 
@@ -14,6 +14,6 @@ def build_agent_row(agent: Actor, *, is_working: bool = False) -> AgentRow:
 def build_agent_summary_row(agent: Actor, *, is_working: bool) -> AgentSummaryRow:
     """Build the row of an agent in a list, for the actor for whom it was fetched (`agents_visible_to`, `get_agent_for`)."""
     return AgentSummaryRow(
-        actor=agent.to_row(), state="working" if is_working else "idle", verbs=sorted(agent_verbs(agent)),
+        actor=agent.to_row(), state="working" if is_working else "idle", verbs=sorted(compute_agent_verbs(agent)),
         created_at=agent.created_at,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
-from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, tools_prefetch
+from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.rows import build_agent_row, build_agent_summary_row
 from agents.specs.differences import diff
@@ -53,7 +53,7 @@ def _find_working_agents(agent_ids: list[UUID]) -> set[UUID]:
 def list_versions(actor: Actor, agent_id: UUID) -> QuerySet[AgentSpec]:
     """Return the saved versions of an agent. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(tools_prefetch())
+    return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(build_tools_prefetch())
 
 
 def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
@@ -63,7 +63,7 @@ def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
 
 def find_version(agent: Actor, number: int) -> AgentSpec:
     """Return a version of an agent. The caller has checked that the actor may see the agent. Raises `NotFound`."""
-    spec = agent.specs.filter(number=number).prefetch_related(tools_prefetch()).first()
+    spec = agent.specs.filter(number=number).prefetch_related(build_tools_prefetch()).first()
     if spec is None:
         raise NotFound(f"{agent.name} has no version {number}.")
     return spec
@@ -78,7 +78,7 @@ def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
     chat_ids = chats_visible_to(actor).values("pk")
     in_chats = Q(pk__in=AgentSpec.objects.filter(pk=spec_id, runs__chat__in=chat_ids).values("pk"))
     in_chats |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=chat_ids).values("applied"))
-    specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(tools_prefetch())
+    specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(build_tools_prefetch())
     if (spec := specs.first()) is None:
         raise NotFound("There is no such text of this agent.")
     return spec
@@ -95,7 +95,7 @@ def diff_applied_text(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     message = Message.objects.filter(pk=message_id, chat=chat, type="DRAFT_APPLIED").first()
     payload = SystemPayload.model_validate(message.payload) if message else SystemPayload()
-    specs = AgentSpec.objects.filter(agent=payload.target_id).prefetch_related(tools_prefetch())
+    specs = AgentSpec.objects.filter(agent=payload.target_id).prefetch_related(build_tools_prefetch())
     specs_by_id = specs.in_bulk([id for id in (payload.before_id, payload.spec_id) if id])
     before, after = specs_by_id.get(payload.before_id), specs_by_id.get(payload.spec_id)
     if before is None or after is None:

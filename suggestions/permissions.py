@@ -4,7 +4,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from actors.models import Actor
-from agents.permissions import AgentVerb, agent_verbs, get_agent_for
+from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from chats.services import lock_chat, lock_chats
 from common.access import check_verb, replace_not_found
 from common.errors import NotFound
@@ -44,7 +44,7 @@ def _get_granted_verbs(
     return verbs
 
 
-def suggestion_verbs(
+def compute_suggestion_verbs(
     suggestion: Suggestion, actor: Actor, verbs_on_agent: frozenset[AgentVerb]
 ) -> frozenset[SuggestionVerb]:
     """Return what the actor can do with a suggestion in its present state, given their rights on its agent."""
@@ -71,18 +71,18 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
         suggestion = Suggestion.objects.select_related("agent", "author", "base").filter(pk=id).first()
         if suggestion is None:
             raise NotFound("There is no such suggestion.")
-        _require_suggestion_verb(actor, suggestion, verb)
+        _check_suggestion_verb(actor, suggestion, verb)
     if lock:
         lock_chat(suggestion.chat_id)
         suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
         # Check again: the rights may have changed while this transaction waited for the locks.
-        _require_suggestion_verb(actor, suggestion, verb)
+        _check_suggestion_verb(actor, suggestion, verb)
     return suggestion
 
 
-def _require_suggestion_verb(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
+def _check_suggestion_verb(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
     with replace_not_found("suggestion"):
-        verbs_on_agent = agent_verbs(_get_agent(actor, suggestion))
+        verbs_on_agent = compute_agent_verbs(_get_agent(actor, suggestion))
     granted = _get_granted_verbs(suggestion, actor, verbs_on_agent)
     check_verb(suggestion, granted, verb, see=SuggestionVerb.SEE, what="suggestion")
 
@@ -96,16 +96,16 @@ def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False
         merge = Merge.objects.filter(pk=id).first()
         if merge is None:
             raise NotFound("There is no such merge.")
-    _require_merge_verb(actor, merge, verb)
+    _check_merge_verb(actor, merge, verb)
     if lock:
         lock_merge(merge)
-        _require_merge_verb(actor, merge, verb)
+        _check_merge_verb(actor, merge, verb)
     return merge
 
 
-def _require_merge_verb(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
+def _check_merge_verb(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
     with replace_not_found("merge"):
-        is_reviewer = AgentVerb.REVIEW in agent_verbs(_get_agent(actor, merge))
+        is_reviewer = AgentVerb.REVIEW in compute_agent_verbs(_get_agent(actor, merge))
     allowed = frozenset(MergeVerb) if is_reviewer else frozenset({MergeVerb.SEE})
     check_verb(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
 

@@ -9,7 +9,7 @@ from agents.permissions import AgentVerb
 from events.rows import ListedSuggestionRow, MergeRow, MergeState, Provenance, Stamp, SuggestionRow
 from runs.models import RunState
 from suggestions.models import Merge, Suggestion
-from suggestions.permissions import SuggestionVerb, is_under_way, suggestion_verbs
+from suggestions.permissions import SuggestionVerb, compute_suggestion_verbs, is_under_way
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ def build_listed_row(suggestion: Suggestion, viewer: Viewer) -> ListedSuggestion
     assert production is not None
     assert production.number is not None
     assert base.number is not None
-    verbs = suggestion_verbs(suggestion, viewer.actor, viewer.verbs_by_agent.get(suggestion.agent_id, frozenset()))
+    verbs = compute_suggestion_verbs(
+        suggestion, viewer.actor, viewer.verbs_by_agent.get(suggestion.agent_id, frozenset())
+    )
     return ListedSuggestionRow(
         id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.to_row(),
         author=suggestion.author.to_row(),

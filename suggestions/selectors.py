@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, tools_prefetch
-from agents.permissions import agent_verbs, agents_visible_to
+from agents.models import AgentSpec, build_tools_prefetch
+from agents.permissions import agents_visible_to, compute_agent_verbs
 from agents.specs.differences import diff
 from chats.permissions import chats_visible_to
 from common.paging import PageQuery, get_page
@@ -63,7 +63,7 @@ def _build_viewer(actor: Actor, rows: Iterable[Suggestion] | Iterable[Merge]) ->
     chats = chats_visible_to(actor).filter(pk__in={row.chat_id for row in rows})
     return Viewer(
         actor=actor,
-        verbs_by_agent={agent.pk: agent_verbs(agent) for agent in agents},
+        verbs_by_agent={agent.pk: compute_agent_verbs(agent) for agent in agents},
         chat_titles=dict(chats.values_list("pk", "title")),
     )
 
@@ -88,7 +88,7 @@ def get_merge_row(actor: Actor, id: UUID) -> MergeRow:
 def get_suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
     """Return a suggestion, its base, production, and its difference from each. The caller has checked that the actor may see it."""
     suggestion = select_row_fields(Suggestion.objects.all()).get(pk=id)
-    specs = AgentSpec.objects.prefetch_related(tools_prefetch()).in_bulk(
+    specs = AgentSpec.objects.prefetch_related(build_tools_prefetch()).in_bulk(
         [suggestion.base_id, suggestion.agent.current_spec_id]
     )
     base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]

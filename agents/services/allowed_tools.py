@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from actors.models import Actor
 from agents.models import AgentSpec
-from agents.permissions import AgentVerb, agent_verbs, get_agent_for
+from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from agents.specs.content import SpecContent, ToolUse
 from common.errors import Forbidden, NotFound
 from events.rows import SpecOrigin
@@ -80,7 +80,7 @@ def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> d
 
 def _can_save(author: Actor, agent: Actor) -> bool:
     try:
-        return AgentVerb.SAVE in agent_verbs(get_agent_for(author, agent.pk, AgentVerb.SEE))
+        return AgentVerb.SAVE in compute_agent_verbs(get_agent_for(author, agent.pk, AgentVerb.SEE))
     except (NotFound, Forbidden):
         return False
 

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import TextField
 from django.test.utils import CaptureQueriesContext
 
-from agents.models import AgentSpec, tools_prefetch
+from agents.models import AgentSpec, build_tools_prefetch
 from chats import permissions
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
@@ -87,7 +87,7 @@ def test_values_of_all_kinds_can_select_objects_and_plain_rows(team):
 
 def test_prefetched_objects_are_loaded(team):
     specs = PreparedQuery(
-        lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(tools_prefetch()), UUID
+        lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(build_tools_prefetch()), UUID
     )
     for found in (specs.all(team.robin.pk)[0], specs.first(team.robin.pk)):
         assert found is not None

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from actors.models import Actor
 from agents.models import AgentSpec, Draft
-from agents.permissions import AgentVerb, agent_verbs, check_all_may, get_agent_for, get_production
+from agents.permissions import AgentVerb, check_all_may, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import find_draft
 from agents.services.allowed_tools import list_added_tools
 from agents.services.drafts import locking
@@ -162,9 +162,9 @@ def _describe_changes(
 def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
     """Raise `Forbidden` if the text adds a tool that writes, or changes its settings, and the actor may not save the agent.
 
-    The actor is the one for whom `agent` was fetched (`agent_verbs`).
+    The actor is the one for whom `agent` was fetched (`compute_agent_verbs`).
     """
-    if AgentVerb.SAVE in agent_verbs(agent):
+    if AgentVerb.SAVE in compute_agent_verbs(agent):
         return
     added = list_added_tools(get_production(agent).content(), content)
     if added:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from actors.models import Actor
 from agents.hooks import draft_ended
 from agents.models import AgentSpec, Draft
-from agents.permissions import AgentVerb, agent_verbs, get_agent_for, get_production
+from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import build_no_draft_error, find_draft
 from agents.services.drafts import locking
 from agents.services.specs import check_content, write_spec
@@ -92,7 +92,7 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None:
         raise build_no_draft_error()
-    if AgentVerb.DISCARD_ANY not in agent_verbs(agent):
+    if AgentVerb.DISCARD_ANY not in compute_agent_verbs(agent):
         if draft.lock_holder_id != actor.id and draft.is_locked:
             raise locking.build_locked_error(draft)
         if draft.created_by_id != actor.id:
