@@ -22,7 +22,7 @@ def avatar_of(actor):
     return actor.avatar
 
 
-def test_an_editor_chooses_how_an_agent_looks_and_everyone_in_its_chats_sees_it(team):
+def test_an_avatar_set_by_an_editor_is_shown_in_the_chats_of_the_agent(team):
     alice, bob = client_for(team, "alice"), client_for(team, "bob")
     row = alice.ok("PATCH", f"agents/{team.robin.id}", {"avatar": FOX, "revision": team.robin.revision})
     assert row["actor"]["avatar"] == FOX
@@ -34,7 +34,7 @@ def test_an_editor_chooses_how_an_agent_looks_and_everyone_in_its_chats_sees_it(
     assert bob.ok("GET", f"agents/{team.robin.id}")["actor"]["avatar"] == FOX
 
 
-def test_what_is_not_said_stays_and_automatic_takes_an_avatar_away(team):
+def test_an_omitted_avatar_is_kept_and_automatic_removes_it(team):
     alice = client_for(team, "alice")
     revision = alice.ok("PATCH", f"agents/{team.robin.id}", {"avatar": LETTER, "revision": 1})["revision"]
     row = alice.ok("PATCH", f"agents/{team.robin.id}", {"name": "Wren", "revision": revision})
@@ -44,7 +44,7 @@ def test_what_is_not_said_stays_and_automatic_takes_an_avatar_away(team):
     assert avatar_of(team.robin) is None
 
 
-def test_a_suggester_and_an_outsider_choose_no_agents_avatar_and_a_stale_choice_is_refused(team):
+def test_a_suggester_an_outsider_and_a_stale_revision_cannot_set_an_avatar(team):
     before, address = avatar_of(team.robin), f"agents/{team.robin.id}"
     client_for(team, "bob").refused(403, "forbidden", "PATCH", address, {"avatar": FOX, "revision": 1})
     client_for(team, "charlie").refused(404, "not_found", "PATCH", address, {"avatar": FOX, "revision": 1})
@@ -52,7 +52,7 @@ def test_a_suggester_and_an_outsider_choose_no_agents_avatar_and_a_stale_choice_
     assert avatar_of(team.robin) == before
 
 
-def test_each_person_chooses_for_themselves(team):
+def test_people_set_their_own_avatars(team):
     row = client_for(team, "bob").ok("PATCH", "me", {"avatar": FOX})
     assert row["actor"]["avatar"] == FOX
     assert client_for(team, "bob").ok("PATCH", "me", {"name": "Bobby"})["actor"]["avatar"] == FOX
@@ -62,7 +62,7 @@ def test_each_person_chooses_for_themselves(team):
 
 
 @pytest.mark.parametrize("emoji", ["🦊", "❤️", "☺", "👍🏽", "🇹🇼", "1️⃣", "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏳️‍🌈", "🧑🏻‍❤️‍💋‍🧑🏿", "✍️"])
-def test_whatever_unicode_draws_as_one_emoji_is_one(team, emoji):
+def test_every_emoji_of_unicode_is_one_emoji(team, emoji):
     avatar = {"kind": "emoji", "emoji": emoji}
     assert client_for(team, "bob").ok("PATCH", "me", {"avatar": avatar})["actor"]["avatar"] == avatar
 
@@ -82,7 +82,7 @@ def test_whatever_unicode_draws_as_one_emoji_is_one(team, emoji):
     ],
     ids=ascii,
 )  # fmt: skip
-def test_what_is_no_avatar_is_refused_everywhere_and_changes_nothing(team, avatar):
+def test_an_invalid_avatar_is_refused(team, avatar):
     alice, before = client_for(team, "alice"), Actor.objects.count()
     agents = f"workspaces/{team.workspace.id}/agents"
     seen = avatar_of(team.robin)
@@ -94,7 +94,7 @@ def test_what_is_no_avatar_is_refused_everywhere_and_changes_nothing(team, avata
     assert (Actor.objects.count(), avatar_of(team.alice), avatar_of(team.robin)) == (before, None, seen)
 
 
-def test_each_template_has_a_face_of_its_own_that_the_new_agent_keeps(team):
+def test_a_new_agent_has_the_avatar_of_its_template(team):
     alice = client_for(team, "alice")
     templates = alice.ok("GET", "agent-templates")["results"]
     faces = {one["key"]: one["avatar"] for one in templates}
@@ -106,13 +106,13 @@ def test_each_template_has_a_face_of_its_own_that_the_new_agent_keeps(team):
     assert alice.ok("POST", f"workspaces/{team.workspace.id}/agents", chosen)["actor"]["avatar"] == LETTER
 
 
-def test_shipped_agents_have_faces(db):
+def test_shipped_agents_have_avatars(db):
     assert get_shipped_agent("summarizer").avatar != get_shipped_agent("merger").avatar is not None
 
 
 @pytest.mark.parametrize("avatar", [FOX, LETTER, None])
 @pytest.mark.parametrize("format", ["yaml", "json"])
-def test_an_avatar_leaves_with_its_agent_and_comes_in_again(team, avatar, format):
+def test_an_avatar_is_exported_and_imported_with_its_agent(team, avatar, format):
     heron = make_agent(team.workspace, team.alice, "Heron")
     Actor.objects.filter(pk=heron.pk).update(avatar=avatar)
     text = client_for(team, "bob")("GET", f"agents/{heron.id}/file?format={format}").content.decode()

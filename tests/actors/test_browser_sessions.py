@@ -25,7 +25,7 @@ def post(browser, team, person):
     )
 
 
-def test_FAIR6_what_a_page_of_somebody_else_sends_is_refused_and_changes_nothing(team, browser):
+def test_FAIR6_a_request_of_a_page_of_another_person_is_refused(team, browser):
     before = Message.objects.count()
     answer = post(browser, team, team.alice)
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "not_signed_in")

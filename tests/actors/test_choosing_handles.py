@@ -18,7 +18,7 @@ from tests.people import make_agent, make_person, make_team
 pytestmark = pytest.mark.django_db
 
 
-def test_person_chooses_a_handle_and_is_mentioned_by_it(team):
+def test_a_person_who_changes_their_handle_is_mentioned_by_it(team):
     before = ChatActor.objects.get(chat=team.chat, actor=team.alice).version
     me = client_for(team, "alice").ok("PATCH", "me", {"handle": "@Ally"})
     assert me["actor"]["handle"] == "ally"
@@ -30,7 +30,7 @@ def test_person_chooses_a_handle_and_is_mentioned_by_it(team):
     assert AuditRecord.objects.get(action="handle.changed").facts == {"old": "alice", "new": "ally"}
 
 
-def test_the_same_handle_written_in_another_way_is_no_change(team):
+def test_another_spelling_of_the_same_handle_is_no_change(team):
     alice, before = client_for(team, "alice"), ChatActor.objects.get(chat=team.chat, actor=team.alice).version
     assert alice.ok("PATCH", "me", {"handle": "@Alice"})["actor"]["handle"] == "alice"
     written = f"@{team.robin.handle.upper()}"
@@ -44,14 +44,14 @@ def test_the_same_handle_written_in_another_way_is_no_change(team):
     [("bob", 409, "handle_taken"), ("BOB", 409, "handle_taken"), ("all", 409, "handle_taken"), ("", 400, "invalid"),
      ("has space", 400, "invalid"), ("-dash", 400, "invalid"), ("x" * 41, 400, "invalid"), ("名字", 400, "invalid")],
 )  # fmt: skip
-def test_handle_that_is_taken_or_none_is_refused(team, handle, status, code):
+def test_a_taken_or_invalid_handle_is_refused(team, handle, status, code):
     alice = client_for(team, "alice")
     before = fingerprint()
     alice.refused(status, code, "PATCH", "me", {"handle": handle})
     assert fingerprint() == before
 
 
-def test_editor_chooses_the_handle_of_an_agent_and_suggesters_do_not(team):
+def test_editors_can_change_the_handle_of_an_agent_and_suggesters_cannot(team):
     other = make_agent(team.workspace, team.alice, "Other")
     path = f"agents/{team.robin.id}"
     client_for(team, "bob").refused(403, "forbidden", "PATCH", path, {"handle": "helper", "revision": 1})
@@ -63,7 +63,7 @@ def test_editor_chooses_the_handle_of_an_agent_and_suggesters_do_not(team):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_choose_one_handle_at_once_one_gets_it():
+def test_only_one_of_two_concurrent_changes_to_a_handle_succeeds():
     team = make_team()
     with transaction.atomic():
         actors.change_profile(team.alice, handle="ally")
@@ -74,7 +74,7 @@ def test_of_two_who_choose_one_handle_at_once_one_gets_it():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_handle_that_somebody_gets_by_their_name_meanwhile_is_taken():
+def test_a_handle_that_a_concurrent_sign_up_gets_is_taken():
     """Another Ally is given `ally-2` in the moment in which somebody chooses it, and a third who is called so gets another."""
     for name in ("Ally", "Bob", "Charlie"):
         make_person(name)

@@ -27,7 +27,7 @@ def told(team, who, **fault):
     return client_for(team, who)("POST", "client-errors", FAULT | fault).status_code
 
 
-def test_an_error_is_one_line_that_says_what_and_where(team, lines):
+def test_an_error_is_one_log_line_with_its_name_and_position(team, lines):
     assert told(team, "bob") == 204
     assert lines() == [
         "Web app: TypeError (rendering) on /w/$workspace/c/$chat at index-7y1qEw2y.js:1:20345 chats-LLzUyTON.js:1:77"
@@ -47,12 +47,12 @@ def test_an_error_is_one_line_that_says_what_and_where(team, lines):
         {"message": "free text"},
     ],
 )
-def test_SEC17_nothing_but_places_in_our_files_gets_into_the_log(team, lines, wrong):
+def test_SEC17_only_positions_in_our_files_are_logged(team, lines, wrong):
     assert told(team, "bob", **wrong) == 400
     assert lines() == []
 
 
-def test_SEC21_a_broken_browser_fills_no_log(team, lines, settings, monkeypatch):
+def test_SEC21_reports_of_errors_are_throttled(team, lines, settings, monkeypatch):
     monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     settings.RATES = settings.RATES | {"client_errors": (0.001, 3), "all_client_errors": (0.001, 4)}

@@ -34,7 +34,7 @@ def routed(resolver=None, prefix=""):
             yield path
 
 
-def test_only_the_operations_of_accounts_that_are_used_are_routed():
+def test_only_used_operations_of_allauth_are_routed():
     used = {
         "config", "auth/session", "auth/login", "auth/signup", "auth/password/request", "auth/password/reset",
         "account/password/change",
@@ -75,7 +75,7 @@ def confirm(key):
     return Api()("POST", "email-confirmations", {"key": key})
 
 
-def test_address_changes_when_the_link_is_followed_and_not_before(team, mailed):
+def test_the_address_changes_only_after_the_link_is_opened(team, mailed):
     key = mailed()
     notice, link = mail.outbox
     assert (notice.to, link.to) == (["alice@example.org"], [NEW])
@@ -97,7 +97,7 @@ def test_address_changes_when_the_link_is_followed_and_not_before(team, mailed):
     assert mail.outbox[0].to == ["alice@example.org"]
 
 
-def test_both_addresses_are_written_to_when_a_change_starts_and_the_old_one_when_it_is_done(
+def test_mails_are_sent_to_both_addresses_at_the_start_and_to_the_old_one_at_the_end(
     team, queue, django_capture_on_commit_callbacks  # noqa: F811
 ):  # fmt: skip
     alice = str(team.alice.id)
@@ -115,7 +115,7 @@ def test_both_addresses_are_written_to_when_a_change_starts_and_the_old_one_when
     assert queue()[2:] == [("actors.tasks.send_email_changed_notice", [alice, "alice@example.org"])]
 
 
-def test_key_of_a_change_stands_nowhere_but_in_the_mail(team, queue, mailed):  # noqa: F811
+def test_the_key_of_a_change_is_only_in_the_mail(team, queue, mailed):  # noqa: F811
     key = mailed()
     assert key not in repr([*EmailChange.objects.values_list(), *AuditRecord.objects.values_list(), queue()])
 
@@ -129,24 +129,24 @@ def test_key_of_a_change_stands_nowhere_but_in_the_mail(team, queue, mailed):  #
         ({"email": "alice@example.org", "password": PASSWORD}, "invalid"),
     ],
 )
-def test_change_of_address_is_refused(team, body, code):
+def test_an_invalid_change_of_address_is_refused(team, body, code):
     client_for(team, "alice").refused(400, code, "POST", "me/email", body)
     assert not EmailChange.objects.exists()
 
 
-def test_api_token_starts_no_change_of_address(team):
+def test_an_api_token_cannot_start_a_change_of_address(team):
     api = client_for(team, "alice", "token")
     api.refused(403, "forbidden", "POST", "me/email", {"email": NEW, "password": PASSWORD})
     assert not EmailChange.objects.exists()
 
 
-def test_change_to_an_address_of_somebody_looks_the_same_and_sends_them_nothing(team, mailed):
+def test_a_change_to_an_address_of_another_account_looks_the_same_and_sends_no_mail(team, mailed):
     make_person("Dora")
     assert mailed("dora@example.org") is None
     assert [one.to for one in mail.outbox] == [["alice@example.org"]]
 
 
-def test_address_that_was_taken_meanwhile_is_refused_when_it_is_confirmed(team, mailed):
+def test_an_address_that_another_account_got_since_is_refused_at_confirmation(team, mailed):
     key = mailed("dora@example.org")
     make_person("Dora")
     answer = confirm(key)
@@ -155,7 +155,7 @@ def test_address_that_was_taken_meanwhile_is_refused_when_it_is_confirmed(team, 
     assert team.alice.email == "alice@example.org"
 
 
-def test_newer_change_and_cancelling_end_the_one_before(team, mailed):
+def test_a_newer_change_or_cancelling_ends_a_change(team, mailed):
     first = mailed()
     second = mailed("alice@example.com")
     assert confirm(first).status_code == 404
@@ -175,12 +175,12 @@ def test_change_of_address_expires_and_ends_with_the_account(team, mailed):
 
 
 @pytest.mark.parametrize("key", ["c-unknown", "x", "1:2:3", "c-"])
-def test_keys_that_never_were_are_dead(team, key):
+def test_unknown_keys_are_refused(team, key):
     assert confirm(key).status_code == 404
 
 
 @pytest.mark.parametrize("by_link", [True, False])
-def test_FAIR6_new_password_ends_changes_of_address_and_by_a_link_tokens_too(team, mailed, by_link):
+def test_FAIR6_a_new_password_ends_changes_of_address_and_one_by_a_link_also_tokens(team, mailed, by_link):
     key = mailed()
     actors.create_token(team.alice, name="A thief's", days=None)
     if by_link:
@@ -209,7 +209,7 @@ def sign_up_as(email):
     return Api()("POST", f"{APP}/auth/signup", body)
 
 
-def test_new_account_begins_when_its_address_is_confirmed(confirms, db):
+def test_a_new_account_can_sign_in_after_its_address_is_confirmed(confirms, db):
     answer = sign_up_as("dora@example.org")
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "email_unconfirmed")
     dora = Actor.people.get(email="dora@example.org")
@@ -221,7 +221,7 @@ def test_new_account_begins_when_its_address_is_confirmed(confirms, db):
     assert confirm(key).status_code == 404
 
 
-def test_SEC21_signing_up_with_an_address_of_somebody_looks_the_same(confirms, team, queue):  # noqa: F811
+def test_SEC21_signing_up_with_a_known_address_looks_the_same(confirms, team, queue):  # noqa: F811
     before = Actor.people.count()
     answers = [sign_up_as(email) for email in ("alice@example.org", "new@example.org")]
     assert answers[0].status_code == answers[1].status_code == 403
@@ -243,7 +243,7 @@ def test_reset_by_link_confirms_the_address(confirms, db):
 
 
 @pytest.mark.parametrize(("url", "expected"), [("", "none"), ("smtp://mail.example.org", "mandatory")])
-def test_addresses_are_confirmed_where_mail_can_be_sent(url, expected):
+def test_addresses_must_be_confirmed_if_mail_can_be_sent(url, expected):
     import os
     import subprocess
     import sys
@@ -255,7 +255,7 @@ def test_addresses_are_confirmed_where_mail_can_be_sent(url, expected):
     assert done.stdout.strip() == expected
 
 
-def test_FAIR6_link_for_a_new_password_that_is_followed_while_the_address_changes_opens_nothing(team, mailed):
+def test_FAIR6_a_reset_link_is_invalid_after_the_address_has_changed(team, mailed):
     """It was mailed to the address of before, which is somebody else's by now."""
     following = Actor.people.get(pk=team.alice.pk)
     key = mailed()
@@ -267,7 +267,7 @@ def test_FAIR6_link_for_a_new_password_that_is_followed_while_the_address_change
 
 
 @pytest.mark.parametrize("is_stalled", [True, False])
-def test_change_is_not_started_when_nobody_takes_its_mails(team, settings, monkeypatch, is_stalled):
+def test_a_change_is_not_started_if_its_mails_cannot_be_enqueued(team, settings, monkeypatch, is_stalled):
     """Neither while Redis is away nor while it takes connections and answers nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"redis://127.0.0.1:{server.getsockname()[1]}/0"
@@ -279,7 +279,7 @@ def test_change_is_not_started_when_nobody_takes_its_mails(team, settings, monke
     assert client_for(team, "alice").ok("GET", "me")["new_email"] is None
 
 
-def test_both_mails_of_a_change_wait_for_a_worker_when_it_is_answered(team, queue):  # noqa: F811
+def test_both_mails_of_a_change_are_enqueued_before_the_response(team, queue):  # noqa: F811
     client_for(team, "alice").ok("POST", "me/email", {"email": NEW, "password": PASSWORD})
     change = EmailChange.objects.get()
     assert [(name, arguments[0]) for name, arguments in queue()] == [

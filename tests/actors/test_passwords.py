@@ -64,7 +64,7 @@ def can_sign_in(person, password):
     return Client().post(f"{APP}/auth/login", body, "application/json").status_code == 200
 
 
-def test_SEC21_asking_says_nothing_of_who_is_here(team, queue, django_assert_num_queries):
+def test_SEC21_a_reset_request_does_not_reveal_accounts(team, queue, django_assert_num_queries):
     """The same answer, the same work and no question to the database, for every address: a worker looks who it is."""
     answers = []
     for email in ("alice@example.org", "nobody@example.org"):
@@ -78,12 +78,12 @@ def test_SEC21_asking_says_nothing_of_who_is_here(team, queue, django_assert_num
 
 
 @pytest.mark.parametrize("email", ["nobody@example.org", "robin"])
-def test_nobody_gets_a_mail_who_has_no_account(team, email):
+def test_no_reset_mail_is_sent_to_an_unknown_address(team, email):
     tasks.send_reset_link(email, ADDRESS, "en")
     assert mail.outbox == []
 
 
-def test_nobody_gets_a_mail_whose_account_is_closed(team):
+def test_no_reset_mail_is_sent_to_a_closed_account(team):
     actors.deactivate_person(make_operator(), team.alice.id)
     tasks.send_reset_link(team.alice.email, ADDRESS, "en")
     assert mail.outbox == []
@@ -107,7 +107,7 @@ def test_the_mail_is_in_the_persons_language(team, own, asked, subject):
     assert reset(key_of(link)).status_code == 200
 
 
-def test_every_mail_is_in_three_languages_with_the_same_facts():
+def test_every_mail_has_three_languages_with_the_same_placeholders():
     for texts in TEXTS.values():
         assert set(texts) == {"en", "zh-hant", "zh-hans"}
         facts = [set(re.findall(r"\{(\w+)\}", body)) for _, body in texts.values()]
@@ -126,27 +126,27 @@ def test_a_link_works_once_and_signs_in(team):
     assert can_sign_in(team.alice, NEW)
 
 
-def test_of_two_links_one_counts(team):
+def test_only_one_of_two_links_works(team):
     first, second = key_of(link_of(team.alice)), key_of(link_of(team.alice))
     assert reset(first).status_code == 200
     assert reset(second, "a third long password").status_code == 400
 
 
-def test_of_two_at_the_same_moment_one_counts(team):
+def test_only_one_of_two_concurrent_resets_succeeds(team):
     one, other = Actor.objects.get(pk=team.alice.pk), Actor.objects.get(pk=team.alice.pk)
     assert actors.set_password(one, NEW)
     assert not actors.set_password(other, "a third long password")
     assert can_sign_in(team.alice, NEW)
 
 
-def test_a_link_dies_after_an_hour(team):
+def test_a_link_expires_after_an_hour(team):
     with time_machine.travel(datetime(2026, 11, 22, 12, tzinfo=UTC), tick=False) as clock:
         key = key_of(link_of(team.alice))
         clock.shift(timedelta(minutes=60, seconds=1))
         assert reset(key).status_code == 400
 
 
-def test_a_link_dies_with_the_account(team):
+def test_a_link_of_a_closed_account_is_invalid(team):
     key = key_of(link_of(team.alice))
     actors.deactivate_person(make_operator(), team.alice.id)
     assert reset(key).status_code == 400
@@ -156,13 +156,13 @@ def test_a_link_dies_with_the_account(team):
         link_of(team.robin)
 
 
-def test_a_weak_password_is_refused_and_the_link_lives_on(team):
+def test_a_weak_password_is_refused_and_the_link_stays_valid(team):
     key = key_of(link_of(team.alice))
     assert reset(key, "short").json()["errors"][0]["code"] == "password_too_short"
     assert reset(key).status_code == 200
 
 
-def test_a_new_password_ends_every_session_and_tells_the_person(team, queue, django_capture_on_commit_callbacks):
+def test_a_new_password_ends_all_sessions_and_notifies_the_person(team, queue, django_capture_on_commit_callbacks):
     browser = Api()
     browser.client.force_login(team.alice)
     app = sign_in("alice@example.org", PASSWORD)
@@ -178,7 +178,7 @@ def test_a_new_password_ends_every_session_and_tells_the_person(team, queue, dja
     assert mail.outbox[0].subject == "你的 Atelier 密碼已變更"
 
 
-def test_changing_it_needs_the_old_one_and_keeps_this_session_alone(team):
+def test_changing_a_password_requires_the_old_one_and_keeps_only_this_session(team):
     here, there = (sign_in("alice@example.org", PASSWORD) for _ in range(2))
     body = {"current_password": "wrong", "new_password": NEW}
     refused = here("POST", f"{APP}/account/password/change", body)
@@ -192,7 +192,7 @@ def test_changing_it_needs_the_old_one_and_keeps_this_session_alone(team):
     assert can_sign_in(team.alice, NEW)
 
 
-def test_signing_out_everywhere_spares_only_this_session(team):
+def test_signing_out_everywhere_keeps_only_this_session(team):
     browser = Api()
     browser.client.force_login(team.alice)
     here, there = (sign_in("alice@example.org", PASSWORD) for _ in range(2))
@@ -207,14 +207,14 @@ def test_signing_out_everywhere_spares_only_this_session(team):
     assert AuditRecord.objects.filter(action="sessions.ended", actor=team.alice).count() == 2
 
 
-def test_signing_out_everywhere_by_cookie_spares_the_cookie(team):
+def test_signing_out_everywhere_by_cookie_keeps_the_session_of_the_cookie(team):
     browser = Api()
     browser.client.force_login(team.alice)
     browser.ok("DELETE", "me/sessions")
     browser.ok("GET", "me")
 
 
-def test_an_operator_makes_a_link_without_mail(team, settings):
+def test_an_operator_can_create_a_reset_link_without_mail(team, settings):
     settings.ADDRESS = ADDRESS
     said = StringIO()
     call_command("reset_link", "Alice@example.org", stdout=said)
@@ -225,7 +225,7 @@ def test_an_operator_makes_a_link_without_mail(team, settings):
 
 
 @pytest.mark.parametrize("embedded", [True, False])
-def test_without_a_mail_server_only_a_private_log_holds_the_link(team, settings, caplog, embedded):
+def test_without_a_mail_server_the_link_is_logged_only_with_embedded_servers(team, settings, caplog, embedded):
     settings.EMBEDDED = embedded
     LoggingEmailBackend().send_messages([EmailMessage("Subject", "Open https://here/reset", to=["alice@example.org"])])
     assert ("https://here/reset" in caplog.text) is embedded
@@ -233,7 +233,7 @@ def test_without_a_mail_server_only_a_private_log_holds_the_link(team, settings,
     assert "EMAIL_URL" in caplog.text
 
 
-def test_SEC21_who_guesses_passwords_is_told_to_wait(team, settings):
+def test_SEC21_guessing_passwords_is_throttled(team, settings):
     settings.ACCOUNT_RATE_LIMITS = {"login_failed": "3/m/key"}
     answers = [Api()("POST", f"{APP}/auth/login", {"email": team.alice.email, "password": f"g{n}"}) for n in range(5)]
     assert [answer.status_code for answer in answers] == [400, 400, 400, 429, 429]
@@ -244,7 +244,7 @@ def test_SEC21_who_guesses_passwords_is_told_to_wait(team, settings):
     assert can_sign_in(team.bob, PASSWORD)
 
 
-def test_SEC21_who_asks_for_many_links_is_told_to_wait(team, settings, queue):
+def test_SEC21_requesting_reset_links_is_throttled(team, settings, queue):
     settings.ACCOUNT_RATE_LIMITS = {"reset_password": "3/m/key"}
     answers = [ask("somebody@example.org") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
@@ -253,7 +253,7 @@ def test_SEC21_who_asks_for_many_links_is_told_to_wait(team, settings, queue):
 
 
 @pytest.mark.django_db
-def test_SEC21_while_redis_is_away_the_doors_are_closed(settings):
+def test_SEC21_signing_in_is_refused_while_redis_is_down(settings):
     away = settings.CACHES["default"] | {"LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {"default": away}
     settings.ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "reset_password": "30/m/ip"}

@@ -39,14 +39,14 @@ def credentials_of(person):
     }
 
 
-def test_a_person_is_known_by_whatever_has_signed_them_in_before(team):
+def test_a_person_is_found_by_every_credential_that_has_signed_them_in(team):
     for name, headers in credentials_of(team.alice).items():
         assert find_caller(scope(headers)["headers"]) == (None, True), name
         assert ask(headers) == 200
         assert find_caller(scope(headers)["headers"]) == (team.alice.id, True), name
 
 
-def test_a_credential_that_did_not_sign_in_is_nobodys(team):
+def test_a_credential_that_did_not_sign_in_has_no_person(team):
     good, junk = credentials_of(team.alice)["session token"], {"Cookie": f"sessionid={'a' * 32}"}
     assert ask(good | junk) == 200
     assert find_caller(scope(good | junk)["headers"]) == (team.alice.id, True)
@@ -55,7 +55,7 @@ def test_a_credential_that_did_not_sign_in_is_nobodys(team):
     assert identify_caller(scope(good)) == identify_caller(scope(good | junk, address="10.9.9.9"))
 
 
-def test_what_was_refused_a_person_is_refused_again_at_once_and_nobody_else(team, settings, monkeypatch):
+def test_a_throttled_person_is_refused_again_at_once_and_others_are_not(team, settings, monkeypatch):
     settings.RATES = settings.RATES | {"requests": (SLOW, 1)}
     mine = credentials_of(team.alice)
     bobs = credentials_of(team.bob)["cookie"]
@@ -75,7 +75,7 @@ def test_what_was_refused_a_person_is_refused_again_at_once_and_nobody_else(team
     assert asked == []
 
 
-def test_a_refusal_ends_when_the_bucket_has_filled_up(team, settings):
+def test_a_refusal_ends_when_the_bucket_has_a_token(team, settings):
     settings.RATES = settings.RATES | {"requests": (50, 1)}
     mine = credentials_of(team.alice)["cookie"]
     while ask(mine) != 429:
@@ -88,7 +88,7 @@ def test_a_refusal_ends_when_the_bucket_has_filled_up(team, settings):
         break
 
 
-def test_outsiders_without_a_credential_are_refused_by_their_address_and_people_behind_it_are_not(team, settings):
+def test_anonymous_requests_of_an_address_are_refused_and_those_of_people_are_not(team, settings):
     settings.RATES = settings.RATES | {"anonymous": (SLOW, 1)}
     here = f"2001:db8:{uuid4().hex[:4]}::1"
     assert [ask({}, here) for _ in range(2)] == [401, 429]

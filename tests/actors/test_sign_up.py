@@ -22,12 +22,12 @@ def link(team):
     return made, url.rsplit("/", 1)[1]
 
 
-def test_open_is_for_anybody(team):
+def test_everyone_can_sign_up_in_mode_open(team):
     assert Api().ok("GET", "sign-up") == {"mode": "open", "confirms_email": False}
     assert sign_up()[0] == 200
 
 
-def test_invited_needs_a_living_link(team, link, settings):
+def test_sign_up_requires_a_live_link_in_mode_invited(team, link, settings):
     settings.SIGN_UP = "invited"
     assert Api().ok("GET", "sign-up")["mode"] == "invited"
     made, token = link
@@ -41,7 +41,7 @@ def test_invited_needs_a_living_link(team, link, settings):
     assert sign_up(invitation=url.rsplit("/", 1)[1])[0] == 200
 
 
-def test_closed_is_for_nobody(team, link, settings):
+def test_no_one_can_sign_up_in_mode_closed(team, link, settings):
     settings.SIGN_UP = "closed"
     assert sign_up(invitation=link[1]) == (403, "sign_up_closed")
     assert not Actor.people.filter(email="dora@example.org").exists()

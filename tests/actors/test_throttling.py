@@ -44,14 +44,14 @@ def taken(*buckets):
     raise AssertionError("There was no end of it.")
 
 
-def test_SEC21_so_many_at_once_and_then_a_wait_that_is_told(limits):
+def test_SEC21_requests_beyond_the_burst_are_refused_with_the_seconds_to_wait(limits):
     limits(posts=(SLOW, 5))
     count, refusal = taken(("posts", uuid4()))
     assert count == 5
     assert refusal.data == {"limit": "posts", "seconds": 100}
 
 
-def test_SEC21_a_bucket_fills_up_with_time(limits):
+def test_SEC21_a_bucket_refills_with_time(limits):
     limits(posts=(20, 1))
     whose = ("posts", uuid4())
     assert taken(whose)[0] == 1
@@ -62,12 +62,12 @@ def test_SEC21_a_bucket_fills_up_with_time(limits):
     raise AssertionError("It stayed empty.")
 
 
-def test_SEC21_everybody_has_a_bucket_of_their_own(limits):
+def test_SEC21_each_person_has_a_bucket(limits):
     limits(posts=(SLOW, 2))
     assert [taken(("posts", uuid4()))[0] for _ in range(3)] == [2, 2, 2]
 
 
-def test_SEC21_what_is_refused_by_one_bucket_takes_from_none(limits):
+def test_SEC21_a_refused_request_takes_from_no_bucket(limits):
     limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
     person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
     count, refusal = taken(person, workspace)
@@ -76,7 +76,7 @@ def test_SEC21_what_is_refused_by_one_bucket_takes_from_none(limits):
 
 
 @pytest.mark.usefixtures("_no_redis")
-def test_SEC21_without_redis_each_process_keeps_the_same_measure_for_itself(limits):
+def test_SEC21_without_redis_each_process_applies_the_same_limits(limits):
     limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
     person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
     count, refusal = taken(person, workspace)
@@ -94,7 +94,7 @@ def test_SEC21_a_process_keeps_no_more_buckets_than_it_has_capacity_for(limits, 
     assert len(rates._local_buckets._full) == 10
 
 
-def test_SEC21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
+def test_SEC21_a_throttled_person_gets_the_seconds_to_wait(team, limits):
     limits(posts=(SLOW, 3))
     api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     for number in range(3):
@@ -116,7 +116,7 @@ def test_SEC21_ten_times_too_many_are_nearly_all_refused(team, limits):
     assert len(refused) == 45
 
 
-def test_SEC21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
+def test_SEC21_posts_are_limited_for_each_workspace(team, limits):
     limits(workspace_posts=(SLOW, 3))
     path = f"chats/{team.chat.id}/messages"
     alice, bob = client_for(team, "alice"), client_for(team, "bob")
@@ -128,7 +128,7 @@ def test_SEC21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
     assert bob("POST", path, message_body("four")).status_code == 429
 
 
-def test_SEC21_an_outsider_cannot_use_up_a_workspace(team, limits):
+def test_SEC21_an_outsider_cannot_take_from_the_bucket_of_a_workspace(team, limits):
     limits(workspace_posts=(SLOW, 2))
     path = f"chats/{team.chat.id}/messages"
     charlie, alice = client_for(team, "charlie"), client_for(team, "alice")
@@ -138,7 +138,7 @@ def test_SEC21_an_outsider_cannot_use_up_a_workspace(team, limits):
         alice.ok("POST", path, message_body(text))
 
 
-def test_SEC21_everything_else_is_measured_by_person(team, limits):
+def test_SEC21_other_requests_are_limited_for_each_person(team, limits):
     limits(requests=(SLOW, 3))
     alice = client_for(team, "alice")
     for _ in range(3):
@@ -151,7 +151,7 @@ def test_SEC21_everything_else_is_measured_by_person(team, limits):
 @pytest.mark.parametrize(("path", "headers", "status"), [
     ("join/nothing", {}, 404), ("me", {}, 401), ("me", {"X-Session-Token": "guess"}, 401),
 ])  # fmt: skip
-def test_SEC21_outsiders_are_measured_by_their_address(limits, path, headers, status):
+def test_SEC21_anonymous_requests_are_limited_for_each_address(limits, path, headers, status):
     limits(anonymous=(SLOW, 2))
     here, there = (f"2001:db8:{uuid4().hex[:4]}::1" for _ in range(2))
 
@@ -162,7 +162,7 @@ def test_SEC21_outsiders_are_measured_by_their_address(limits, path, headers, st
     assert ask(there) == status
 
 
-def test_of_ipv6_a_whole_network_is_one_outsider():
+def test_an_ipv6_network_counts_as_one_address():
     requests = [RequestFactory().get("/", REMOTE_ADDR=f"2001:db8:0:1::{end}") for end in (1, 2)]
     assert get_anonymous_bucket(requests[0]) == get_anonymous_bucket(requests[1])
     assert get_anonymous_bucket(RequestFactory().get("/", REMOTE_ADDR="2001:db8:0:2::1")) != get_anonymous_bucket(
@@ -170,7 +170,7 @@ def test_of_ipv6_a_whole_network_is_one_outsider():
     )
 
 
-def test_SEC21_limits_ask_redis_once_and_the_database_never(team, limits, monkeypatch):
+def test_SEC21_throttling_takes_one_round_trip_to_redis_and_no_query(team, limits, monkeypatch):
     api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     api.ok("POST", path, message_body("known here"))
 

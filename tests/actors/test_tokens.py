@@ -30,7 +30,7 @@ def program(team):
     return api
 
 
-def test_SEC17_the_text_is_told_once_and_only_its_hash_is_kept(team):
+def test_SEC17_the_text_of_a_token_is_returned_once_and_only_its_hash_is_stored(team):
     alice = client_for(team, "alice")
     made = alice.ok("POST", "me/tokens", {"name": "Deploy", "days": 30, "password": PASSWORD})
     text = made["text"]
@@ -55,7 +55,7 @@ def test_a_token_acts_as_its_person_and_is_found_by_one_query(team, program, dja
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "deactivated"])
-def test_an_ended_token_is_dead_at_once(team, program, end):
+def test_a_revoked_or_expired_token_or_one_of_a_closed_account_is_refused_at_once(team, program, end):
     program.ok("GET", "me")
     if end == "revoked":
         client_for(team, "alice").ok("DELETE", f"me/tokens/{ApiToken.objects.get().id}")
@@ -69,7 +69,7 @@ def test_an_ended_token_is_dead_at_once(team, program, end):
 
 
 @pytest.mark.parametrize("text", ["", "atl_", "atl_wrong", "no token", "atl_" + "é" * 43, "x" * 5000])
-def test_SEC7_a_token_that_is_no_good_is_refused_whatever_else_is_there(team, text):
+def test_SEC7_an_invalid_token_is_refused_even_with_a_valid_session(team, text):
     api = client_for(team, "alice")
     api.ok("GET", "me")
     assert api.client.get("/api/v1/me", headers={"Authorization": f"Bearer {text}"}).status_code == 401
@@ -91,13 +91,13 @@ def test_SEC7_a_token_takes_from_its_persons_bucket(team, program, settings):
 
 
 @pytest.mark.parametrize("path", ["account/password/change", "auth/session"])
-def test_a_token_opens_no_door_of_accounts(program, path):
+def test_a_token_cannot_be_used_for_operations_of_allauth(program, path):
     headers = {"Authorization": f"Bearer {program.bearer}"}
     for client in ("browser", "app"):
         assert program.client.get(f"/_allauth/{client}/v1/{path}", headers=headers).status_code in (401, 405)
 
 
-def test_a_person_has_twenty_tokens_at_most_and_revoked_ones_do_not_count(team):
+def test_a_person_has_at_most_twenty_tokens_without_revoked_ones(team):
     for number in range(20):
         token, _ = actors.create_token(team.alice, name=str(number), days=None)
     with pytest.raises(LimitReached):
@@ -119,7 +119,7 @@ def test_the_last_use_is_written_once_a_minute(team, program, django_assert_num_
         assert ApiToken.objects.get().last_used_at == start + timedelta(minutes=1)
 
 
-def test_a_new_password_leaves_tokens_alone(team, program):
+def test_a_changed_password_keeps_tokens(team, program):
     assert actors.set_password(team.alice, "another long password")
     with_session = client_for(team, "alice")
     with_session.ok("DELETE", "me/sessions")
@@ -134,7 +134,7 @@ def test_revoking_is_recorded_once(team, program):
     assert AuditRecord.objects.filter(action="token.revoked", actor=team.alice).count() == 1
 
 
-def test_SEC17_a_token_never_stands_in_a_log(program, caplog):
+def test_SEC17_a_token_is_never_logged(program, caplog):
     with caplog.at_level(logging.DEBUG):
         program.ok("GET", "me")
         Api().client.get("/api/v1/me", headers={"Authorization": f"Bearer {program.bearer}x"})
@@ -142,13 +142,13 @@ def test_SEC17_a_token_never_stands_in_a_log(program, caplog):
     assert program.bearer not in scrub(f"somebody wrote {program.bearer} here")
 
 
-def test_agents_have_no_tokens_that_open_anything(team):
+def test_a_token_of_an_agent_is_refused(team):
     _, text = actors.create_token(team.robin, name="A bot", days=None)
     assert Actor.objects.get(pk=team.robin.pk).is_active is False
     assert find_token(text) is None
 
 
-def test_token_is_made_by_who_knows_the_password(team):
+def test_creating_a_token_requires_the_password(team):
     alice = client_for(team, "alice")
     for body in ({"name": "X"}, {"name": "X", "password": "not the password"}):
         assert alice("POST", "me/tokens", body).status_code == 400
@@ -156,7 +156,7 @@ def test_token_is_made_by_who_knows_the_password(team):
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method != "GET"])
-def test_token_of_the_scope_read_changes_nothing(team, name):
+def test_a_token_with_the_scope_read_cannot_change_anything(team, name):
     things = make_things(team) | {"asker_id": str(team.bob.id)}
     api = Api()
     token, api.bearer = actors.create_token(team.alice, name="Reader", days=30, scope="read")

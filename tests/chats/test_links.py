@@ -48,7 +48,7 @@ def refused(token, person):
     assert fingerprint() == before
 
 
-def test_FAIR6_demoted_editor_who_leaves_does_not_come_back_as_editor(team):
+def test_FAIR6_a_demoted_editor_who_leaves_does_not_rejoin_as_editor(team):
     set_role(team, team.bob, "editor")
     _, old = make_link(team, "editor", max_uses=None)
     set_role(team, team.bob, "suggester")
@@ -58,7 +58,7 @@ def test_FAIR6_demoted_editor_who_leaves_does_not_come_back_as_editor(team):
     assert role_of(team, team.bob) == "suggester"
 
 
-def test_FAIR6_suggester_makes_no_editor_of_themselves_by_a_link_for_a_colleague(team):
+def test_FAIR6_a_suggester_does_not_become_editor_by_a_link_for_editors(team):
     _, token = make_link(team, "editor", max_uses=None)
     chats.accept_link(team.bob, token)
     assert role_of(team, team.bob) == "suggester"
@@ -67,7 +67,7 @@ def test_FAIR6_suggester_makes_no_editor_of_themselves_by_a_link_for_a_colleague
     assert role_of(team, team.bob) == "suggester"
 
 
-def test_editor_who_leaves_by_themselves_comes_back_as_what_the_link_says(team):
+def test_an_editor_who_leaves_rejoins_with_the_role_of_the_link(team):
     set_role(team, team.bob, "editor")
     _, as_editor = make_link(team, "editor")
     _, as_suggester = make_link(team, "suggester")
@@ -79,7 +79,7 @@ def test_editor_who_leaves_by_themselves_comes_back_as_what_the_link_says(team):
     assert role_of(team, team.bob) == "suggester"
 
 
-def test_FAIR6_removed_from_the_workspace_no_older_link_to_any_of_its_chats_admits_them(team):
+def test_FAIR6_a_removed_member_cannot_rejoin_by_an_older_link_to_any_chat(team):
     other = chats.create_chat(team.alice, team.workspace.id, title="Other")
     tokens = [make_link(team, max_uses=None)[1], make_link(team, chat=other, max_uses=None)[1]]
     remove(team, team.bob)
@@ -92,7 +92,7 @@ def test_FAIR6_removed_from_the_workspace_no_older_link_to_any_of_its_chats_admi
         refused(token, team.bob)
 
 
-def test_FAIR6_removed_from_a_private_chat_no_older_link_to_it_admits_them(team):
+def test_FAIR6_a_removed_participant_cannot_rejoin_by_an_older_link_to_the_chat(team):
     _, token = make_link(team, max_uses=None)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     refused(token, team.bob)
@@ -100,14 +100,14 @@ def test_FAIR6_removed_from_a_private_chat_no_older_link_to_it_admits_them(team)
     assert chats.accept_link(team.bob, token)
 
 
-def test_who_leaves_a_chat_by_themselves_may_use_the_link_again(team):
+def test_a_participant_who_leaves_a_chat_can_rejoin_by_the_link(team):
     _, token = make_link(team)
     chats.remove_participant(team.bob, team.chat.id, team.bob.id)
     chats.accept_link(team.bob, token)
     assert ChatActor.objects.filter(chat=team.chat, actor=team.bob, ended_at=None).exists()
 
 
-def test_FAIR6_link_dies_when_its_maker_is_taken_out_of_the_chat(team):
+def test_FAIR6_a_link_is_revoked_when_its_creator_is_removed_from_the_chat(team):
     set_role(team, team.bob, "editor")
     link, token = make_link(team, creator=team.bob)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
@@ -117,7 +117,7 @@ def test_FAIR6_link_dies_when_its_maker_is_taken_out_of_the_chat(team):
     assert link.revoked_at is not None
 
 
-def test_link_is_worth_what_its_maker_may_do_in_that_chat(team):
+def test_a_link_is_refused_when_its_creator_is_not_in_the_chat(team):
     """Also where nobody has revoked it."""
     set_role(team, team.bob, "editor")
     _, token = make_link(team, creator=team.bob)
@@ -126,7 +126,7 @@ def test_link_is_worth_what_its_maker_may_do_in_that_chat(team):
 
 
 @pytest.mark.parametrize("way", ["removed", "left", "demoted"])
-def test_FAIR6_links_of_a_member_end_with_their_right_to_invite_and_stay_ended(team, way):
+def test_FAIR6_links_are_revoked_for_good_when_their_creator_loses_the_right_to_invite(team, way):
     set_role(team, team.bob, "editor")
     link, token = make_link(team, creator=team.bob)
     kept, _ = make_link(team)
@@ -145,7 +145,7 @@ def test_FAIR6_links_of_a_member_end_with_their_right_to_invite_and_stay_ended(t
     refused(token, team.charlie)
 
 
-def test_editor_link_brings_in_one_person_and_suggester_link_any_number(team):
+def test_a_link_for_editors_works_once_and_one_for_suggesters_any_number_of_times(team):
     one, first = make_link(team, "editor")
     many, second = make_link(team, "suggester")
     assert (one.max_uses, many.max_uses) == (1, None)
@@ -158,7 +158,7 @@ def test_editor_link_brings_in_one_person_and_suggester_link_any_number(team):
     assert ChatLink.objects.get(pk=one.pk).uses == 1
 
 
-def test_number_of_uses_can_be_chosen(team):
+def test_max_uses_can_be_set(team):
     _, token = make_link(team, "editor", max_uses=2)
     for name in ("Dora", "Emil"):
         chats.accept_link(make_person(name), token)
@@ -169,7 +169,7 @@ def test_number_of_uses_can_be_chosen(team):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_people_at_once_do_not_use_up_a_link_for_one_twice():
+def test_two_people_cannot_use_a_link_for_one_person_at_the_same_time():
     team = make_team()
     dora = make_person("Dora")
     _, token = make_link(team, "editor")
@@ -181,7 +181,7 @@ def test_two_people_at_once_do_not_use_up_a_link_for_one_twice():
     assert role_of(team, team.charlie) is None
 
 
-def test_links_of_a_member_are_listed_for_who_may_remove_them(team):
+def test_a_person_who_may_remove_a_member_can_list_their_links(team):
     set_role(team, team.bob, "editor")
     link, _ = make_link(team, creator=team.bob)
     ended, _ = make_link(team, creator=team.bob)
@@ -192,7 +192,7 @@ def test_links_of_a_member_are_listed_for_who_may_remove_them(team):
     assert (row["id"], row["max_uses"], row["url"]) == (str(link.id), None, None)
 
 
-def test_maximum_of_uses_is_set_by_the_api(team):
+def test_max_uses_can_be_set_by_the_api(team):
     alice = client_for(team, "alice")
     path = f"chats/{team.chat.id}/links"
     made = [
@@ -203,7 +203,7 @@ def test_maximum_of_uses_is_set_by_the_api(team):
     alice.refused(400, "invalid", "POST", path, {"role": "editor", "max_uses": 0})
 
 
-def test_suggester_who_is_granted_to_invite_brings_in_suggesters_and_no_editors(team):
+def test_a_suggester_with_the_grant_to_invite_can_invite_suggesters_only(team):
     bob, links = client_for(team, "bob"), f"chats/{team.chat.id}/links"
     bob.refused(403, "forbidden", "POST", links, {"role": "suggester"})
     grant_right(team.bob, "invite_workspace", team.workspace)
@@ -216,7 +216,7 @@ def test_suggester_who_is_granted_to_invite_brings_in_suggesters_and_no_editors(
     assert role_of(team, dana) == "suggester"
 
 
-def test_granted_inviter_neither_invites_into_a_chat_they_are_not_in_nor_revokes_links_for_editors(team):
+def test_the_grant_to_invite_is_limited_to_own_chats_and_to_links_for_suggesters(team):
     grant_right(team.bob, "invite_workspace", team.workspace)
     private = chats.create_chat(team.alice, team.workspace.id, title="Private")
     link, _ = make_link(team, "editor")
@@ -227,7 +227,7 @@ def test_granted_inviter_neither_invites_into_a_chat_they_are_not_in_nor_revokes
     assert fingerprint() == before
 
 
-def test_links_of_who_was_granted_to_invite_are_revoked_with_the_grant(team):
+def test_links_are_revoked_with_the_grant_to_invite_of_their_creator(team):
     operator = make_operator()
     grant = grant_right(team.bob, "invite_workspace", team.workspace)
     link, token = make_link(team, creator=team.bob)
@@ -241,7 +241,7 @@ def test_links_of_who_was_granted_to_invite_are_revoked_with_the_grant(team):
     assert AuditRecord.objects.filter(action="link.revoked", object_id=link.id, actor=operator).exists()
 
 
-def test_editor_keeps_their_links_when_a_grant_they_did_not_need_is_taken(team):
+def test_an_editor_keeps_links_when_a_grant_to_invite_is_revoked(team):
     grant = grant_right(team.alice, "invite_workspace", team.workspace)
     _, token = make_link(team)
     with transaction.atomic():

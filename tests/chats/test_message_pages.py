@@ -80,7 +80,7 @@ def test_a_person_outside_the_chat_finds_no_message_of_it(team, log):
 @pytest.mark.parametrize(
     "query", ["before=5&after=5", "around=x", "after=-1", f"before={2**63}", "after=5&around={id}"]
 )
-def test_a_page_with_two_places_or_none_that_exists_is_bad_input(team, log, query):
+def test_a_page_with_two_or_invalid_positions_is_refused(team, log, query):
     query = query.format(id=log[0])
     client_for(team, "alice").refused(400, "invalid", "GET", f"chats/{team.chat.pk}/messages?{query}")
 
@@ -94,7 +94,7 @@ def test_FAIR3_a_page_of_long_messages_is_bounded_by_bytes(team, read, query):
     assert page["before"] is not None or page["after"] is not None
 
 
-def test_FAIR3_what_was_missed_is_measured_before_it_is_read(team):
+def test_FAIR3_sizes_of_missed_messages_are_read_before_their_payloads(team):
     since = catch_up(team.chat.pk, None).version
     for _ in range(MISSED_BYTES // LONG + 1):
         post(team, "x" * LONG)
@@ -106,7 +106,7 @@ def test_FAIR3_what_was_missed_is_measured_before_it_is_read(team):
     assert len(read_whole) == 1  # the page of the snapshot
 
 
-def test_FAIR3_a_summary_of_a_chat_holds_the_beginning_of_its_last_message(team):
+def test_FAIR3_a_chat_summary_contains_the_beginning_of_the_last_message(team):
     said = post(team, f"@{team.bob.handle} " + "x" * 100_000)
     alice = client_for(team, "alice")
     for last in (

@@ -40,7 +40,7 @@ def test_MSG1_the_same_message_twice_is_one_message(team):
 @pytest.mark.parametrize(
     ("author", "text"), [("alice", "something else"), ("bob", "hello")], ids=["other text", "other author"]
 )
-def test_MSG1_an_id_that_stands_for_something_else_is_refused(team, author, text):
+def test_MSG1_an_id_of_another_message_is_refused(team, author, text):
     id = new_id()
     say(team, id=id)
     version = chat_version(team)
@@ -63,7 +63,7 @@ def test_each_message_takes_the_next_number_of_its_chat(team):
     assert chat_version(team) == version + 3
 
 
-def test_an_outsider_is_told_that_there_is_no_such_chat_and_nothing_changes(team):
+def test_an_outsider_cannot_post_and_gets_not_found(team):
     version = chat_version(team)
     with pytest.raises(NotFound):
         say(team, author="charlie")
@@ -72,21 +72,21 @@ def test_an_outsider_is_told_that_there_is_no_such_chat_and_nothing_changes(team
 
 
 @pytest.mark.parametrize(("text", "error"), [("   ", Invalid), ("x" * 200_001, TooLarge)])
-def test_what_cannot_be_a_message_is_refused(team, text, error):
+def test_a_blank_or_too_long_message_is_refused(team, text, error):
     version = chat_version(team)
     with pytest.raises(error):
         say(team, text)
     assert chat_version(team) == version
 
 
-def test_a_message_may_hold_anything_that_can_be_typed(team):
+def test_a_message_can_contain_any_unicode_text(team):
     text = "你好，世界 👩‍👩‍👧‍👦 \u202e <script>alert(1)</script> \x00 end"
     message, _ = say(team, text)
     message.refresh_from_db()
     assert message.text == text.replace("\x00", "")
 
 
-def test_mentions_are_found_by_handle_among_those_in_the_chat_only(team):
+def test_only_handles_of_participants_are_mentions(team):
     message, _ = say(team, "@robin你好 and @Alice, not @charlie nor mail@bob.example nor @nobody")
     assert message.payload["mentions"] == [str(team.robin.id), str(team.alice.id)]
 
@@ -97,7 +97,7 @@ def test_at_all_mentions_all_people_of_the_chat_and_no_agent(team):
     assert say(team, "mail all@example.org")[0].payload["mentions"] == []
 
 
-def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
+def test_FAIR3_finding_mentions_reads_only_the_mentioned_participants(team):
     read = []
     for size in range(2):
         with record_statements() as asked:
@@ -114,7 +114,7 @@ def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
     assert asked.count_rows("chats_chatactor") == 3
 
 
-def test_FAIR3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team):
+def test_FAIR3_a_text_with_very_many_handles_does_not_make_a_large_query(team):
     handles = " ".join(f"@{number:x}" for number in range(30_000))
     with CaptureQueriesContext(connection) as queries:
         message, _ = say(team, f"{handles} @bob")
@@ -125,14 +125,14 @@ def test_FAIR3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team)
     assert max(map(len, asked)) < 3000
 
 
-def test_FAIR3_a_preview_takes_no_longer_text_than_a_message(team):
+def test_FAIR3_a_wake_preview_refuses_a_text_that_is_too_long_for_a_message(team):
     path = f"chats/{team.chat.id}/wakes"
     api = client_for(team, "alice")
     api.refused(400, "invalid", "POST", path, {"text": "x" * (MAX_TEXT + 1)})
     api.ok("POST", path, {"text": "x" * MAX_TEXT})
 
 
-def test_SEC2_a_message_of_another_chat_cannot_be_answered(team):
+def test_SEC2_a_reply_to_a_message_of_another_chat_is_refused(team):
     with transaction.atomic():
         other = chats.create_chat(team.alice, team.workspace.id, title="Other")
     said, _ = chats.post_message(team.alice, other.id, id=new_id(), text="there")
@@ -141,7 +141,7 @@ def test_SEC2_a_message_of_another_chat_cannot_be_answered(team):
     assert say(team, "here", reply_to=say(team)[0].id)[0].reply_to_id
 
 
-def test_reading_moves_the_cursor_forward_only_and_never_past_the_end(team):
+def test_the_read_cursor_moves_forward_only_and_at_most_to_the_last_message(team):
     message, _ = say(team)
     chat = get_chat_for(team.bob, team.chat.id, ChatVerb.SEE)
     assert chats.mark_read(team.bob, chat.id, seq=message.seq) == message.seq
@@ -149,12 +149,12 @@ def test_reading_moves_the_cursor_forward_only_and_never_past_the_end(team):
     assert chats.mark_read(team.bob, chat.id, seq=10**30) == chat_version(team)
 
 
-def test_an_id_that_is_no_message_is_not_found(team):
+def test_a_reply_to_an_unknown_message_is_refused(team):
     with pytest.raises(NotFound):
         say(team, reply_to=uuid.uuid4())
 
 
-def test_nobody_takes_anothers_mentions_away_by_a_handle(team):
+def test_two_actors_with_the_same_handle_are_both_mentioned(team):
     """A person may have an agent's handle, and an agent a person's: both are mentioned."""
     with transaction.atomic():
         actors.change_profile(team.bob, handle=team.robin.handle)

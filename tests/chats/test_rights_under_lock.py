@@ -45,7 +45,7 @@ def demote_bob(team):
 
 
 @pytest.mark.parametrize(("withdraw", "refusal"), [(remove_bob, NotFound), (demote_bob, Forbidden)])
-def test_FAIR6_removed_editor_who_waits_promotes_nobody(editors, withdraw, refusal):
+def test_FAIR6_an_editor_who_is_removed_while_waiting_for_a_lock_cannot_promote(editors, withdraw, refusal):
     def promote():
         workspace = get_workspace_for(editors.bob, editors.workspace.id, WorkspaceVerb.CHANGE_ROLE, lock=True)
         workspaces.change_role(editors.bob, workspace.id, editors.charlie.id, role=Role.EDITOR)
@@ -64,7 +64,7 @@ def take_bob_out(team):
 
 
 @pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
-def test_FAIR6_who_is_taken_out_of_a_chat_while_they_wait_for_it_does_nothing_in_it(editors, withdraw):
+def test_FAIR6_a_participant_who_is_removed_while_waiting_for_a_lock_cannot_rename_the_chat(editors, withdraw):
     def rename():
         chat = get_chat_for(editors.bob, editors.chat.id, ChatVerb.RENAME, lock=True)
         chats.rename_chat(editors.bob, chat.id, title="Bob's")
@@ -78,7 +78,7 @@ def test_FAIR6_who_is_taken_out_of_a_chat_while_they_wait_for_it_does_nothing_in
 
 
 @pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
-def test_FAIR6_who_is_taken_out_of_a_chat_while_they_post_says_nothing(editors, withdraw):
+def test_FAIR6_a_participant_who_is_removed_while_posting_cannot_post(editors, withdraw):
     id = new_id()
     with transaction.atomic():
         withdraw(editors)
@@ -90,7 +90,7 @@ def test_FAIR6_who_is_taken_out_of_a_chat_while_they_post_says_nothing(editors, 
     assert not Message.objects.filter(pk=id).exists()
 
 
-def test_FAIR6_demoted_editor_who_waits_saves_no_agent(editors):
+def test_FAIR6_an_editor_who_is_demoted_while_waiting_for_a_lock_cannot_save_an_agent(editors):
     with transaction.atomic():
         get_agent_for(editors.alice, editors.robin.id, AgentVerb.SAVE, lock=True)
         demote_bob(editors)
@@ -99,7 +99,7 @@ def test_FAIR6_demoted_editor_who_waits_saves_no_agent(editors):
         waiting.result()
 
 
-def test_agent_that_got_another_version_meanwhile_is_found_when_its_lock_is_there(editors):
+def test_an_agent_that_changes_during_the_wait_for_its_lock_is_returned_as_changed(editors):
     other = make_agent(editors.workspace, editors.alice, "Other").current_spec
     with transaction.atomic():
         agent = get_agent_for(editors.alice, editors.robin.id, AgentVerb.SAVE, lock=True)
@@ -112,7 +112,7 @@ def test_agent_that_got_another_version_meanwhile_is_found_when_its_lock_is_ther
     assert waiting.result() == other.pk
 
 
-def test_FAIR6_demoted_editor_who_waits_decides_on_no_suggestion(editors):
+def test_FAIR6_an_editor_who_is_demoted_while_waiting_for_a_lock_cannot_reject_a_suggestion(editors):
     said = chats.post_message(editors.alice, editors.chat.id, text="hello", wake="nobody")[0]
     suggestion = make_suggestion(editors, said)
     with transaction.atomic():
@@ -126,7 +126,7 @@ def test_FAIR6_demoted_editor_who_waits_decides_on_no_suggestion(editors):
 
 
 @pytest.mark.parametrize("what", ["chat", "workspace", "agent", "merge"])
-def test_nobody_locks_what_they_may_not_see(what):
+def test_an_outsider_cannot_lock_an_object(what):
     team = make_team()
     said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
     theirs = make_team(suffix="2")
@@ -152,7 +152,7 @@ def test_nobody_locks_what_they_may_not_see(what):
     assert Suggestion.objects.get().state == "pending"
 
 
-def test_lock_of_a_chat_and_posting_cost_no_more_than_without(team_alone, django_assert_num_queries):
+def test_getting_a_chat_is_one_query_with_and_without_a_lock(team_alone, django_assert_num_queries):
     """The rights of whoever waited for nobody are read once."""
     team = team_alone
     with transaction.atomic(), django_assert_num_queries(1):
@@ -166,7 +166,7 @@ def team_alone(db):
     return make_team()
 
 
-def test_rights_are_read_once_by_a_post_that_waited_for_nobody(team_alone):
+def test_a_post_without_a_wait_reads_rights_once(team_alone):
     team = team_alone
 
     def rights_read():
@@ -204,7 +204,7 @@ def places_of(actor):
 
 
 @pytest.mark.parametrize("give", [add_bob, create_chat_with_bob, create_chat_as_bob])
-def test_FAIR6_who_is_being_removed_gets_no_place_meanwhile(editors, private, give):
+def test_FAIR6_a_member_cannot_be_added_to_a_chat_during_their_removal(editors, private, give):
     with transaction.atomic():
         remove_bob(editors)
         giving = ConcurrentTransaction(lambda: give(editors, private))
@@ -214,7 +214,7 @@ def test_FAIR6_who_is_being_removed_gets_no_place_meanwhile(editors, private, gi
 
 
 @pytest.mark.parametrize("give", [add_bob, create_chat_with_bob, create_chat_as_bob])
-def test_FAIR6_place_that_is_given_while_somebody_is_removed_ends_with_the_others(editors, private, give):
+def test_FAIR6_a_removal_also_ends_a_participation_that_is_added_at_the_same_time(editors, private, give):
     with transaction.atomic():
         give(editors, private)
         removing = ConcurrentTransaction(lambda: remove_bob(editors))
@@ -223,7 +223,7 @@ def test_FAIR6_place_that_is_given_while_somebody_is_removed_ends_with_the_other
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_agent_that_is_being_deleted_gets_no_place_meanwhile(editors, private, is_first):
+def test_an_agent_cannot_be_added_to_a_chat_during_its_deletion(editors, private, is_first):
     def add():
         body = {"actor_id": str(editors.robin.id)}
         return client_for(editors, "charlie")("POST", f"chats/{private.id}/participants", body).status_code

@@ -37,33 +37,33 @@ def asked(team):
         ("hello", "", False),
     ],
 )
-def test_SEC9_a_person_opens_a_site_by_naming_it(team, asked, said, url, is_open):
+def test_SEC9_a_url_is_allowed_if_a_person_has_named_its_host(team, asked, said, url, is_open):
     chats.post_message(team.alice, team.chat.id, text=said)
     assert asked(url) is is_open
 
 
-def test_SEC9_what_an_agent_said_opens_nothing(team, asked):
+def test_SEC9_a_url_in_a_message_of_an_agent_is_not_allowed(team, asked):
     chats.post_message(team.robin, team.chat.id, text="https://evil.com/?q=secret")
     assert not asked("https://evil.com/?q=secret")
 
 
-def test_SEC9_a_link_on_a_page_that_was_read_is_open_as_it_stands_there(team, asked):
+def test_SEC9_a_link_in_the_result_of_a_tool_is_allowed_exactly(team, asked):
     _read(team, "[next](https://elsewhere.example/next?page=2)", "ok")
     assert asked("https://elsewhere.example/next?page=2")
     assert not asked("https://elsewhere.example/next?page=2&secret=1")
     assert not asked("https://elsewhere.example/")
 
 
-def test_SEC9_an_error_names_nothing(team, asked):
+def test_SEC9_a_url_in_an_error_of_a_tool_is_not_allowed(team, asked):
     _read(team, "https://evil.com/?q=secret cannot be read", "error")
     assert not asked("https://evil.com/?q=secret")
 
 
-def test_SEC9_the_agents_own_text_names_sites(asked):
+def test_SEC9_a_host_in_the_prompt_of_the_agent_is_allowed(asked):
     assert asked("https://status.example.org/today", prompt="Look at status.example.org first.")
 
 
-def test_SEC9_another_chats_words_count_for_nothing_here(team, asked):
+def test_SEC9_a_url_in_another_chat_is_not_allowed(team, asked):
     other = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[])
     chats.post_message(team.alice, other.id, text="https://docs.example.org")
     assert not asked("https://docs.example.org/")
@@ -76,7 +76,7 @@ def _read(team, text: str, status: str) -> None:
     MessageFactory.create(chat=team.chat, seq=seq, author=team.robin, type="TOOL_RESPONSE", payload=payload)
 
 
-def test_FAIR5_a_line_is_read_once_however_often_it_is_asked_for(team, django_assert_num_queries):
+def test_FAIR5_a_message_is_read_once_for_many_checks(team, django_assert_num_queries):
     for number in range(60):
         _read(team, f"[page](https://pages.example/{number})", "ok")
     texts = ReadTexts(team.chat.id, "")
@@ -89,7 +89,7 @@ def test_FAIR5_a_line_is_read_once_however_often_it_is_asked_for(team, django_as
         assert texts.is_url_allowed("https://pages.example/new")
 
 
-def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_chat_for(team, monkeypatch):
+def test_FAIR5_only_the_newest_texts_are_kept(team, monkeypatch):
     monkeypatch.setattr(text_sources, "MAX_CHARACTERS", 1000)
     _read(team, "https://pages.example/old", "ok")
     for number in range(40):

@@ -29,14 +29,14 @@ def summary_of(team, name="bob"):
     return get_chat_summary(actor=team[name], chat_id=team.chat.pk)
 
 
-def test_unread_lines_are_counted_up_to_a_limit(team):
+def test_unread_messages_are_counted_up_to_a_limit(team):
     said(team, 3)
     assert (summary_of(team).unread, summary_of(team, "alice").unread) == (3, 0)
     said(team, MAX_UNREAD_MESSAGES)
     assert summary_of(team).unread == MAX_UNREAD_MESSAGES
 
 
-def test_a_mention_is_found_among_the_newest_lines_only(team):
+def test_a_mention_is_found_among_the_newest_messages_only(team):
     said(team, 1, mentions=[str(team.bob.pk)])
     said(team, MENTION_WINDOW - 1)
     assert summary_of(team).mentioned
@@ -45,14 +45,14 @@ def test_a_mention_is_found_among_the_newest_lines_only(team):
     assert not summary_of(team).mentioned
 
 
-def test_at_all_marks_the_chat_as_a_mention_for_everybody_but_the_speaker(team):
+def test_at_all_is_a_mention_for_all_participants_except_the_author(team):
     chats.post_message(team.alice, team.chat.id, id=new_id(), text="hello, nobody in particular")
     assert not summary_of(team).mentioned
     chats.post_message(team.alice, team.chat.id, id=new_id(), text="@all: lunch")
     assert (summary_of(team).mentioned, summary_of(team, "alice").mentioned) == (True, False)
 
 
-def test_any_number_of_readers_costs_the_same_queries(team, django_assert_num_queries):
+def test_the_number_of_queries_does_not_depend_on_the_number_of_readers(team, django_assert_num_queries):
     said(team, 3)
     readers = []
     for number in range(12):
@@ -68,7 +68,7 @@ def test_any_number_of_readers_costs_the_same_queries(team, django_assert_num_qu
         chats.advance_read_cursors(marks)  # nobody has read on
 
 
-def test_activity_says_what_a_summary_says(team):
+def test_activity_and_summary_of_a_chat_agree(team):
     said(team, 3, mentions=[str(team.bob.pk)])
     chats.mark_read(team.alice, Chat.objects.get(pk=team.chat.pk).id, seq=2)
     for name in ("alice", "bob"):

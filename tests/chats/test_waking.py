@@ -31,7 +31,7 @@ def test_the_only_agent_of_a_new_chat_answers_every_message(team, room):
     assert last_joined(room) == (None, "")
 
 
-def test_when_a_second_person_is_added_it_answers_when_mentioned_and_the_log_says_so(team, room):
+def test_the_agent_answers_when_mentioned_after_a_second_person_is_added(team, room):
     version = room.version
     chats.add_participant(team.alice, room.id, team.bob.id)
     assert wakes(room) == [("robin", "mention")]
@@ -39,7 +39,7 @@ def test_when_a_second_person_is_added_it_answers_when_mentioned_and_the_log_say
     assert ChatActor.objects.get(chat=room, actor=team.robin).version > version
 
 
-def test_when_a_second_person_comes_by_a_link_it_is_the_same(team, room):
+def test_the_agent_answers_when_mentioned_after_a_second_person_joins_by_a_link(team, room):
     dora = make_person("Dora")
     _, address = create_link(team.alice, room.id, role="suggester", hours=1)
     accept_link(token=address.rsplit("/", 1)[1], actor=dora)
@@ -47,13 +47,13 @@ def test_when_a_second_person_comes_by_a_link_it_is_the_same(team, room):
     assert last_joined(room) == (str(team.robin.id), "Robin")
 
 
-def test_when_a_second_agent_is_added_both_answer_when_mentioned(team, room):
+def test_both_agents_answer_when_mentioned_after_a_second_agent_is_added(team, room):
     quill = make_agent(team.workspace, team.alice, "Quill")
     chats.add_participant(team.alice, room.id, quill.id)
     assert wakes(room) == [("robin", "mention"), ("quill", "mention")]
 
 
-def test_what_people_set_in_a_chat_of_several_stays(team, room):
+def test_a_wake_setting_in_a_chat_of_several_people_is_kept(team, room):
     chats.add_participant(team.alice, room.id, team.bob.id)
     chats.set_wake(team.alice, room.id, team.robin.id, wake="always")
     dora = make_person("Dora")

@@ -25,7 +25,7 @@ async def wait_for_subscription(client, but: tuple[str, ...] = ()) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_RUN16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
+async def test_RUN16_a_stop_is_received_also_after_the_connection_broke():
     received = listen_for_stops()
     next_stop = asyncio.ensure_future(anext(received))
     async with redis.from_url(settings.REDIS_URL) as client:
@@ -48,7 +48,7 @@ async def tell(root_id) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_stop_that_is_no_id_is_passed_over(caplog):
+async def test_a_stop_message_that_is_no_id_is_ignored(caplog):
     received = listen_for_stops()
     next_stop = asyncio.ensure_future(anext(received))
     async with redis.from_url(settings.REDIS_URL) as client:

@@ -33,7 +33,7 @@ async def received(channel: str) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_the_real_layer_hears_what_was_published():
+async def test_a_published_frame_is_received_by_the_channel_layer():
     topic = f"actor:{uuid4()}"
     channel = await listening(get_group_name(topic))
     await in_thread(publish, ListChanged(topic=topic, list="chats"))
@@ -44,7 +44,7 @@ async def test_the_real_layer_hears_what_was_published():
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_changes_frame_says_its_versions_beside_the_text():
+async def test_the_envelope_of_a_changes_frame_has_its_versions():
     topic = f"chat:{uuid4()}"
     channel = await listening(get_group_name(topic))
     await in_thread(
@@ -57,7 +57,7 @@ async def test_a_changes_frame_says_its_versions_beside_the_text():
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_frame_that_is_too_large_travels_without_its_text(monkeypatch):
+async def test_a_too_large_frame_is_sent_without_its_text(monkeypatch):
     monkeypatch.setattr(publishing, "MAX_FRAME_BYTES", 100)
     topic = f"chat:{uuid4()}"
     channel = await listening(get_group_name(topic))
@@ -68,7 +68,7 @@ async def test_a_frame_that_is_too_large_travels_without_its_text(monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_nothing_is_told_of_a_transaction_that_was_rolled_back():
+async def test_a_rolled_back_transaction_publishes_nothing():
     topic = f"actor:{uuid4()}"
     channel = await listening(get_group_name(topic))
 
@@ -84,14 +84,14 @@ async def test_nothing_is_told_of_a_transaction_that_was_rolled_back():
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_every_hub_hears_whose_rights_changed():
+async def test_changed_rights_are_sent_to_every_hub():
     actor = uuid4()
     channel = await listening(publishing.RIGHTS_GROUP)
     await in_thread(notify_rights_changed, actor)
     assert await received(channel) == {"type": "rights", "actor": str(actor)}
 
 
-def test_a_redis_that_is_down_is_told_once_and_fails_nobody(settings, caplog):
+def test_redis_being_down_is_logged_once_and_fails_no_request(settings, caplog):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     broken = RedisClient()
     for _ in range(5):
@@ -101,7 +101,7 @@ def test_a_redis_that_is_down_is_told_once_and_fails_nobody(settings, caplog):
     assert len([record for record in caplog.records if record.name == "common.redis_client"]) == 1
 
 
-def test_after_a_restart_of_redis_the_first_frame_goes_through():
+def test_the_first_frame_after_a_restart_of_redis_is_sent():
     redis_client.publish([("anything", b"x")])
     asked = redis_client.call(lambda client: client.client_id(), None)
     with redis.Redis.from_url(redis_client._url) as other:

@@ -80,7 +80,7 @@ async def test_the_first_chunk_does_not_wait_for_the_tick(streams, ear, monkeypa
     await ear.hear("Hello")
 
 
-async def test_a_newcomer_reads_what_was_said_so_far(streams, ear):
+async def test_a_new_subscriber_gets_the_text_so_far(streams, ear):
     stream = opened(streams, ear, attempt=2)
     stream.add_chunk("thinking", "Let me see")
     stream.add_chunk("text", "It is ")
@@ -116,7 +116,7 @@ async def test_the_next_message_of_a_run_outlives_the_close_of_the_one_before(st
     assert [p.text for p in await in_thread(get_partials, [first.run_id])] == ["second"]
 
 
-async def test_many_runs_leave_in_one_pipeline(streams, ear, monkeypatch):
+async def test_chunks_of_many_runs_are_sent_in_one_pipeline(streams, ear, monkeypatch):
     pipelines = []
     execute = redis.client.Pipeline.execute
 
@@ -132,7 +132,7 @@ async def test_many_runs_leave_in_one_pipeline(streams, ear, monkeypatch):
     assert len(pipelines) == 1
 
 
-async def test_what_redis_did_not_take_is_sent_later_and_no_run_fails(streams, ear, settings):
+async def test_chunks_are_sent_later_after_an_error_of_redis(streams, ear, settings):
     right = settings.REDIS_URL
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     stream = opened(streams, ear)
@@ -146,7 +146,7 @@ async def test_what_redis_did_not_take_is_sent_later_and_no_run_fails(streams, e
     assert [p.text for p in await in_thread(get_partials, [stream.run_id])] == ["while it was down, and after"]
 
 
-async def test_a_chunk_kept_twice_counts_once(streams, ear, settings):
+async def test_a_chunk_that_is_stored_twice_counts_once(streams, ear, settings):
     stream = opened(streams, ear)
     stream.add_chunk("text", "abc")
     await stream.flush()
@@ -157,7 +157,7 @@ async def test_a_chunk_kept_twice_counts_once(streams, ear, settings):
     assert [p.text for p in await in_thread(get_partials, [stream.run_id])] == ["abcdef"]
 
 
-async def test_what_redis_has_lost_the_beginning_of_is_not_shown_and_not_kept(streams, ear, settings):
+async def test_a_text_whose_beginning_redis_has_lost_is_not_returned(streams, ear, settings):
     stream = opened(streams, ear)
     stream.add_chunk("text", "the beginning, ")
     await stream.flush()
@@ -172,7 +172,7 @@ async def test_what_redis_has_lost_the_beginning_of_is_not_shown_and_not_kept(st
     assert await in_thread(get_partials, [stream.run_id]) == []
 
 
-async def test_how_long_it_is_kept_is_said_again_only_now_and_then(streams, ear, settings):
+async def test_the_time_to_live_is_renewed_only_sometimes(streams, ear, settings):
     stream = opened(streams, ear)
     key = f"partial:{stream.run_id}"
     async with redis.from_url(settings.REDIS_URL) as client:

@@ -37,7 +37,7 @@ def headers(cookie):
 
 
 @pytest.mark.parametrize("key", BAD_KEYS)
-def test_FAIR7_what_cannot_be_the_key_of_a_session_is_never_asked_for(key):
+def test_FAIR7_a_malformed_session_key_is_not_looked_up(key):
     asked = read_handshake(headers(key))
     assert (asked.session_key, asked.is_allowed) == (None, True)
 
@@ -46,21 +46,21 @@ def test_FAIR7_what_cannot_be_the_key_of_a_session_is_never_asked_for(key):
     "origin", ["http://[", "http://[::1", "http://]", "http://[x]", "//", "http:///", "\x00", "http://℀.com"]
 )
 @pytest.mark.parametrize("host", ["localhost:8000", "[", "[::1", "a:b:c", ""])
-def test_FAIR7_an_origin_that_is_no_address_is_a_foreign_one(origin, host):
+def test_FAIR7_a_malformed_origin_is_refused(origin, host):
     said = [(b"origin", origin.encode()), (b"host", host.encode()), (b"cookie", b"sessionid=" + b"a" * 32)]
     assert not read_handshake(said).is_allowed
 
 
 @pytest.mark.parametrize("key", [*BAD_KEYS, "a" * 32])
 @pytest.mark.parametrize("path", ["/api/v1/me", "/_allauth/browser/v1/auth/session", "/admin/"])
-def test_FAIR7_a_bad_cookie_over_http_is_nobody(db, key, path):
+def test_FAIR7_a_request_with_a_bad_cookie_is_anonymous(db, key, path):
     client = Client(raise_request_exception=True)
     answer = client.get(path, headers={"cookie": f"sessionid={key}"})
     assert answer.status_code in (401, 302, 404)
 
 
 @pytest.mark.parametrize("key", ["a\x00aaaaaaaa", "é" * 9, "a" * 32, "x" * 5000])
-def test_FAIR7_a_bad_session_token_over_http_is_nobody(db, key):
+def test_FAIR7_a_request_with_a_bad_session_token_is_anonymous(db, key):
     for path in ("/api/v1/me", "/_allauth/app/v1/auth/session"):
         assert Client().get(path, headers={"X-Session-Token": key}).status_code in (401, 410)
 
@@ -83,7 +83,7 @@ async def ask_all(batched, questions):
     return await asyncio.gather(*(batched(question) for question in questions), return_exceptions=True)
 
 
-async def test_FAIR7_a_question_that_cannot_be_answered_fails_alone():
+async def test_FAIR7_a_key_with_an_error_fails_alone():
     asked = RecordedStatements(DataError("no such text"))
     batched = Batched(asked)
     answers = await ask_all(batched, [*range(31), 100])
@@ -93,14 +93,14 @@ async def test_FAIR7_a_question_that_cannot_be_answered_fails_alone():
     assert await ask_all(batched, [1, 2]) == [1, 2]
 
 
-async def test_FAIR7_when_the_database_is_away_it_is_asked_once_for_all():
+async def test_FAIR7_an_error_of_the_database_is_raised_for_all_keys_after_one_call():
     asked = RecordedStatements(OperationalError("away"))
     answers = await ask_all(Batched(asked), [*range(31), 100])
     assert {type(answer) for answer in answers} == {OperationalError}
     assert len(asked.batches) == 1
 
 
-async def test_FAIR7_people_get_in_while_others_handshake_with_bad_cookies(team, tabs):
+async def test_FAIR7_people_can_connect_during_handshakes_with_bad_cookies(team, tabs):
     key = await run_in_db_thread(signed_in, team.alice)
     assert set(await run_in_db_thread(find_sign_ins, {key, "a" * 32})) == {key}
     bad = [tabs.with_headers(headers(key)) for key in (*BAD_KEYS, "a" * 32) for _ in range(4)]
@@ -111,7 +111,7 @@ async def test_FAIR7_people_get_in_while_others_handshake_with_bad_cookies(team,
         assert (await tab.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 
 
-async def test_FAIR7_outsiders_of_one_address_who_handshake_too_often_are_refused_and_people_are_not(
+async def test_FAIR7_too_many_anonymous_handshakes_from_an_address_are_refused_and_those_of_people_are_not(
     team, tabs, settings, monkeypatch
 ):
     settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
@@ -122,7 +122,7 @@ async def test_FAIR7_outsiders_of_one_address_who_handshake_too_often_are_refuse
     assert (await alice.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 
 
-def test_FAIR7_outsiders_are_counted_where_people_sign_in(team, settings):
+def test_FAIR7_anonymous_requests_to_allauth_are_throttled_and_those_of_people_are_not(team, settings):
     key = signed_in(team.alice)
     settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
     client, path = Client(REMOTE_ADDR="198.51.100.77"), "/_allauth/browser/v1/auth/session"
@@ -132,7 +132,7 @@ def test_FAIR7_outsiders_are_counted_where_people_sign_in(team, settings):
     assert client.get(path).status_code == 200
 
 
-def test_FAIR7_what_anybody_can_cause_is_logged_now_and_then(caplog):
+def test_FAIR7_errors_that_outsiders_can_cause_are_logged_at_a_limited_rate(caplog):
     warning = ThrottledWarning(logging.getLogger("of a test"), "It failed")
     for number in range(100):
         warning.warn(f"reason {number} " + "x" * 10_000)

@@ -73,7 +73,7 @@ def large_change(team: Any, version: int) -> Changes:
     return Changes(topic=f"chat:{team.chat.id}", after=version - 1, version=version, rows=[row])
 
 
-async def test_MSG7_one_who_never_reads_costs_little_and_the_others_hear_everything(team, web):
+async def test_MSG7_a_client_that_never_reads_takes_little_memory_and_others_receive_all_frames(team, web):
     topic = f"chat:{team.chat.id}"
     head = await run_in_db_thread(newest, team.chat.id)
     async with tab(web, team.bob, topic) as bob:
@@ -118,7 +118,7 @@ BODIES = {
 }
 
 
-async def test_MSG8_what_is_too_large_is_refused_and_costs_little(team, web):
+async def test_MSG8_too_large_messages_are_refused_and_take_little_memory(team, web):
     key = await run_in_db_thread(web.sign_in, team.alice)
     async with tab(web, team.bob, f"chat:{team.chat.id}") as bob, httpx.AsyncClient(base_url=web.address) as client:
         before = web.get_memory()
@@ -161,7 +161,7 @@ async def close_code(socket: ClientConnection, messages: Iterable[str | bytes]) 
 
 
 @pytest.mark.parametrize("kind", ["subscribe", "typing", "nonsense"])
-async def test_MSG8_who_sends_thousands_of_messages_is_told_and_closed(team, web, kind):
+async def test_MSG8_a_client_that_sends_thousands_of_messages_is_closed(team, web, kind):
     topic = f"chat:{team.chat.id}"
     message = json.dumps({"type": kind, "topic": topic})
     async with tab(web, team.bob, topic) as bob:
@@ -176,7 +176,7 @@ async def test_MSG8_who_sends_thousands_of_messages_is_told_and_closed(team, web
         assert (await heard(bob, "delta"))["text"] == "after all that"
 
 
-def test_SEC20_the_process_lives_through_lines_of_anything(team, web):
+def test_SEC20_the_process_survives_connections_that_send_random_bytes(team, web):
     """Not even HTTP."""
     rng = random.Random(20)
     starts = [b"", b"GET / HTTP/1.1\r\n", b"POST /api/v1/me HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -193,7 +193,7 @@ BAD_COOKIES = [r'"\000aaaaaaaa"', r'"\377aaaaaaaa"', "x" * 3000, "a" * 32]
 ATTACKERS, KNOCKS, COMERS = 16, 60, 40
 
 
-async def test_FAIR7_outsiders_with_bad_cookies_keep_nobody_out_and_fill_no_log(team, web):
+async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the_log(team, web):
     key = await run_in_db_thread(web.sign_in, team.alice)
     logged, before = web.log.stat().st_size, web.get_memory()
     url, origin = web.address.replace("http", "ws") + "/ws/", Origin(web.address)
@@ -247,7 +247,7 @@ ODD_HANDSHAKES = {
 
 
 @pytest.mark.parametrize("kind", ODD_HANDSHAKES)
-def test_FAIR7_a_handshake_that_cannot_be_read_is_answered_and_its_line_closed(web: Web, kind: str) -> None:
+def test_FAIR7_a_malformed_handshake_is_answered_and_its_connection_closed(web: Web, kind: str) -> None:
     """Otherwise a stranger would hold a line, and with it a file, for as long as they like."""
     path, *headers = ODD_HANDSHAKES[kind]
     with create_connection(("127.0.0.1", web.port), timeout=30) as line:

@@ -23,7 +23,7 @@ def kinds(found):
     return [row.kind for row in found.rows]
 
 
-def test_a_snapshot_has_the_newest_page_and_says_that_there_is_more(team, monkeypatch):
+def test_a_snapshot_has_the_newest_page_and_whether_there_are_older_messages(team, monkeypatch):
     monkeypatch.setattr(catchup, "MESSAGES_PER_SNAPSHOT", 5)
     for number in range(8):
         post(team.chat, team.alice, f"{number}")
@@ -32,7 +32,7 @@ def test_a_snapshot_has_the_newest_page_and_says_that_there_is_more(team, monkey
     assert (found.snapshot, found.has_older, said) == (True, True, ["3", "4", "5", "6", "7"])
 
 
-def test_a_chat_that_fits_has_nothing_older(team, monkeypatch):
+def test_a_snapshot_of_a_whole_chat_has_no_older_messages(team, monkeypatch):
     monkeypatch.setattr(catchup, "MESSAGES_PER_SNAPSHOT", 3)
     found = catch_up(team.chat.id, None)  # three people came in
     assert (found.has_older, kinds(found).count("message")) == (False, 3)
@@ -48,12 +48,12 @@ def test_large_messages_make_a_shorter_page_but_never_an_empty_one(team, monkeyp
     assert found.has_older
 
 
-def test_a_version_that_never_was_gets_a_snapshot(team):
+def test_an_unknown_version_gets_a_snapshot(team):
     assert catch_up(team.chat.id, 10_000).snapshot
     assert not catch_up(team.chat.id, catch_up(team.chat.id, None).version).snapshot
 
 
-def test_what_ended_since_is_told_as_ended_and_what_ended_before_is_not(team):
+def test_rows_that_ended_since_the_version_are_sent_and_older_ended_rows_are_not(team):
     with transaction.atomic():
         draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     since = catch_up(team.chat.id, None).version
@@ -81,7 +81,7 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
             catch_up(team.chat.id, 3)
 
 
-async def test_MSG10_a_newcomer_reads_what_streams_now_and_hears_the_rest(team, tabs):
+async def test_MSG10_a_new_subscriber_gets_the_streamed_text_so_far_and_the_following_deltas(team, tabs):
     run = await run_in_db_thread(a_run, team, message_id=new_id())
     ended = await run_in_db_thread(a_run, team, state="completed", lease_until=None)
     behind = await run_in_db_thread(a_run, team, attempt=2)

@@ -17,7 +17,7 @@ async def say(team, chat, text="hello"):
     await run_in_db_thread(chats.post_message, team.alice, chat.id, id=new_id(), text=text, wake="nobody")
 
 
-async def test_a_list_change_rings_for_members_elsewhere_and_for_nobody_else(team, tabs):
+async def test_only_participants_without_the_chat_open_get_its_unread_count(team, tabs):
     def alone():
         with transaction.atomic():
             return chats.create_chat(team.alice, team.workspace.id, title="Without Bob")
@@ -42,9 +42,7 @@ async def test_a_list_change_rings_for_members_elsewhere_and_for_nobody_else(tea
     assert [frame["chat_id"] for frame in alice.received if is_list_change(frame)] == [str(private.id)]
 
 
-async def test_those_who_read_at_the_same_time_are_written_together_and_their_other_tabs_are_told(
-    team, tabs, monkeypatch
-):
+async def test_concurrent_read_cursors_are_written_together_and_sent_to_other_tabs(team, tabs, monkeypatch):
     writes = []
     write = chats.advance_read_cursors
 
@@ -73,7 +71,7 @@ async def test_those_who_read_at_the_same_time_are_written_together_and_their_ot
     assert not await run_in_db_thread(unread.exists)
 
 
-async def test_nobody_moves_a_cursor_in_a_chat_that_they_do_not_follow_nor_past_its_end(team, tabs):
+async def test_a_cursor_moves_only_in_a_subscribed_chat_and_at_most_to_its_end(team, tabs):
     topic = f"chat:{team.chat.id}"
     charlie, alice = await tabs.of(team.charlie), await tabs.of(team.alice)
     await charlie.send(type="mark_read", topic=topic, seq=3)

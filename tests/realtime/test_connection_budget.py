@@ -26,19 +26,19 @@ def test_RUN8_an_installation_takes_less_than_60_percent_of_the_connections() ->
     assert web + worker + apart + by_hand < 0.6 * ceiling
 
 
-def test_RUN8_the_pool_is_what_holds_them() -> None:
+def test_RUN8_the_pool_limits_the_connections() -> None:
     options = settings.DATABASES["default"]["OPTIONS"]
     assert options["pool"]["max_size"] == settings.MAX_CONNECTIONS
     assert settings.DATABASES["default"]["CONN_MAX_AGE"] == 0
 
 
-def test_RUN8_no_thread_of_a_process_has_to_wait_for_ever_for_a_connection() -> None:
+def test_RUN8_no_thread_waits_for_ever_for_a_connection() -> None:
     """In the web process those of requests and of sockets, in a worker those of runs, tools, heartbeat and sweeper."""
     assert settings.WEB_THREADS + settings.LIVE_THREADS <= settings.MAX_CONNECTIONS
     runs, heartbeat, sweeper = settings.DATABASE_POOL - 2, 1, 1
     assert runs + TOOL_THREADS + heartbeat + sweeper <= settings.MAX_CONNECTIONS
 
 
-def test_SEC5_rights_are_looked_at_within_five_seconds_as_shipped() -> None:
+def test_SEC5_rights_are_checked_within_five_seconds_by_default() -> None:
     """Tests of withdrawn rights run with a faster clock; this holds the one that people get."""
     assert 0 < maintenance.RIGHTS_CHECK_INTERVAL_SECONDS <= 5

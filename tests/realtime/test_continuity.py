@@ -31,7 +31,7 @@ async def wait_for_text(tab, text):
     return await tab.receive_until(lambda frame: text in json.dumps(frame))
 
 
-async def test_MSG2_who_comes_back_gets_exactly_what_they_missed(team, tabs):
+async def test_MSG2_a_client_that_reconnects_gets_exactly_the_missed_rows(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice = await tabs.of(team.alice)
     since = (await alice.follow(topic))["version"]
@@ -50,7 +50,7 @@ async def test_MSG2_who_comes_back_gets_exactly_what_they_missed(team, tabs):
     assert [row["payload"]["text"] for row in sorted(said, key=lambda row: row["seq"])] == numbers(20)
 
 
-async def test_MSG2_who_was_away_too_long_begins_anew(team, tabs, monkeypatch):
+async def test_MSG2_a_client_that_missed_too_much_gets_a_snapshot(team, tabs, monkeypatch):
     monkeypatch.setattr("realtime.catchup.MAX_MISSED", 3)
     alice = await tabs.of(team.alice)
     since = (await alice.follow(f"chat:{team.chat.id}"))["version"]
@@ -60,7 +60,7 @@ async def test_MSG2_who_was_away_too_long_begins_anew(team, tabs, monkeypatch):
     assert answer["snapshot"] is True
 
 
-async def test_MSG3_a_frame_that_the_layer_lost_is_read_once_for_all(team, tabs, monkeypatch, quick):
+async def test_MSG3_a_lost_frame_is_read_once_for_all_sockets(team, tabs, monkeypatch, quick):
     """Nobody hears the frames; the heartbeat's version says that there were some."""
     topic = f"chat:{team.chat.id}"
     tabs_here = [await tabs.of(person) for person in (team.alice, team.bob, team.bob)]
@@ -83,7 +83,7 @@ async def test_MSG3_a_frame_that_the_layer_lost_is_read_once_for_all(team, tabs,
     assert len(reads) == 1
 
 
-async def test_MSG3_a_gap_is_repaired_when_the_next_frame_shows_it(team, tabs, monkeypatch):
+async def test_MSG3_a_gap_is_repaired_after_the_next_frame(team, tabs, monkeypatch):
     topic = f"chat:{team.chat.id}"
     alice = await tabs.of(team.alice)
     await alice.follow(topic)
@@ -105,7 +105,7 @@ async def test_MSG3_a_gap_is_repaired_when_the_next_frame_shows_it(team, tabs, m
     assert texts(alice) == numbers(3)
 
 
-async def test_MSG3_two_commits_that_publish_in_the_other_order_are_put_right_without_a_read(team, tabs, monkeypatch):
+async def test_MSG3_frames_in_the_wrong_order_are_reordered_without_a_read(team, tabs, monkeypatch):
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     monkeypatch.setattr("realtime.hub.catch_up", lambda *args: pytest.fail("nothing was missing"))
@@ -137,7 +137,7 @@ async def cut_lines(valkey) -> None:
             await valkey.client_kill_filter(_id=one["id"])
 
 
-async def test_MSG3_a_line_to_redis_that_was_cut_comes_back_and_nothing_is_missing(team, tabs, valkey, quick):
+async def test_MSG3_no_frame_is_missing_after_the_connection_to_redis_breaks(team, tabs, valkey, quick):
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     for round_ in range(3):
@@ -148,7 +148,7 @@ async def test_MSG3_a_line_to_redis_that_was_cut_comes_back_and_nothing_is_missi
     assert texts(alice) == numbers(15)
 
 
-async def test_a_frame_too_large_to_travel_is_read_from_the_database(team, tabs, monkeypatch):
+async def test_a_too_large_frame_is_read_from_the_database(team, tabs, monkeypatch):
     monkeypatch.setattr("events.publish.MAX_FRAME_BYTES", 1000)
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
@@ -157,7 +157,7 @@ async def test_a_frame_too_large_to_travel_is_read_from_the_database(team, tabs,
     assert frame["rows"][-1]["payload"]["text"] == "x" * 5000
 
 
-async def test_P8_those_who_come_at_once_share_one_read(team, tabs, monkeypatch):
+async def test_P8_concurrent_subscriptions_share_one_read(team, tabs, monkeypatch):
     topic, reads = f"chat:{team.chat.id}", []
 
     def counted(chat_id, since):
@@ -177,7 +177,7 @@ async def test_P8_those_who_come_at_once_share_one_read(team, tabs, monkeypatch)
         assert f"number {number}" in json.dumps(await late.follow(topic))
 
 
-async def test_MSG9_the_heartbeat_says_the_versions_of_what_is_followed(team, tabs, quick):
+async def test_MSG9_the_heartbeat_has_the_versions_of_subscribed_chats(team, tabs, quick):
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(f"chat:{team.chat.id}")
     await bob.follow(f"actor:{team.bob.id}")
@@ -186,7 +186,7 @@ async def test_MSG9_the_heartbeat_says_the_versions_of_what_is_followed(team, ta
     assert (await bob.receive_type("heartbeat"))["versions"] == {}
 
 
-async def test_RUN7_sockets_stay_when_the_database_does_not_answer(team, tabs, monkeypatch, quick, caplog):
+async def test_RUN7_sockets_stay_open_while_the_database_does_not_answer(team, tabs, monkeypatch, quick, caplog):
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
 
@@ -202,7 +202,7 @@ async def test_RUN7_sockets_stay_when_the_database_does_not_answer(team, tabs, m
     await wait_for_text(alice, "still here")
 
 
-def test_MSG4_a_reader_at_a_version_never_finds_an_older_row_later(team):
+def test_MSG4_no_row_appears_later_with_a_version_that_was_already_read(team):
     """50 writers, 40 messages each, one chat; a reader that asks for what came after its version."""
     chat, done, turn = team.chat, threading.Event(), threading.Semaphore(6)
     seen: list[int] = []

@@ -115,7 +115,7 @@ def a_delta(number):
     return {"kind": "delta", "text": f"delta {number}"}
 
 
-async def test_what_an_agent_says_to_a_crowd_is_gathered_and_keeps_its_place():
+async def test_deltas_for_many_followers_are_gathered_and_stay_in_order():
     crowded, crowd = crowded_feed(CROWD_FOLLOWERS)
     for number in range(3):
         crowded.add(a_delta(number))
@@ -136,7 +136,7 @@ async def test_what_an_agent_says_to_a_crowd_is_gathered_and_keeps_its_place():
     assert crowd[0].given[-1] == "delta 5", "after a silence the first word does not wait again"
 
 
-async def test_what_was_gathered_is_one_write_for_each_socket_and_comes_as_single_frames(team, monkeypatch):
+async def test_gathered_deltas_are_one_write_for_each_socket_and_arrive_as_single_frames(team, monkeypatch):
     monkeypatch.setattr(topic_buffer, "CROWD_FOLLOWERS", SOCKETS)
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         written = count_calls(monkeypatch, BoundedSocket, "write_frame")
@@ -148,7 +148,7 @@ async def test_what_was_gathered_is_one_write_for_each_socket_and_comes_as_singl
         assert len(written) == 2 * SOCKETS
 
 
-async def test_what_was_gathered_waits_for_a_slow_connection_as_passing_frames(team):
+async def test_gathered_deltas_wait_for_a_slow_connection_as_transient_frames(team):
     async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
         (socket,) = get_hub().sockets
         connection = socket.outbox.writer
@@ -160,14 +160,14 @@ async def test_what_was_gathered_waits_for_a_slow_connection_as_passing_frames(t
         assert [(await hear(reader, "number"))["number"] for _ in range(2)] == [0, 1]
 
 
-async def test_a_few_hear_every_chunk_at_once():
+async def test_few_followers_get_every_delta_at_once():
     crowded, crowd = crowded_feed(CROWD_FOLLOWERS - 1)
     for number in range(3):
         crowded.add(a_delta(number))
     assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD_FOLLOWERS - 1)
 
 
-async def test_a_heartbeat_is_encoded_once_for_all_who_follow_the_same_chats(team, monkeypatch):
+async def test_a_heartbeat_is_encoded_once_for_all_sockets_with_the_same_chats(team, monkeypatch):
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         beats = count_calls(monkeypatch, Heartbeat, "model_dump_json")
         await maintenance.send_heartbeats(get_hub())
@@ -177,7 +177,7 @@ async def test_a_heartbeat_is_encoded_once_for_all_who_follow_the_same_chats(tea
         assert len(beats) == 1
 
 
-async def test_what_waits_for_a_slow_connection_stays_in_order(team):
+async def test_frames_that_wait_for_a_slow_connection_stay_in_order(team):
     async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
         (socket,) = get_hub().sockets
         connection = socket.outbox.writer
@@ -193,7 +193,7 @@ async def test_what_waits_for_a_slow_connection_stays_in_order(team):
         assert [(await hear(reader, "number"))["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
 
 
-async def test_nothing_follows_a_closing_frame(team):
+async def test_no_frame_is_sent_after_a_close_frame(team):
     async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
         (socket,) = get_hub().sockets
         connection = socket.outbox.writer
@@ -208,7 +208,7 @@ async def test_nothing_follows_a_closing_frame(team):
         assert reader.close_code == 4008
 
 
-async def test_a_chat_that_reads_together_costs_one_redis_message(team, monkeypatch):
+async def test_read_cursors_of_many_people_are_one_redis_message(team, monkeypatch):
     def post():
         with transaction.atomic():
             chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")
@@ -229,7 +229,7 @@ async def test_a_chat_that_reads_together_costs_one_redis_message(team, monkeypa
         assert [len(args[-1]) for args in sent] == [1]
 
 
-async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team, tabs):
+async def test_a_batch_is_sent_only_to_subscribers_of_its_topics(team, tabs):
     alice, bob, charlie = await tabs.of(team.alice), await tabs.of(team.bob), await tabs.of(team.charlie)
     for tab, person in ((alice, team.alice), (bob, team.bob), (charlie, team.charlie)):
         await tab.follow(f"actor:{person.id}")
@@ -240,7 +240,7 @@ async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team,
     assert await charlie.is_silent()
 
 
-def test_a_long_batch_travels_in_messages_of_a_bounded_size(monkeypatch):
+def test_a_long_batch_is_split_into_messages_of_a_bounded_size(monkeypatch):
     sent = count_calls(monkeypatch, redis_client, "publish")
     monkeypatch.setattr(transaction, "on_commit", lambda send, robust: send())
     publish_transient(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))

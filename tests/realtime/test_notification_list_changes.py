@@ -18,7 +18,7 @@ async def say(team, text):
     await run_in_db_thread(chats.post_message, team.alice, team.chat.id, id=new_id(), text=text, wake="nobody")
 
 
-async def test_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team, tabs):
+async def test_a_mention_and_reading_it_are_sent_to_all_tabs_of_the_person(team, tabs):
     first, second, alice = [await tabs.of(person) for person in (team.bob, team.bob, team.alice)]
     for tab in (first, second):
         await tab.follow(f"actor:{team.bob.id}")
@@ -36,7 +36,7 @@ async def test_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team,
     assert not [frame for frame in alice.received if rings(frame)]
 
 
-async def test_what_is_rolled_back_rings_nowhere(team, tabs):
+async def test_a_rolled_back_mention_sends_no_frame(team, tabs):
     def changed_my_mind():
         with transaction.atomic():
             chats.post_message(team.alice, team.chat.id, text="@bob", wake="nobody")

@@ -17,7 +17,7 @@ def people(frame):
     return set(frame["present"])
 
 
-async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
+async def test_presence_is_sent_when_people_come_and_go(team, tabs):
     topic, alice_id, bob_id = f"chat:{team.chat.id}", str(team.alice.id), str(team.bob.id)
     alice = await tabs.of(team.alice)
     assert people(await alice.follow(topic)) == {alice_id}
@@ -37,7 +37,7 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
     await alice.receive_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id})
 
 
-async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
+async def test_presence_of_a_crashed_process_expires(team, tabs, quick):
     topic = Topic("chat", team.chat.id)
     alice = await tabs.of(team.alice)
     await run_in_db_thread(presence.add_present, {topic: [team.bob.id]}, "another process")
@@ -47,7 +47,7 @@ async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
     await alice.receive_until(lambda frame: frame["type"] == "presence" and people(frame) == {str(team.alice.id)})
 
 
-async def test_who_goes_and_comes_back_at_once_is_there(team, tabs):
+async def test_a_person_who_leaves_and_returns_at_once_is_present(team, tabs):
     topic = Topic("chat", team.chat.id)
     alice = await tabs.of(team.alice)
     for _ in range(5):
@@ -60,7 +60,7 @@ async def test_who_goes_and_comes_back_at_once_is_there(team, tabs):
     assert await run_in_db_thread(presence.list_present, topic) == [team.alice.id]
 
 
-def test_presence_is_asked_for_all_chats_in_one_round_trip():
+def test_presence_of_all_chats_takes_one_round_trip():
     mine = {Topic("chat", uuid4()): {uuid4(), uuid4()} for _ in range(10)}
     assert {topic: set(found) for topic, found in presence.renew(mine, "hub").items()} == mine
     assert json.dumps(sorted(str(topic) for topic in mine))

@@ -68,7 +68,7 @@ def frames_tell_the_whole_story(chat: Chat) -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_MSG5_frames_tell_the_whole_story(team, seed):
+def test_MSG5_a_snapshot_and_frames_equal_a_fresh_snapshot(team, seed):
     story, chance = Story(team), random.Random(seed)
     for _ in range(6):
         with frames_tell_the_whole_story(story.chat):
@@ -76,7 +76,7 @@ def test_MSG5_frames_tell_the_whole_story(team, seed):
                 story.take(chance.randrange(10**9))
 
 
-def test_MSG5_who_comes_by_a_link_is_shown_by_the_name_they_have_now(team):
+def test_MSG5_a_person_who_joins_by_a_link_is_published_with_their_present_name(team):
     """Somebody who changes their name while they are let in: the request still holds the old one."""
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     with transaction.atomic():
@@ -173,7 +173,7 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
 
 @proof
 @given(script=scripts)
-async def test_MSG5_whatever_happens_and_whatever_is_lost_the_client_sees_what_is(team, monkeypatch, script):
+async def test_MSG5_a_client_has_the_present_state_after_random_steps_and_lost_frames(team, monkeypatch, script):
     monkeypatch.setattr(topic_buffer, "OUT_OF_ORDER_WAIT_SECONDS", 0.0)
     await play(await run_in_db_thread(Story, team), script)
 
@@ -252,7 +252,7 @@ async def test_write_the_fixtures(team, monkeypatch, name):
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
-def test_MSG5_the_recorded_frames_tell_the_same_as_their_snapshot(path):
+def test_MSG5_the_recorded_frames_equal_their_snapshot(path):
     recorded = json.loads(path.read_text())
     told, fresh = Store(), Store()
     for frame in recorded["frames"]:
@@ -263,13 +263,13 @@ def test_MSG5_the_recorded_frames_tell_the_same_as_their_snapshot(path):
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
-def test_MSG5_the_recorded_frames_are_what_is_sent_today(path):
+def test_MSG5_the_recorded_frames_match_the_present_schema(path):
     """Else: `WRITE_FIXTURES=1 pytest tests/realtime/test_proof.py`."""
     recorded = json.loads(path.read_text())
     for frame in [*recorded["frames"], recorded["snapshot"]]:
         assert server_frame.validate_python(frame).model_dump(mode="json") == frame
 
 
-def test_there_is_something_to_tell():
+def test_every_kind_of_recording_and_enough_steps_exist():
     assert len(list(FIXTURES.glob("*.json"))) == len(KINDS)
     assert len(STEPS) > 20

@@ -22,7 +22,7 @@ from workspaces import services as workspaces
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-def test_SEC5_the_intervals_that_are_shipped_keep_what_is_promised():
+def test_SEC5_the_default_intervals_are_short_enough():
     """Other tests shorten them. Rights: five seconds with the time for the answer; a client connects anew after 25 s of
     silence, in which two heartbeats come."""
     assert maintenance.RIGHTS_CHECK_INTERVAL_SECONDS + 1 <= 5
@@ -31,7 +31,7 @@ def test_SEC5_the_intervals_that_are_shipped_keep_what_is_promised():
     assert maintenance.REPAIR_TIMEOUT <= 5
 
 
-async def test_SEC5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
+async def test_SEC5_a_removed_participant_gets_no_more_frames_of_the_chat(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     for tab in (alice, bob):
@@ -47,7 +47,7 @@ async def test_SEC5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
     assert (await bob.follow(topic))["code"] == "not_found"
 
 
-async def test_SEC5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
+async def test_SEC5_a_person_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     bob = await tabs.of(team.bob)
     topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
     for topic in topics | {f"actor:{team.bob.id}"}:
@@ -58,7 +58,7 @@ async def test_SEC5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     assert [str(topic) for socket in get_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
 
 
-async def test_SEC5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, tabs, quick):
+async def test_SEC5_a_right_withdrawn_without_a_notification_ends_within_five_seconds(team, tabs, quick):
     """The shared look finds it also when the news was lost."""
     bob = await tabs.of(team.bob)
     await bob.follow(f"chat:{team.chat.id}")
@@ -67,7 +67,7 @@ async def test_SEC5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team
 
 
 @pytest.mark.parametrize("way", ["signs out", "is deactivated", "has a new password"])
-async def test_SEC5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, way):
+async def test_SEC5_a_socket_is_closed_when_its_sign_in_ends(team, tabs, quick, way):
     bob, alice = await tabs.of(team.bob), await tabs.of(team.alice)
     await bob.follow(f"chat:{team.chat.id}")
 
@@ -88,7 +88,7 @@ async def test_SEC5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick
     assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-async def test_SEC5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, monkeypatch):
+async def test_SEC5_sockets_are_closed_at_once_when_the_person_signs_out(team, tabs, monkeypatch):
     """The other session of the same person stays."""
     monkeypatch.setattr("realtime.maintenance.RIGHTS_CHECK_INTERVAL_SECONDS", 3600.0)
     page = Client()
@@ -103,7 +103,7 @@ async def test_SEC5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, m
     assert (await elsewhere.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-def test_EDIT6_the_shared_question_answers_as_the_gate_of_each_topic(team):
+def test_EDIT6_the_check_of_all_sockets_agrees_with_the_permission_functions(team):
     """Every person and topic, in several states of the world: the same answer as `get_chat_for` and its like."""
     people = [team.alice, team.bob, team.charlie]
     topics = [
@@ -139,7 +139,7 @@ def passes(person, topic):
     return topic.kind != "actor" or topic.id == person.id
 
 
-def test_the_shared_questions_cost_the_same_for_two_and_for_twenty(team, django_assert_num_queries):
+def test_checking_rights_takes_the_same_queries_for_two_and_twenty_sockets(team, django_assert_num_queries):
     def pairs(count):
         chats_ = [chats.create_chat(team.alice, team.workspace.id, title=str(number)) for number in range(count)]
         return {(team.alice.id, Topic("chat", chat.id)) for chat in chats_} | {

@@ -35,14 +35,14 @@ def test_every_frame_payload_and_code_is_in_the_schema(document):
     assert {"ServerFrame", "ClientFrame", "SpecContent"} <= schemas.keys()
 
 
-def test_a_field_with_a_default_is_always_there_and_nothing_has_a_title(document):
+def test_fields_with_a_default_are_required_and_there_are_no_titles(document):
     schemas = document["components"]["schemas"]
     assert set(schemas["TextMessageRow"]["required"]) == set(schemas["TextMessageRow"]["properties"])
     assert all("title" not in schema for schema in schemas.values())
     assert "title" in schemas["ChatRow"]["properties"]
 
 
-def test_a_message_is_one_flat_union_and_each_type_has_its_payload(document):
+def test_messages_are_a_flat_union_and_each_type_has_its_payload(document):
     schemas = document["components"]["schemas"]
     rows = [schemas[one["$ref"].rpartition("/")[2]]["properties"] for one in schemas["MessageRow"]["oneOf"]]
     payloads = {
@@ -60,7 +60,7 @@ def test_only_a_field_that_is_null_may_be_missing_in_a_payload(document):
         assert set(schema["required"]) == schema["properties"].keys() - null
 
 
-def test_no_union_stands_in_a_union_and_none_has_a_discriminator(document):
+def test_there_are_no_nested_unions_and_no_discriminators(document):
     def unions(node):
         if isinstance(node, dict):
             yield from [node] if isinstance(node.get("oneOf"), list) else []
@@ -75,13 +75,13 @@ def test_no_union_stands_in_a_union_and_none_has_a_discriminator(document):
         assert all("oneOf" not in member for member in union["oneOf"])
 
 
-def test_every_reference_leads_somewhere(document):
+def test_every_reference_has_a_component(document):
     text = json.dumps(document)
     named = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
     assert named <= document["components"]["schemas"].keys()
 
 
-def test_the_schema_says_when_it_is_out_of_date(tmp_path, monkeypatch):
+def test_export_schema_check_fails_for_an_outdated_schema(tmp_path, monkeypatch):
     target = tmp_path / "openapi.json"
     monkeypatch.setattr(export_schema, "TARGET", target)
     with pytest.raises(CommandError):
@@ -93,7 +93,7 @@ def test_the_schema_says_when_it_is_out_of_date(tmp_path, monkeypatch):
         call_command("export_schema", "--check")
 
 
-def test_every_operation_says_how_it_refuses_in_the_one_shape_of_errors(document):
+def test_every_operation_documents_its_error_responses(document):
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             expected = {"400", "401", "403", "404", "429", "503"} | (
@@ -108,7 +108,7 @@ def test_every_operation_says_how_it_refuses_in_the_one_shape_of_errors(document
     assert set(document["components"]["schemas"]["ErrorFacts"]["properties"]) == {"code", "message", "hints", "data"}
 
 
-def test_what_is_refused_stands_in_the_schema(document):
+def test_restrictions_of_fields_are_in_the_schema(document):
     schemas = document["components"]["schemas"]
 
     def field(shape, name):
@@ -128,11 +128,11 @@ def test_what_is_refused_stands_in_the_schema(document):
 
 
 @pytest.mark.parametrize("seq", [True, False, "1", None, [1], 1.5])
-def test_a_number_in_json_is_a_number(team, seq):
+def test_a_number_in_json_must_be_an_integer(team, seq):
     client_for(team, "alice").refused(400, "invalid", "PUT", f"chats/{team.chat.pk}/read", {"seq": seq})
 
 
-def test_a_number_in_a_query_is_text(team):
+def test_a_number_in_a_query_is_parsed_from_text(team):
     client_for(team, "alice").ok("GET", f"chats/{team.chat.pk}/messages?limit=3")
 
 
@@ -145,7 +145,7 @@ DEEP = {"custom_config": {"a": {"b": {"c": 1}}}, "tool": "web_fetch"}
      {"tools": [{"tool": "web_fetch", "is_enabled": 1}]}, {"tools": [{"tool": "web_fetch", "is_enabled": "yes"}]},
      {"tools": [DEEP]}, {"tools": [{"tool": "web_fetch", "custom_config": {str(n): n for n in range(51)}}]}],
 )  # fmt: skip
-def test_what_a_spec_holds_is_as_the_schema_says_also_deep_inside(team, content):
+def test_nested_fields_of_a_spec_are_validated_as_the_schema_states(team, content):
     path = f"chats/{team.chat.pk}/agents/{team.robin.pk}/draft"
     alice = client_for(team, "alice")
     alice.refused(400, "invalid", "PUT", path, {"content": content})
@@ -153,7 +153,7 @@ def test_what_a_spec_holds_is_as_the_schema_says_also_deep_inside(team, content)
 
 
 @pytest.mark.parametrize("revision", [-1, 2**31, 10**30, 1.5, "1", True])
-def test_a_revision_is_a_number_that_a_column_holds(team, revision):
+def test_a_revision_must_fit_the_database_column(team, revision):
     path = f"workspaces/{team.workspace.pk}"
     client_for(team, "alice").refused(400, "invalid", "PATCH", path, {"name": "New", "revision": revision})
     team.workspace.refresh_from_db()
@@ -161,7 +161,7 @@ def test_a_revision_is_a_number_that_a_column_holds(team, revision):
 
 
 @pytest.mark.parametrize("id", ["019aa0aa000070008000000000000000", "urn:uuid:019aa0aa-0000-7000-8000-000000000000", 7])
-def test_an_id_is_written_with_its_hyphens(team, id):
+def test_an_id_without_hyphens_is_refused(team, id):
     path = f"chats/{team.chat.pk}/messages"
     client_for(team, "alice").refused(400, "invalid", "POST", path, {"id": id, "text": "hello"})
     assert not team.chat.messages.filter(type="TEXT_MESSAGE").exists()
@@ -171,11 +171,11 @@ def test_an_id_is_written_with_its_hyphens(team, id):
     "query", ["notifications?unread=1", "notifications?unread=yes", "workspaces?limit=1_0", "workspaces?limit=%2B1",
               "workspaces?limit=1&limit=2", "workspaces?cursor=&cursor="],
 )  # fmt: skip
-def test_a_query_is_written_as_the_schema_says_and_each_of_it_once(team, query):
+def test_an_invalid_or_repeated_query_parameter_is_refused(team, query):
     client_for(team, "alice").refused(400, "invalid", "GET", query)
 
 
-def test_a_query_says_what_it_needs_and_is_never_null(document):
+def test_query_parameters_have_their_required_flag_and_are_never_null(document):
     for path, methods in document["paths"].items():
         for parameter in methods.get("get", {}).get("parameters", ()):
             assert "anyOf" not in parameter["schema"], (path, parameter)
@@ -183,7 +183,7 @@ def test_a_query_says_what_it_needs_and_is_never_null(document):
     assert {one["name"] for one in diff if one.get("required")} == {"agent_id", "a", "b"}
 
 
-def test_what_depends_on_another_field_stands_in_the_schema(document):
+def test_dependencies_between_fields_are_in_the_schema(document):
     schemas = document["components"]["schemas"]
     assert document["openapi"].startswith("3.1.")
     write = jsonschema.Draft202012Validator(schemas["DraftBodyRequest"]["not"])

@@ -44,7 +44,7 @@ async def come(buffer, since):
     return json.loads(answer.text)
 
 
-async def test_those_who_come_from_different_versions_share_a_read_from_the_lowest():
+async def test_subscriptions_from_different_versions_share_a_read_from_the_lowest():
     chat = Chat()
     buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
     answers = await asyncio.gather(*(come(buffer, since) for since in range(100, 0, -1)))
@@ -52,7 +52,7 @@ async def test_those_who_come_from_different_versions_share_a_read_from_the_lowe
     assert chat.reads == [1]
 
 
-async def test_those_who_come_while_it_is_read_wait_for_the_next_read_together():
+async def test_subscriptions_during_a_read_share_the_next_read():
     chat = Chat()
     buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
     first = [asyncio.create_task(come(buffer, since)) for since in (900, 800)]
@@ -65,7 +65,7 @@ async def test_those_who_come_while_it_is_read_wait_for_the_next_read_together()
     assert chat.most_at_once == 1
 
 
-async def test_somebody_who_comes_and_goes_makes_no_second_read_at_the_same_time():
+async def test_subscribing_repeatedly_does_not_start_concurrent_reads():
     chat = Chat()
     buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
     tasks = []
@@ -79,14 +79,14 @@ async def test_somebody_who_comes_and_goes_makes_no_second_read_at_the_same_time
     assert len(chat.reads) <= 12
 
 
-async def test_a_version_that_never_was_gets_the_whole_chat_beside_others():
+async def test_an_unknown_version_gets_a_snapshot_among_other_subscriptions():
     chat = Chat()
     buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
     known, unknown = await asyncio.gather(come(buffer, 10), come(buffer, 5000))
     assert (known["snapshot"], unknown["snapshot"]) == (False, True)
 
 
-async def test_a_read_that_fails_fails_for_those_who_waited_and_the_next_one_is_asked_anew():
+async def test_a_failed_read_fails_for_waiting_subscriptions_and_the_next_one_reads_again():
     chat, broken = Chat(), [True]
 
     async def catch_up(topic, since):
@@ -101,7 +101,7 @@ async def test_a_read_that_fails_fails_for_those_who_waited_and_the_next_one_is_
     assert (await come(buffer, 1))["version"] == 1000
 
 
-async def test_all_sockets_of_a_person_have_one_allowance_and_another_person_has_their_own(team, tabs, monkeypatch):
+async def test_all_sockets_of_a_person_share_a_token_bucket(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "PERSON_MESSAGES_PER_SECOND", 0.01)
     monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 6)
     alices = [await tabs.of(team.alice) for _ in range(3)]

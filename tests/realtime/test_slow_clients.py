@@ -39,7 +39,7 @@ def address(server):
     return f"ws://127.0.0.1:{server.config.port}/ws/"
 
 
-async def test_MSG7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(team, server):
+async def test_MSG7_a_stalled_client_gets_the_close_code_if_it_reads_again_in_time(team, server):
     """What waits for them is bounded meanwhile. How one who never reads again is cut: `test_attacks.py`."""
     topic = f"chat:{team.chat.id}"
     head = await run_in_db_thread(newest, team.chat.id)
@@ -65,7 +65,7 @@ async def test_MSG7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(
         assert alice.close_code == 4008
 
 
-async def test_MSG8_a_frame_too_large_ends_its_socket_and_no_other(team, server):
+async def test_MSG8_a_too_large_frame_closes_only_its_socket(team, server):
     key, other = await run_in_db_thread(signed_in, team.alice), await run_in_db_thread(signed_in, team.bob)
     async with connect(address(server), additional_headers={"X-Session-Token": other}) as neighbour:
         async with connect(address(server), additional_headers={"X-Session-Token": key}) as socket:
@@ -105,7 +105,7 @@ async def come(server, key, topics, since):
     return socket, answer
 
 
-async def test_MSG6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeypatch):
+async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, monkeypatch):
     """What they missed is there for each, once; the database is asked for all together, on a few connections."""
     monkeypatch.setattr(limits, "MAX_SOCKETS", TABS)
     asked: Counter[str] = Counter()
@@ -178,7 +178,7 @@ def anything(rng, topics):
     return text
 
 
-async def test_SEC20_ten_thousand_messages_of_anything_and_the_socket_lives_on(team, server, monkeypatch, caplog):
+async def test_SEC20_a_socket_survives_ten_thousand_random_messages(team, server, monkeypatch, caplog):
     monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 1e6)
     monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]

@@ -49,7 +49,7 @@ async def test_a_message_reaches_the_others_in_order(team, tabs):
         assert texts(tab) == [f"number {number}" for number in range(5)]
 
 
-async def test_a_list_change_rings_at_the_door_of_whom_it_concerns(team, tabs):
+async def test_a_read_cursor_is_sent_only_to_its_person(team, tabs):
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(f"actor:{team.alice.id}")
     await bob.follow(f"workspace:{team.workspace.id}")
@@ -58,7 +58,7 @@ async def test_a_list_change_rings_at_the_door_of_whom_it_concerns(team, tabs):
     assert await bob.is_silent()
 
 
-async def test_SEC4_an_outsider_hears_nothing_and_learns_nothing(team, tabs):
+async def test_SEC4_an_outsider_gets_no_frames_of_a_chat_and_no_information_about_it(team, tabs):
     charlie = await tabs.of(team.charlie)
     answers = [
         await charlie.follow(topic)
@@ -74,7 +74,7 @@ async def test_SEC4_an_outsider_hears_nothing_and_learns_nothing(team, tabs):
     assert not any(socket.subscriptions for socket in get_hub().sockets)
 
 
-async def test_SEC6_a_cookie_needs_a_page_of_ours(team, tabs):
+async def test_SEC6_a_cookie_requires_our_origin(team, tabs):
     for origin in (
         None, "null", "", "https://evil.example", "http://localhost:8000.evil.example", "http://evil@localhost:8000",
         "http://localhost:9999", "http://localhost", "ftp://localhost:8000", "http://localhost:8000/path", "localhost:8000",
@@ -83,7 +83,7 @@ async def test_SEC6_a_cookie_needs_a_page_of_ours(team, tabs):
         assert not await tab.connect(), origin
 
 
-async def test_SEC6_a_host_that_is_not_ours_is_refused_also_with_an_origin_that_fits(team, tabs):
+async def test_SEC6_an_unknown_host_is_refused_even_with_a_matching_origin(team, tabs):
     key = await run_in_db_thread(signed_in, team.alice)
     headers = [
         (b"host", b"evil.example"),
@@ -93,19 +93,19 @@ async def test_SEC6_a_host_that_is_not_ours_is_refused_also_with_an_origin_that_
     assert not await tabs.with_headers(headers).connect()
 
 
-async def test_SEC6_the_address_that_the_operator_named_is_ours(team, tabs, settings):
+async def test_SEC6_the_configured_public_url_is_an_allowed_origin(team, tabs, settings):
     settings.CSRF_TRUSTED_ORIGINS = ["https://atelier.example.org"]
     assert await (await tabs.knocking(team.alice, origin="https://atelier.example.org")).connect()
 
 
-async def test_SEC6_a_token_in_a_header_needs_no_page(team, tabs):
+async def test_SEC6_a_session_token_in_a_header_requires_no_origin(team, tabs):
     key = await run_in_db_thread(signed_in, team.alice)
     tab = tabs.with_headers([(b"host", b"localhost:8000"), (b"x-session-token", key.encode())])
     assert await tab.connect()
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-async def test_nobody_enters_without_a_living_session(team, tabs):
+async def test_a_socket_without_a_valid_session_is_closed(team, tabs):
     for key in ("", "nonsense"):
         tab = await tabs.knocking(team.alice, key=key or "x")
         assert await tab.connect()
@@ -122,7 +122,7 @@ async def test_only_one_path_is_a_socket(team, tabs):
     assert not await tabs.with_headers([(b"host", b"localhost:8000")], path="/ws/other").connect()
 
 
-async def test_SEC20_whatever_is_said_the_socket_lives_on(team, tabs):
+async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
     tab = await tabs.of(team.alice)
     for text in ("", "{", "[]", "null", '{"type": "subscribe"}', '{"type": "delete", "topic": "x"}',
                  '{"type": "subscribe", "topic": 5}', '{"type":"subscribe","topic":"chat:x","since":-1}',
@@ -135,13 +135,13 @@ async def test_SEC20_whatever_is_said_the_socket_lives_on(team, tabs):
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-async def test_MSG8_a_frame_that_is_too_large_ends_the_socket(team, tabs):
+async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs):
     tab = await tabs.of(team.alice)
     await tab.socket.send_to(text_data="x" * (limits.MAX_FRAME + 1))
     assert await tab.wait_for_close() == 1009
 
 
-async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypatch):
+async def test_a_client_that_sends_too_much_gets_errors_and_is_then_closed(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 5.0)
     monkeypatch.setattr(limits, "SOCKET_MESSAGES_PER_SECOND", 0.0)
     tab = await tabs.of(team.alice)
@@ -152,7 +152,7 @@ async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypat
     assert {frame["code"] for frame in tab.received if frame["type"] == "error"} == {"limit_reached"}
 
 
-async def test_a_person_has_only_so_many_sockets_and_a_socket_so_many_topics(team, tabs, monkeypatch):
+async def test_the_sockets_of_a_person_and_the_topics_of_a_socket_are_limited(team, tabs, monkeypatch):
     monkeypatch.setattr("server.limits.MAX_SOCKETS", 2)
     monkeypatch.setattr("server.limits.MAX_SUBSCRIPTIONS", 1)
     tab, _ = await tabs.of(team.alice), await tabs.of(team.alice)
@@ -163,7 +163,7 @@ async def test_a_person_has_only_so_many_sockets_and_a_socket_so_many_topics(tea
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-async def test_after_unsubscribing_nothing_comes(team, tabs):
+async def test_no_frames_are_sent_after_unsubscribing(team, tabs):
     tab = await tabs.of(team.alice)
     await tab.follow(f"chat:{team.chat.id}")
     await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
@@ -172,7 +172,7 @@ async def test_after_unsubscribing_nothing_comes(team, tabs):
     assert await tab.is_silent()
 
 
-async def test_typing_is_told_to_the_others_and_not_more_than_once_in_two_seconds(team, tabs):
+async def test_typing_is_sent_to_others_at_most_every_two_seconds(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(topic)
@@ -183,7 +183,7 @@ async def test_typing_is_told_to_the_others_and_not_more_than_once_in_two_second
     assert await bob.is_silent()
 
 
-async def test_EDIT6_nobody_types_in_a_chat_that_they_do_not_follow(team, tabs):
+async def test_EDIT6_typing_requires_a_subscription_to_the_chat(team, tabs):
     alice, charlie = await tabs.of(team.alice), await tabs.of(team.charlie)
     await alice.follow(f"chat:{team.chat.id}")
     await charlie.send(type="typing", topic=f"chat:{team.chat.id}")
@@ -201,7 +201,7 @@ def draft_with_caret(team, draft, caret):
 
 
 @pytest.mark.parametrize("forger", ["alice", "bob", "charlie"])
-async def test_EDIT6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
+async def test_EDIT6_a_socket_cannot_write_a_draft_or_move_a_caret(team, tabs, forger):
     draft = await run_in_db_thread(
         drafts.claim_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
     )
@@ -218,7 +218,7 @@ async def test_EDIT6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forge
 
 
 @pytest.mark.parametrize(("caret", "heard"), [(2, 2), (10**18, 4), (-3, 0), (None, None)])
-async def test_MSG7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, heard):
+async def test_MSG7_a_published_caret_is_within_its_text(team, tabs, caret, heard):
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = await run_in_db_thread(drafts.claim_draft, **where, content=None)
     reader = await tabs.of(team.bob)
@@ -228,7 +228,7 @@ async def test_MSG7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret,
     assert (await reader.receive_type("draft"))["caret"] == heard
 
 
-async def test_MSG7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
+async def test_MSG7_a_stalled_client_loses_deltas_first_and_then_the_connection(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "MAX_WAITING_FRAMES", 3)
     tab = await tabs.of(team.alice)
     socket = next(iter(get_hub().sockets))
@@ -243,7 +243,7 @@ async def test_MSG7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(tea
 
 
 @pytest.mark.parametrize("others", [True, False])
-async def test_MSG5_what_came_while_the_snapshot_was_read_follows_it(team, tabs, monkeypatch, others):
+async def test_MSG5_frames_that_arrive_during_the_read_follow_the_snapshot(team, tabs, monkeypatch, others):
     """Subscribe first, read then; a message in between comes after the answer, whether others follow already or not."""
     monkeypatch.setattr(topic_buffer, "SHARED_READ_SECONDS", 0.0)
     if others:
@@ -264,7 +264,7 @@ async def test_MSG5_what_came_while_the_snapshot_was_read_follows_it(team, tabs,
     assert frame["after"] == answer["version"]
 
 
-async def test_a_broken_socket_hurts_nobody_else(team, tabs):
+async def test_a_broken_socket_does_not_affect_others(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(topic)

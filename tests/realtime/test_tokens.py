@@ -21,7 +21,7 @@ def by_token(tabs, text, *more):
     return tabs.with_headers([(b"host", b"localhost:8000"), (b"authorization", f"Bearer {text}".encode()), *more])
 
 
-async def test_SEC6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
+async def test_SEC6_a_token_opens_a_socket_from_any_origin(team, tabs, made):
     _, text = made
     for origin in ([], [(b"origin", b"https://elsewhere.example")]):
         tab = by_token(tabs, text, *origin)
@@ -30,7 +30,7 @@ async def test_SEC6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
         assert (await tab.follow(f"workspace:{team.elsewhere.id}"))["code"] == "not_found"
 
 
-async def test_EDIT6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, made, monkeypatch):
+async def test_EDIT6_a_read_only_token_cannot_change_anything_by_a_socket(team, tabs, made, monkeypatch):
     monkeypatch.setattr(read_cursors, "WRITE_DELAY_SECONDS", 0.0)
     token, text = made
     await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, scope="read")
@@ -51,7 +51,7 @@ def _in_transaction(deed, *args):
 
 
 @pytest.mark.parametrize("end", ["revoked", "deactivated"])
-async def test_SEC5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, monkeypatch):
+async def test_SEC5_sockets_of_a_token_are_closed_at_once_when_it_ends(team, tabs, made, end, monkeypatch):
     monkeypatch.setattr(maintenance, "RIGHTS_CHECK_INTERVAL_SECONDS", 60.0)  # not by the clock
     token, text = made
     tab, session = by_token(tabs, text), await tabs.of(team.alice)
@@ -67,7 +67,7 @@ async def test_SEC5_with_the_token_its_sockets_end_at_once(team, tabs, made, end
 
 
 @pytest.mark.usefixtures("quick")
-async def test_SEC5_an_expired_token_ends_by_the_clock(team, tabs, made):
+async def test_SEC5_sockets_are_closed_when_their_token_expires(team, tabs, made):
     token, text = made
     tab = by_token(tabs, text)
     assert await tab.connect()
@@ -75,7 +75,7 @@ async def test_SEC5_an_expired_token_ends_by_the_clock(team, tabs, made):
     assert await tab.wait_for_close() == 4003
 
 
-async def test_SEC5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(
+async def test_SEC5_a_new_password_or_signing_out_everywhere_closes_only_sockets_of_sessions(
     team, tabs, made, monkeypatch
 ):
     monkeypatch.setattr(maintenance, "RIGHTS_CHECK_INTERVAL_SECONDS", 60.0)
@@ -91,7 +91,7 @@ async def test_SEC5_a_new_password_and_signing_out_everywhere_end_the_sockets_of
     assert await program.is_silent()
 
 
-async def test_SEC7_what_is_no_token_opens_nothing(team, tabs, made):
+async def test_SEC7_an_invalid_token_opens_no_socket(team, tabs, made):
     _, text = made
     session = (b"cookie", b"sessionid=" + (await tabs.knocking(team.alice)).socket.scope["headers"][1][1][10:])
     ours = (b"origin", b"http://localhost:8000")

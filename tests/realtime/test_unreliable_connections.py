@@ -59,7 +59,7 @@ class Client:
                 self.answers.append(frame["snapshot"])
 
 
-async def test_MSG2_two_hundred_messages_over_a_line_that_is_reset_again_and_again(team):
+async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repeatedly(team):
     """The client keeps its version, and comes back with it: every message once, none lost."""
     client = Client(f"chat:{team.chat.id}", await run_in_db_thread(signed_in, team.alice))
     async with serve(application) as server:
@@ -90,7 +90,7 @@ async def test_MSG2_two_hundred_messages_over_a_line_that_is_reset_again_and_aga
     assert [row["payload"]["text"] for row in sorted(rows, key=lambda row: row["seq"])] == numbers(MESSAGES)
 
 
-async def test_MSG3_a_burst_of_two_thousand_is_there_within_one_heartbeat(team, tabs, monkeypatch):
+async def test_MSG3_a_burst_of_two_thousand_messages_arrives_within_one_heartbeat(team, tabs, monkeypatch):
     """One frame may wait for the one before it, and Redis loses the line meanwhile; the heartbeat is the shipped one."""
     monkeypatch.setattr("realtime.topic_buffer.MAX_HELD_BACK", 1)
     reads = []

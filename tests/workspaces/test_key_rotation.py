@@ -40,14 +40,14 @@ def rotate(**options):
     return said.getvalue()
 
 
-def test_everything_opens_with_the_newest_key_alone_afterwards(stored, settings):
+def test_after_a_rotation_the_newest_key_decrypts_all(stored, settings):
     assert "Everything opens with the newest key" in rotate(batch=3)
     settings.SECRET_KEYS = [NEW]
     assert keys_of(stored) == [f"sk-secret-{number}" for number in range(7)]
     assert set(Credential.objects.values_list("revision", flat=True)) == {1}
 
 
-def test_rotation_that_is_broken_off_goes_on_where_it_was(stored, settings):
+def test_an_interrupted_rotation_continues(stored, settings):
     rotation = workspaces.rotate_model_keys(batch=3)
     assert next(rotation) == (3, 0)
     del rotation
@@ -58,7 +58,7 @@ def test_rotation_that_is_broken_off_goes_on_where_it_was(stored, settings):
     assert keys_of(stored) == [f"sk-secret-{number}" for number in range(7)]
 
 
-def test_key_that_is_set_meanwhile_is_not_overwritten(stored, monkeypatch):
+def test_a_key_that_is_set_during_the_rotation_is_not_overwritten(stored, monkeypatch):
     def meanwhile(sealed):
         Credential.objects.filter(encrypted_key=sealed).update(encrypted_key="set meanwhile")
         return "the old one, encrypted anew"
@@ -68,7 +68,7 @@ def test_key_that_is_set_meanwhile_is_not_overwritten(stored, monkeypatch):
     assert set(Credential.objects.values_list("encrypted_key", flat=True)) == {"set meanwhile"}
 
 
-def test_key_that_does_not_open_is_told_and_the_others_are_done(stored, settings):
+def test_an_undecryptable_key_is_reported_and_the_others_are_rotated(stored, settings):
     Credential.objects.filter(workspace=stored[2]).update(
         encrypted_key=Fernet(Fernet.generate_key()).encrypt(b"x").decode()
     )

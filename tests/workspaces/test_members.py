@@ -21,7 +21,7 @@ from workspaces.models import Membership
 pytestmark = pytest.mark.django_db
 
 
-def test_who_leaves_the_workspace_leaves_all_its_chats(team):
+def test_removing_a_member_removes_them_from_all_chats(team):
     other = chats.create_chat(team.bob, team.workspace.id, title="Bob's")
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     assert not ChatActor.objects.filter(actor=team.bob, ended_at=None).exists()
@@ -30,7 +30,7 @@ def test_who_leaves_the_workspace_leaves_all_its_chats(team):
             get_chat_for(team.bob, chat.id, ChatVerb.SEE)
 
 
-def test_coming_back_finds_the_same_place(team):
+def test_a_participant_who_is_added_again_keeps_their_row(team):
     participant = ChatActor.objects.get(chat=team.chat, actor=team.bob)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     chats.add_participant(team.alice, team.chat.id, team.bob.id)
@@ -41,7 +41,7 @@ def test_coming_back_finds_the_same_place(team):
     assert refusal.value.code == Code.ALREADY_PARTICIPANT
 
 
-def test_the_last_editor_stays(team):
+def test_the_last_editor_cannot_be_removed(team):
     with pytest.raises(Conflict) as refusal:
         workspaces.remove_member(team.alice, team.workspace.id, team.alice.id)
     assert refusal.value.code == Code.LAST_EDITOR
@@ -50,7 +50,7 @@ def test_the_last_editor_stays(team):
     assert list(Membership.objects.filter(workspace=team.workspace).values_list("actor", flat=True)) == [team.bob.id]
 
 
-def test_a_link_is_worth_what_its_maker_may_do_now(team):
+def test_a_link_of_a_demoted_editor_is_refused(team):
     workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="editor")
     _, url = chats.create_link(team.bob, team.chat.id, role="editor", hours=1)
     token = url.rsplit("/", 1)[1]
@@ -105,7 +105,7 @@ PUBLISHED = {**PUBLIC, "published_by_workspace": True, "published_from_agent": T
     ],
     ids=str,
 )
-def test_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so(team, fields, rule):
+def test_the_database_refuses_invalid_actors_by_the_expected_constraint(team, fields, rule):
     wren = make_agent(team.workspace, team.alice, "Wren")
     Actor.objects.create(**{**SHIPPED, "name": "Known", "handle": "known"})
     copy = {**PUBLISHED, "name": "Copy", "handle": "copy"}
@@ -132,8 +132,8 @@ def named(fields, team, origin):
     return {name: rows[name] if name in rows and value else value for name, value in fields.items()}
 
 
-def test_every_rule_of_an_actor_is_tried_above():
-    [mark] = test_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so.pytestmark
+def test_every_constraint_of_an_actor_is_tested():
+    [mark] = test_the_database_refuses_invalid_actors_by_the_expected_constraint.pytestmark
     tried = {rule for _, rule in mark.args[1]}
     assert {constraint.name for constraint in Actor._meta.constraints} <= tried
 
@@ -158,7 +158,7 @@ def delete_rows_of(agent):
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
-def test_the_origin_of_a_public_agent_is_not_deleted_by_the_service_nor_by_the_database(team):
+def test_the_original_of_a_public_agent_cannot_be_deleted_by_the_service_or_in_the_database(team):
     copy = published(team)
     with pytest.raises(Conflict) as refusal:
         agents.delete_agent(team.alice, team.robin.id)

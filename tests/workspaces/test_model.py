@@ -25,7 +25,7 @@ def set_model(team, **fields):
     return workspaces.set_model(team.alice, team.workspace.id, **fields)
 
 
-def test_SEC17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
+def test_SEC17_the_key_is_stored_encrypted_and_only_its_end_is_returned(team):
     row = set_model(team)
     assert CANARY not in row.encrypted_key
     assert CANARY not in build_model_row(row).model_dump_json()
@@ -35,7 +35,7 @@ def test_SEC17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
     assert CANARY not in repr(endpoint)
 
 
-def test_a_short_key_shows_nothing_of_itself_but_that_it_is_stored_and_it_is_forgotten_by_an_empty_one(team, settings):
+def test_the_end_of_a_short_key_is_not_returned_and_an_empty_key_deletes_it(team, settings):
     settings.ALLOW_PRIVATE_HOSTS = ("127.0.0.1:9999",)
     own = {"provider": "openai_compatible", "api_base": "http://127.0.0.1:9999/v1"}
     assert not build_model_row(None).has_key
@@ -47,14 +47,14 @@ def test_a_short_key_shows_nothing_of_itself_but_that_it_is_stored_and_it_is_for
     assert (gone.encrypted_key, build_model_row(gone).has_key) == ("", False)
 
 
-def test_SEC18_a_key_moved_to_another_workspace_does_not_open(team):
+def test_SEC18_a_key_moved_to_another_workspace_cannot_be_decrypted(team):
     row = set_model(team)
     CredentialFactory.create(workspace=team.elsewhere, encrypted_key=row.encrypted_key)
     with pytest.raises(WrongOwner):
         get_endpoint(team.elsewhere)
 
 
-def test_SEC18_keys_rotate_and_an_old_key_still_opens_until_it_is_retired(settings):
+def test_SEC18_old_secret_keys_decrypt_until_they_are_removed(settings):
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.SECRET_KEYS = [old]
     sealed = encrypt_for(Secret("s"), owner="w", purpose="p")
@@ -69,7 +69,7 @@ def test_SEC18_keys_rotate_and_an_old_key_still_opens_until_it_is_retired(settin
         decrypt_for(fresh, owner="w", purpose="other")
 
 
-def test_a_key_is_kept_for_the_same_provider_and_asked_again_for_another_address(team, settings):
+def test_a_key_is_kept_for_the_same_address_and_deleted_for_another(team, settings):
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999", "127.0.0.1:8888"})
     first = set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:9999/v1")
     same = set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:9999/v1", key=None, revision=1)
@@ -79,7 +79,7 @@ def test_a_key_is_kept_for_the_same_provider_and_asked_again_for_another_address
     assert get_endpoint(team.workspace)[0].key.reveal() == ""
 
 
-def test_a_stale_revision_overwrites_nothing(team):
+def test_a_stale_revision_is_refused(team):
     set_model(team)
     with pytest.raises(Conflict):
         set_model(team, default_model="other")
@@ -107,14 +107,14 @@ def test_a_stale_revision_overwrites_nothing(team):
         ({"provider": "openai_compatible", "api_base": "http://169.254.169.254/latest"}, Code.HOST_REFUSED),
     ],
 )
-def test_what_cannot_be_a_model_is_refused(team, fields, code):
+def test_invalid_settings_of_a_model_are_refused(team, fields, code):
     with pytest.raises(Invalid) as refusal:
         set_model(team, **fields)
     assert refusal.value.code == code
     assert not Credential.objects.exists()
 
 
-def test_what_a_provider_needs_besides_its_key_is_kept_and_comes_back(team):
+def test_options_of_a_provider_are_stored_and_returned(team):
     options = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
     row = set_model(team, provider="bedrock", options=options)
     assert CANARY not in row.encrypted_key
@@ -126,7 +126,7 @@ def test_what_a_provider_needs_besides_its_key_is_kept_and_comes_back(team):
     assert (moved.options["region"], bool(moved.encrypted_key)) == ("us-east-1", True)
 
 
-def test_without_a_key_the_operators_model_answers_and_else_the_demo(team, settings):
+def test_without_a_key_the_operators_model_is_used_or_else_the_demo(team, settings):
     assert get_endpoint(team.workspace)[0].paid_by == "demo"
     settings.SYSTEM_MODEL = {"provider": "openai", "api_base": "", "key": CANARY, "models": ("gpt-system", "gpt-small")}
     endpoint, model = get_endpoint(team.workspace)
@@ -136,7 +136,7 @@ def test_without_a_key_the_operators_model_answers_and_else_the_demo(team, setti
 
 
 @pytest.mark.parametrize("model", ["gpt-large", "gpt-system:online", "GPT-system", "gpt-system "])
-def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, settings, model):
+def test_the_operators_key_is_used_only_for_listed_models(team, settings, model):
     settings.SYSTEM_MODEL = {"provider": "openrouter", "api_base": "", "key": CANARY, "models": ("gpt-system", "gpt-2")}
     assert get_endpoint(team.workspace, "gpt-2")[1] == "gpt-2"
     count = AgentSpec.objects.count()
@@ -156,7 +156,7 @@ def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, setti
     specs.write_spec(team.robin, SpecContent(model=model), author=team.alice, origin=SpecOrigin.DRAFT, number=2)
 
 
-def test_setting_the_model_leaves_a_record_of_the_host(team, settings):
+def test_setting_the_model_records_the_host_in_the_audit_trail(team, settings):
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999"})
     set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:9999/v1")
     record = AuditRecord.objects.filter(action="model.set").latest("pk")
@@ -166,7 +166,7 @@ def test_setting_the_model_leaves_a_record_of_the_host(team, settings):
 @pytest.mark.parametrize(
     "host", ["api.\u043epenai.com", "api.openai\uff0ecom", "bücher.example", "api.openai.com\u2024evil.example"]
 )
-def test_a_host_whose_letters_pass_for_others_is_no_model_server(team, host):
+def test_a_host_with_confusable_letters_is_refused_as_model_server(team, host):
     """All members are told the host that their chats go to: it is the one that they read."""
     with pytest.raises(Invalid) as refused:
         set_model(team, provider="openai_compatible", api_base=f"https://{host}/v1")
