@@ -157,7 +157,7 @@ def test_creating_a_token_requires_the_password(team):
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method != "GET"])
 def test_a_token_with_the_scope_read_cannot_change_anything(team, name):
-    things = make_things(team) | {"asker_id": str(team.bob.id)}
+    things = make_things(team) | {"requester_id": str(team.bob.id)}
     api = Api()
     token, api.bearer = actors.create_token(team.alice, name="Reader", days=30, scope="read")
     actors.record_token_use(token)

@@ -120,7 +120,7 @@ async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, 
         monkeypatch.setattr(module, name, record_statements)
 
     counted(admission, "filter_allowed")
-    counted(handshake, "_by_session")
+    counted(handshake, "_find_by_session")
     counted(hub, "catch_up")
     topics = [f"workspace:{team.workspace.id}", "actor:{}", f"chat:{team.chat.id}"]
     people = [team.alice, team.bob]
@@ -145,7 +145,7 @@ async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, 
         missed = [[row for row in answer["rows"] if row["kind"] == "message"] for _, answer in again]
         assert {len(rows) for rows in missed} == {1}
         assert {rows[0]["payload"]["text"] for rows in missed} == {"while you were away"}
-        assert asked["_by_session"] <= TABS / 4
+        assert asked["_find_by_session"] <= TABS / 4
         assert asked["filter_allowed"] <= TABS / 4
         assert asked["catch_up"] <= TABS / 10
         stats = connection.pool.get_stats()  # type: ignore[attr-defined]  # PostgreSQL's have one
