@@ -20,7 +20,7 @@ from chats.models import Chat
 from config.asgi import build_environ
 from suggestions.services import suggest_text
 from tests.people import make_agent, make_person
-from tests.realtime.tab import signed_in
+from tests.realtime.tab import create_session_key
 from workspaces import services as workspaces
 from workspaces.models import Workspace
 
@@ -42,7 +42,7 @@ def create_rows(chat_count: int, agents: int, people: int, lines: int) -> tuple[
     chats += [_make_chat(workspace, reader, others, team, number, lines) for number in range(1, chat_count)]
     connections.close_all()
     at, chat = f"/api/v1/workspaces/{workspace.id}", f"/api/v1/chats/{chats[0].id}"
-    return signed_in(reader), {
+    return create_session_key(reader), {
         "the sidebar": f"{at}/chats", "agents": f"{at}/agents", "members": f"{at}/members",
         "workspaces": "/api/v1/workspaces", "me": "/api/v1/me", "versions": f"/api/v1/agents/{team[0].id}/versions",
         "suggestions": f"{at}/suggestions", "notifications": "/api/v1/notifications",

@@ -18,7 +18,7 @@ def main(count: int, chat_count: int = 1) -> None:
     from chats import services as chats
     from common.ids import new_id
     from tests.people import make_person
-    from tests.realtime.tab import signed_in
+    from tests.realtime.tab import create_session_key
     from workspaces import services as workspaces
 
     # Handles must differ if an installation is measured twice.
@@ -37,7 +37,7 @@ def main(count: int, chat_count: int = 1) -> None:
         "chat": made[0].id,
         "chats": [chat.id for chat in made],
         "people": [person.id for person in people],
-        "sessions": [signed_in(person) for person in people],
+        "sessions": [create_session_key(person) for person in people],
     }
     print(json.dumps(ids, default=str))
 

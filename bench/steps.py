@@ -31,7 +31,7 @@ from runs.models import Run
 from runs.runtime.steps import ModelAnswered, StepId
 from runs.services.claims import claim_run
 from tests.people import Team, make_team
-from tests.realtime.tab import signed_in
+from tests.realtime.tab import create_session_key
 from tests.recorder import Recorder
 
 TOKEN = "a" * 32
@@ -42,7 +42,7 @@ class Steps:
     """Runs the steps of a message, in ten chats in turn, each with one agent."""
 
     def __init__(self, team: Team, profiled: str = "") -> None:
-        self._session, self._profiled = signed_in(team.alice), profiled
+        self._session, self._profiled = create_session_key(team.alice), profiled
         self.profile = cProfile.Profile()
         with transaction.atomic():
             ids = [team.bob.id, team.robin.id]

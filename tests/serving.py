@@ -22,7 +22,7 @@ from actors.models import Actor
 from common.processes import die_with_parent, find_free_port
 from launcher.home import ROOT
 from server.serve import build_config
-from tests.realtime.tab import signed_in
+from tests.realtime.tab import create_session_key
 
 KEY = "of the web process of a test"
 
@@ -72,7 +72,7 @@ class Web:
     def sign_in(self, person: Actor) -> str:
         """Return the key of a session that is valid in this process."""
         with override_settings(SECRET_KEY=KEY):
-            return signed_in(person)
+            return create_session_key(person)
 
     def is_healthy(self) -> bool:
         """Return whether the process still runs and answers."""

@@ -1,4 +1,4 @@
-"""How people and agents look: chosen by those who may, the same wherever they are met."""
+"""Avatars of people and agents: who may set them, and where they are shown."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_an_avatar_set_by_an_editor_is_shown_in_the_chats_of_the_agent(team):
     assert row["actor"]["avatar"] == FOX
     participant = ChatActor.objects.get(chat=team.chat, actor=team.robin)
     team.chat.refresh_from_db()
-    assert participant.version == team.chat.version, "who looks at the chat has not been told"
+    assert participant.version == team.chat.version, "the participant was not published"
     members = bob.ok("GET", f"chats/{team.chat.id}/participants")["results"]
     assert [one["actor"]["avatar"] for one in members if one["actor"]["id"] == str(team.robin.id)] == [FOX]
     assert bob.ok("GET", f"agents/{team.robin.id}")["actor"]["avatar"] == FOX

@@ -1,4 +1,4 @@
-"""A browser's session answers the page of its own person only."""
+"""A session cookie is refused for a page that was loaded for another person."""
 
 import pytest
 from django.test import Client
@@ -9,7 +9,7 @@ from common.ids import new_id
 
 @pytest.fixture
 def browser(team):
-    """Bob is signed in now; a page of Alice's may still be open."""
+    """A browser in which Bob is signed in. A page of Alice may still be open."""
     client = Client()
     client.force_login(team.bob)
     return client

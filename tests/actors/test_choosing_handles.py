@@ -1,4 +1,4 @@
-"""Handles are chosen: by people for themselves, by editors for agents."""
+"""Changing handles: people change their own, and editors those of agents."""
 
 import pytest
 from django.db import transaction
@@ -24,8 +24,8 @@ def test_a_person_who_changes_their_handle_is_mentioned_by_it(team):
     assert me["actor"]["handle"] == "ally"
     alice = Actor.objects.get(pk=team.alice.pk)
     assert (alice.handle, alice.username) == ("ally", "ally")
-    said = chats.post_message(team.bob, team.chat.id, text="hi @ally and @alice", wake="nobody")[0]
-    assert said.payload["mentions"] == [str(alice.id)]
+    message = chats.post_message(team.bob, team.chat.id, text="hi @ally and @alice", wake="nobody")[0]
+    assert message.payload["mentions"] == [str(alice.id)]
     assert ChatActor.objects.get(chat=team.chat, actor=alice).version > before
     assert AuditRecord.objects.get(action="handle.changed").facts == {"old": "alice", "new": "ally"}
 
@@ -75,7 +75,7 @@ def test_only_one_of_two_concurrent_changes_to_a_handle_succeeds():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_handle_that_a_concurrent_sign_up_gets_is_taken():
-    """Another Ally is given `ally-2` in the moment in which somebody chooses it, and a third who is called so gets another."""
+    """A new person named Ally gets `ally-2` while another person chooses it. A third Ally gets another handle."""
     for name in ("Ally", "Bob", "Charlie"):
         make_person(name)
     bob, charlie = Actor.people.get(handle="bob"), Actor.people.get(handle="charlie")

@@ -1,4 +1,4 @@
-"""What the web app's faults leave in the operator's log: where they happened, and nothing that anybody wrote."""
+"""Reports of errors of the web app: the log has their position, and no text of people."""
 
 import logging
 
@@ -23,12 +23,12 @@ def lines(caplog):
     return lambda: [record.getMessage() for record in caplog.records if record.name == "actors.api.client_errors"]
 
 
-def told(team, who, **fault):
+def report_error(team, who, **fault):
     return client_for(team, who)("POST", "client-errors", FAULT | fault).status_code
 
 
 def test_an_error_is_one_log_line_with_its_name_and_position(team, lines):
-    assert told(team, "bob") == 204
+    assert report_error(team, "bob") == 204
     assert lines() == [
         "Web app: TypeError (rendering) on /w/$workspace/c/$chat at index-7y1qEw2y.js:1:20345 chats-LLzUyTON.js:1:77"
     ]
@@ -48,7 +48,7 @@ def test_an_error_is_one_log_line_with_its_name_and_position(team, lines):
     ],
 )
 def test_SEC17_only_positions_in_our_files_are_logged(team, lines, wrong):
-    assert told(team, "bob", **wrong) == 400
+    assert report_error(team, "bob", **wrong) == 400
     assert lines() == []
 
 
@@ -56,6 +56,6 @@ def test_SEC21_reports_of_errors_are_throttled(team, lines, settings, monkeypatc
     monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     settings.RATES = settings.RATES | {"client_errors": (0.001, 3), "all_client_errors": (0.001, 4)}
-    assert [told(team, "bob") for _ in range(5)] == [204, 204, 204, 429, 429]
-    assert [told(team, "alice") for _ in range(2)] == [204, 429]
+    assert [report_error(team, "bob") for _ in range(5)] == [204, 204, 204, 429, 429]
+    assert [report_error(team, "alice") for _ in range(2)] == [204, 429]
     assert len(lines()) == 4

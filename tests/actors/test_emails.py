@@ -1,4 +1,4 @@
-"""The address that a person signs in with: only our own service changes it, by the password and a link to the new one."""
+"""Changing the email address: it requires the password and a link that is mailed to the new address."""
 
 import re
 import socket
@@ -57,7 +57,7 @@ def test_a_session_alone_does_not_change_the_address(team, method, path):
 
 @pytest.fixture
 def mailed(team, django_capture_on_commit_callbacks, monkeypatch):
-    """Run what a worker would do; returns a function that asks for a change and answers with the key that was mailed."""
+    """Return a function that starts a change, runs the tasks of the worker, and returns the mailed key."""
     alice = client_for(team, "alice")
 
     def ask(email=NEW, password=PASSWORD):
@@ -200,7 +200,7 @@ def test_FAIR6_a_new_password_ends_changes_of_address_and_one_by_a_link_also_tok
 
 @pytest.fixture
 def confirms(settings):
-    """As where EMAIL_URL is set."""
+    """The settings of an installation with `EMAIL_URL`."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 
 
@@ -256,7 +256,7 @@ def test_addresses_must_be_confirmed_if_mail_can_be_sent(url, expected):
 
 
 def test_FAIR6_a_reset_link_is_invalid_after_the_address_has_changed(team, mailed):
-    """It was mailed to the address of before, which is somebody else's by now."""
+    """It was mailed to the old address, which may belong to another person now."""
     following = Actor.people.get(pk=team.alice.pk)
     key = mailed()
     Api().ok("POST", "email-confirmations", {"key": key})
@@ -268,7 +268,7 @@ def test_FAIR6_a_reset_link_is_invalid_after_the_address_has_changed(team, maile
 
 @pytest.mark.parametrize("is_stalled", [True, False])
 def test_a_change_is_not_started_if_its_mails_cannot_be_enqueued(team, settings, monkeypatch, is_stalled):
-    """Neither while Redis is away nor while it takes connections and answers nothing."""
+    """Redis is down, or accepts connections and does not answer."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"redis://127.0.0.1:{server.getsockname()[1]}/0"
         if not is_stalled:

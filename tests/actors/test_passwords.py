@@ -1,4 +1,4 @@
-"""New passwords: with the old one, by a link in a mail or from an operator; and what ends with the old one (SEC21)."""
+"""Setting passwords, by the old one or by a link that is mailed or created by an operator (SEC21)."""
 
 import json
 import re
@@ -30,7 +30,7 @@ ADDRESS = "http://testserver"
 
 @pytest.fixture
 def queue(settings):
-    """The tasks that wait for a worker, as (name, arguments)."""
+    """Return a function that returns the enqueued tasks, as (name, arguments)."""
     broker = redis.Redis.from_url(settings.REDIS_URL)
     broker.delete("work")
 
@@ -65,7 +65,7 @@ def can_sign_in(person, password):
 
 
 def test_SEC21_a_reset_request_does_not_reveal_accounts(team, queue, django_assert_num_queries):
-    """The same answer, the same work and no question to the database, for every address: a worker looks who it is."""
+    """The response is the same for every address, without a query. A worker looks for the account."""
     answers = []
     for email in ("alice@example.org", "nobody@example.org"):
         with django_assert_num_queries(0):
@@ -216,10 +216,10 @@ def test_signing_out_everywhere_by_cookie_keeps_the_session_of_the_cookie(team):
 
 def test_an_operator_can_create_a_reset_link_without_mail(team, settings):
     settings.ADDRESS = ADDRESS
-    said = StringIO()
-    call_command("reset_link", "Alice@example.org", stdout=said)
-    assert said.getvalue().startswith(f"{ADDRESS}/reset-password/")
-    assert reset(key_of(said.getvalue().strip())).status_code == 200
+    output = StringIO()
+    call_command("reset_link", "Alice@example.org", stdout=output)
+    assert output.getvalue().startswith(f"{ADDRESS}/reset-password/")
+    assert reset(key_of(output.getvalue().strip())).status_code == 200
     with pytest.raises(CommandError):
         call_command("reset_link", "nobody@example.org")
 

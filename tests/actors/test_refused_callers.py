@@ -1,4 +1,4 @@
-"""FAIR1: what the throttle has refused is refused again before anything is asked: no database, no Redis, no thread."""
+"""FAIR1: a throttled person or address is refused again without a query, Redis or a thread."""
 
 from uuid import uuid4
 
@@ -12,14 +12,14 @@ from actors.callers import find_caller
 from common.errors import LimitReached
 from common.redis_client import RedisClient
 from config.asgi import identify_caller
-from tests.realtime.tab import signed_in
+from tests.realtime.tab import create_session_key
 
 pytestmark = pytest.mark.django_db
 SLOW = 0.01
 
 
 def scope(headers, path="/api/v1/me", address="10.1.2.3"):
-    """A request as the server hands it on."""
+    """Return the ASGI scope of a request."""
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     return {"type": "http", "path": path, "headers": raw, "client": (address, 5)}
 
@@ -29,8 +29,8 @@ def ask(headers, address="10.1.2.3"):
 
 
 def credentials_of(person):
-    """What may sign this person in, each as the headers of a request."""
-    key, app = signed_in(person), signed_in(person)
+    """Return the credentials of a person, each as the headers of a request."""
+    key, app = create_session_key(person), create_session_key(person)
     _, token = actors.create_token(person, name="Program", days=None)
     return {
         "cookie": {"Cookie": f"theme=dark; sessionid={key}"},

@@ -1,4 +1,4 @@
-"""Who may sign up: anybody, whoever was invited, or nobody."""
+"""The modes of sign-up: open, invited and closed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How often one may ask (SEC21): buckets shared by all processes, and what happens while Redis is away."""
+"""Throttling (SEC21): buckets that all processes share, and those of a process while Redis is down."""
 
 import time
 from uuid import uuid4
@@ -17,7 +17,7 @@ from tests.api.test_rights import client_for
 
 UNLIMITED = dict.fromkeys(("requests", "posts", "workspace_posts", "jobs", "anonymous"), (0, 0))
 SLOW = 0.01
-"""One in a hundred seconds: within a test nothing fills up again."""
+"""A rate of one in a hundred seconds, so that no bucket refills during a test."""
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def _no_redis(monkeypatch):
 
 
 def taken(*buckets):
-    """How many could be taken, and the refusal."""
+    """Return the number of tokens that could be taken, and the error."""
     for count in range(100):
         try:
             throttle(*buckets)

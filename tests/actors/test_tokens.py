@@ -1,4 +1,4 @@
-"""Personal API tokens: shown once, kept as a hash, good for what their person may do, dead at once when they are ended."""
+"""Personal API tokens: shown once, stored as a hash, with the rights of their person, and refused at once when they end."""
 
 import hashlib
 import logging
@@ -24,7 +24,7 @@ from tests.people import make_operator
 
 @pytest.fixture
 def program(team):
-    """Alice's."""
+    """An API client with a token of Alice."""
     api = Api()
     _, api.bearer = actors.create_token(team.alice, name="Deploy", days=30)
     return api

@@ -1,4 +1,4 @@
-"""Texts that cannot be stored, hashed or seen, or that pose as other text (SEC11, SEC20, FAIR7)."""
+"""Texts that cannot be stored or hashed, or that are invisible or misleading (SEC11, SEC20, FAIR7)."""
 
 import json
 import re
@@ -97,6 +97,6 @@ def test_SEC11_a_name_must_have_a_visible_character(team, alice):
 
 @pytest.mark.parametrize("mail_", ["confirm", "email_change"])
 def test_a_mail_to_an_unconfirmed_address_contains_no_text_of_the_person(mail_):
-    """Anybody can name anybody's address: our mails would be the letters of whoever does."""
+    """People can enter any address. Otherwise they could have any text sent to it."""
     for subject, body in mails.TEXTS[mail_].values():
         assert set(re.findall(r"{(\w+)}", subject + body)) <= {"link", "hours"}

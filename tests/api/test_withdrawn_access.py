@@ -89,9 +89,9 @@ def test_FAIR6_an_existing_sign_in_has_only_the_remaining_rights(bob_edits, sign
     api = sign_in_by(team)
     api.ok("GET", f"chats/{team.chat.id}")
     withdraw(team)
-    signed_in, in_workspace, in_chat, edits = WITHDRAWALS[withdraw]
+    create_session_key, in_workspace, in_chat, edits = WITHDRAWALS[withdraw]
     if sign_in_by is use_api_token and withdraw is end_sessions:
-        signed_in = True  # signing out does not end API tokens, which are revoked one by one
+        create_session_key = True  # signing out does not end API tokens, which are revoked one by one
     before = fingerprint()
     seen = {
         "me": api("GET", "me").status_code,
@@ -99,14 +99,14 @@ def test_FAIR6_an_existing_sign_in_has_only_the_remaining_rights(bob_edits, sign
         "chat": api("GET", f"chats/{team.chat.id}/messages").status_code,
     }
     assert seen == {
-        "me": 200 if signed_in else 401,
-        "workspace": 401 if not signed_in else 200 if in_workspace else 404,
-        "chat": 401 if not signed_in else 200 if in_chat else 404,
+        "me": 200 if create_session_key else 401,
+        "workspace": 401 if not create_session_key else 200 if in_workspace else 404,
+        "chat": 401 if not create_session_key else 200 if in_chat else 404,
     }
     if sign_in_by is not use_api_token:
         assert fingerprint() == before
     renamed = api("PATCH", f"workspaces/{team.workspace.id}", {"name": "Mine", "revision": 1}).status_code
-    assert renamed == (401 if not signed_in else 404 if not in_workspace else 200 if edits else 403)
+    assert renamed == (401 if not create_session_key else 404 if not in_workspace else 200 if edits else 403)
 
 
 def get_membership(team: Team, person: Actor) -> tuple[str | None, bool]:

@@ -1,4 +1,4 @@
-"""Links bring people in once, in no better role than they had, and never past a removal or a demotion."""
+"""Invite links: their number of uses, the role that they give, and when they are assert_refused."""
 
 import pytest
 from django.db import transaction
@@ -35,11 +35,11 @@ def set_role(team, person, role):
     workspaces.change_role(team.alice, team.workspace.id, person.id, role=role)
 
 
-def role_of(team, person):
+def get_role(team, person):
     return Membership.objects.filter(workspace=team.workspace, actor=person).values_list("role", flat=True).first()
 
 
-def refused(token, person):
+def assert_refused(token, person):
     before = fingerprint()
     for ask in (lambda: chats.get_invitation(token, reader=person), lambda: chats.accept_link(person, token)):
         with pytest.raises(NotFound) as refusal:
@@ -55,16 +55,16 @@ def test_FAIR6_a_demoted_editor_who_leaves_does_not_rejoin_as_editor(team):
     leave(team, team.bob)
     assert chats.get_invitation(old, reader=team.bob)[1] == "suggester"
     chats.accept_link(team.bob, old)
-    assert role_of(team, team.bob) == "suggester"
+    assert get_role(team, team.bob) == "suggester"
 
 
 def test_FAIR6_a_suggester_does_not_become_editor_by_a_link_for_editors(team):
     _, token = make_link(team, "editor", max_uses=None)
     chats.accept_link(team.bob, token)
-    assert role_of(team, team.bob) == "suggester"
+    assert get_role(team, team.bob) == "suggester"
     leave(team, team.bob)
     chats.accept_link(team.bob, token)
-    assert role_of(team, team.bob) == "suggester"
+    assert get_role(team, team.bob) == "suggester"
 
 
 def test_an_editor_who_leaves_rejoins_with_the_role_of_the_link(team):
@@ -73,10 +73,10 @@ def test_an_editor_who_leaves_rejoins_with_the_role_of_the_link(team):
     _, as_suggester = make_link(team, "suggester")
     leave(team, team.bob)
     chats.accept_link(team.bob, as_editor)
-    assert role_of(team, team.bob) == "editor"
+    assert get_role(team, team.bob) == "editor"
     leave(team, team.bob)
     chats.accept_link(team.bob, as_suggester)
-    assert role_of(team, team.bob) == "suggester"
+    assert get_role(team, team.bob) == "suggester"
 
 
 def test_FAIR6_a_removed_member_cannot_rejoin_by_an_older_link_to_any_chat(team):
@@ -84,18 +84,18 @@ def test_FAIR6_a_removed_member_cannot_rejoin_by_an_older_link_to_any_chat(team)
     tokens = [make_link(team, max_uses=None)[1], make_link(team, chat=other, max_uses=None)[1]]
     remove(team, team.bob)
     for token in tokens:
-        refused(token, team.bob)
+        assert_refused(token, team.bob)
     chats.accept_link(team.bob, make_link(team)[1])
-    assert role_of(team, team.bob) == "suggester"
+    assert get_role(team, team.bob) == "suggester"
     leave(team, team.bob)
     for token in tokens:
-        refused(token, team.bob)
+        assert_refused(token, team.bob)
 
 
 def test_FAIR6_a_removed_participant_cannot_rejoin_by_an_older_link_to_the_chat(team):
     _, token = make_link(team, max_uses=None)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
-    refused(token, team.bob)
+    assert_refused(token, team.bob)
     chats.add_participant(team.alice, team.chat.id, team.bob.id)
     assert chats.accept_link(team.bob, token)
 
@@ -111,18 +111,18 @@ def test_FAIR6_a_link_is_revoked_when_its_creator_is_removed_from_the_chat(team)
     set_role(team, team.bob, "editor")
     link, token = make_link(team, creator=team.bob)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
-    refused(token, team.charlie)
-    refused(token, team.bob)
+    assert_refused(token, team.charlie)
+    assert_refused(token, team.bob)
     link.refresh_from_db()
     assert link.revoked_at is not None
 
 
 def test_a_link_is_refused_when_its_creator_is_not_in_the_chat(team):
-    """Also where nobody has revoked it."""
+    """The link itself is not revoked."""
     set_role(team, team.bob, "editor")
     _, token = make_link(team, creator=team.bob)
     ChatActor.objects.filter(chat=team.chat, actor=team.bob).delete()
-    refused(token, team.charlie)
+    assert_refused(token, team.charlie)
 
 
 @pytest.mark.parametrize("way", ["removed", "left", "demoted"])
@@ -142,7 +142,7 @@ def test_FAIR6_links_are_revoked_for_good_when_their_creator_loses_the_right_to_
     assert AuditRecord.objects.filter(action="link.revoked", object_id=link.id).count() == 1
     if way == "demoted":
         set_role(team, team.bob, "editor")
-    refused(token, team.charlie)
+    assert_refused(token, team.charlie)
 
 
 def test_a_link_for_editors_works_once_and_one_for_suggesters_any_number_of_times(team):
@@ -152,7 +152,7 @@ def test_a_link_for_editors_works_once_and_one_for_suggesters_any_number_of_time
     people = [make_person(name) for name in ("Dora", "Emil")]
     chats.accept_link(people[0], first)
     chats.accept_link(people[0], first)  # a second click
-    refused(first, people[1])
+    assert_refused(first, people[1])
     for person in [*people, team.charlie]:
         chats.accept_link(person, second)
     assert ChatLink.objects.get(pk=one.pk).uses == 1
@@ -162,7 +162,7 @@ def test_max_uses_can_be_set(team):
     _, token = make_link(team, "editor", max_uses=2)
     for name in ("Dora", "Emil"):
         chats.accept_link(make_person(name), token)
-    refused(token, team.charlie)
+    assert_refused(token, team.charlie)
     for wrong in (0, -1, 1001):
         with pytest.raises(Invalid):
             make_link(team, max_uses=wrong)
@@ -178,7 +178,7 @@ def test_two_people_cannot_use_a_link_for_one_person_at_the_same_time():
         second = ConcurrentTransaction(lambda: chats.accept_link(team.charlie, token))
     with pytest.raises(NotFound):
         second.result()
-    assert role_of(team, team.charlie) is None
+    assert get_role(team, team.charlie) is None
 
 
 def test_a_person_who_may_remove_a_member_can_list_their_links(team):
@@ -200,20 +200,20 @@ def test_max_uses_can_be_set_by_the_api(team):
         for body in ({"role": "editor"}, {"role": "editor", "max_uses": None}, {"role": "suggester", "max_uses": 3})
     ]
     assert made == [1, None, 3]
-    alice.refused(400, "invalid", "POST", path, {"role": "editor", "max_uses": 0})
+    alice.assert_refused(400, "invalid", "POST", path, {"role": "editor", "max_uses": 0})
 
 
 def test_a_suggester_with_the_grant_to_invite_can_invite_suggesters_only(team):
     bob, links = client_for(team, "bob"), f"chats/{team.chat.id}/links"
-    bob.refused(403, "forbidden", "POST", links, {"role": "suggester"})
+    bob.assert_refused(403, "forbidden", "POST", links, {"role": "suggester"})
     grant_right(team.bob, "invite_workspace", team.workspace)
     made = bob.ok("POST", links, {"role": "suggester"})
     before = fingerprint()
-    bob.refused(403, "forbidden", "POST", links, {"role": "editor"})
+    bob.assert_refused(403, "forbidden", "POST", links, {"role": "editor"})
     assert fingerprint() == before
     dana = make_person("dana")
     chats.accept_link(dana, made["url"].rsplit("/", 1)[1])
-    assert role_of(team, dana) == "suggester"
+    assert get_role(team, dana) == "suggester"
 
 
 def test_the_grant_to_invite_is_limited_to_own_chats_and_to_links_for_suggesters(team):
@@ -222,8 +222,8 @@ def test_the_grant_to_invite_is_limited_to_own_chats_and_to_links_for_suggesters
     link, _ = make_link(team, "editor")
     bob = client_for(team, "bob")
     before = fingerprint()
-    bob.refused(404, "not_found", "POST", f"chats/{private.id}/links", {"role": "suggester"})
-    bob.refused(403, "forbidden", "DELETE", f"links/{link.id}")
+    bob.assert_refused(404, "not_found", "POST", f"chats/{private.id}/links", {"role": "suggester"})
+    bob.assert_refused(403, "forbidden", "DELETE", f"links/{link.id}")
     assert fingerprint() == before
 
 
@@ -233,9 +233,9 @@ def test_links_are_revoked_with_the_grant_to_invite_of_their_creator(team):
     link, token = make_link(team, creator=team.bob)
     with transaction.atomic():
         grants.revoke_grant(grant, operator)
-    refused(token, make_person("dana"))
+    assert_refused(token, make_person("dana"))
     grant_right(team.bob, "invite_workspace", team.workspace)
-    refused(token, make_person("erin"))
+    assert_refused(token, make_person("erin"))
     link.refresh_from_db()
     assert link.revoked_at is not None
     assert AuditRecord.objects.filter(action="link.revoked", object_id=link.id, actor=operator).exists()

@@ -29,7 +29,7 @@ def log(team):
 
 @pytest.fixture
 def read(team):
-    """Ask for a page as Alice."""
+    """Return a function that requests a page of messages as Alice."""
     alice = client_for(team, "alice")
     return lambda query: alice.ok("GET", f"chats/{team.chat.pk}/messages?{query}")
 
@@ -107,10 +107,10 @@ def test_FAIR3_sizes_of_missed_messages_are_read_before_their_payloads(team):
 
 
 def test_FAIR3_a_chat_summary_contains_the_beginning_of_the_last_message(team):
-    said = post(team, f"@{team.bob.handle} " + "x" * 100_000)
+    message = post(team, f"@{team.bob.handle} " + "x" * 100_000)
     alice = client_for(team, "alice")
     for last in (
         alice.ok("GET", f"workspaces/{team.workspace.pk}/chats")["results"][0]["last_message"],
         alice.ok("GET", f"chats/{team.chat.pk}")["last_message"],
     ):
-        assert last["payload"] == said.payload | {"text": said.payload["text"][:MAX_PREVIEW_CHARACTERS]}
+        assert last["payload"] == message.payload | {"text": message.payload["text"][:MAX_PREVIEW_CHARACTERS]}

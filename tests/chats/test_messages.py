@@ -1,4 +1,4 @@
-"""Saying something: once, in order, by those who may."""
+"""Posting messages: idempotent ids, order, rights, mentions and read cursors."""
 
 import uuid
 
@@ -23,15 +23,15 @@ from tests.queries import record_statements
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def say(team, text="hello", author="alice", **fields):
+def post(team, text="hello", author="alice", **fields):
     fields.setdefault("id", new_id())
     return chats.post_message(team[author], team.chat.id, text=text, **fields)
 
 
 def test_MSG1_the_same_message_twice_is_one_message(team):
     id = new_id()
-    first, is_new = say(team, id=id)
-    again, is_new_again = say(team, id=id)
+    first, is_new = post(team, id=id)
+    again, is_new_again = post(team, id=id)
     assert (is_new, is_new_again) == (True, False)
     assert (again.id, again.seq) == (first.id, first.seq)
     assert Message.objects.filter(type="TEXT_MESSAGE").count() == 1
@@ -42,10 +42,10 @@ def test_MSG1_the_same_message_twice_is_one_message(team):
 )
 def test_MSG1_an_id_of_another_message_is_refused(team, author, text):
     id = new_id()
-    say(team, id=id)
+    post(team, id=id)
     version = chat_version(team)
     with pytest.raises(Conflict) as refusal:
-        say(team, text, author, id=id)
+        post(team, text, author, id=id)
     assert refusal.value.code == Code.ID_TAKEN
     assert Message.objects.filter(type="TEXT_MESSAGE").count() == 1
     assert chat_version(team) == version
@@ -58,7 +58,7 @@ def chat_version(team):
 
 def test_each_message_takes_the_next_number_of_its_chat(team):
     version = chat_version(team)
-    seqs = [say(team, f"{n}")[0].seq for n in range(3)]
+    seqs = [post(team, f"{n}")[0].seq for n in range(3)]
     assert seqs == [version + 1, version + 2, version + 3]
     assert chat_version(team) == version + 3
 
@@ -66,7 +66,7 @@ def test_each_message_takes_the_next_number_of_its_chat(team):
 def test_an_outsider_cannot_post_and_gets_not_found(team):
     version = chat_version(team)
     with pytest.raises(NotFound):
-        say(team, author="charlie")
+        post(team, author="charlie")
     assert chat_version(team) == version
     assert not Message.objects.filter(type="TEXT_MESSAGE").exists()
 
@@ -75,26 +75,26 @@ def test_an_outsider_cannot_post_and_gets_not_found(team):
 def test_a_blank_or_too_long_message_is_refused(team, text, error):
     version = chat_version(team)
     with pytest.raises(error):
-        say(team, text)
+        post(team, text)
     assert chat_version(team) == version
 
 
 def test_a_message_can_contain_any_unicode_text(team):
     text = "你好，世界 👩‍👩‍👧‍👦 \u202e <script>alert(1)</script> \x00 end"
-    message, _ = say(team, text)
+    message, _ = post(team, text)
     message.refresh_from_db()
     assert message.text == text.replace("\x00", "")
 
 
 def test_only_handles_of_participants_are_mentions(team):
-    message, _ = say(team, "@robin你好 and @Alice, not @charlie nor mail@bob.example nor @nobody")
+    message, _ = post(team, "@robin你好 and @Alice, not @charlie nor mail@bob.example nor @nobody")
     assert message.payload["mentions"] == [str(team.robin.id), str(team.alice.id)]
 
 
 def test_at_all_mentions_all_people_of_the_chat_and_no_agent(team):
-    message, _ = say(team, "@bob first, then @ALL, but not @allison")
+    message, _ = post(team, "@bob first, then @ALL, but not @allison")
     assert message.payload["mentions"] == [str(team.bob.id), str(team.alice.id)]
-    assert say(team, "mail all@example.org")[0].payload["mentions"] == []
+    assert post(team, "mail all@example.org")[0].payload["mentions"] == []
 
 
 def test_FAIR3_finding_mentions_reads_only_the_mentioned_participants(team):
@@ -117,7 +117,7 @@ def test_FAIR3_finding_mentions_reads_only_the_mentioned_participants(team):
 def test_FAIR3_a_text_with_very_many_handles_does_not_make_a_large_query(team):
     handles = " ".join(f"@{number:x}" for number in range(30_000))
     with CaptureQueriesContext(connection) as queries:
-        message, _ = say(team, f"{handles} @bob")
+        message, _ = post(team, f"{handles} @bob")
         preview_wakes(team.alice, team.chat.id, text=f"{handles} @bob")
     assert message.payload["mentions"] == [str(team.bob.id)]
     asked = [query["sql"] for query in queries if '"actors_actor"."handle"' in query["sql"]]
@@ -135,14 +135,14 @@ def test_FAIR3_a_wake_preview_refuses_a_text_that_is_too_long_for_a_message(team
 def test_SEC2_a_reply_to_a_message_of_another_chat_is_refused(team):
     with transaction.atomic():
         other = chats.create_chat(team.alice, team.workspace.id, title="Other")
-    said, _ = chats.post_message(team.alice, other.id, id=new_id(), text="there")
+    other_message, _ = chats.post_message(team.alice, other.id, id=new_id(), text="there")
     with pytest.raises(NotFound):
-        say(team, "here", reply_to=said.id)
-    assert say(team, "here", reply_to=say(team)[0].id)[0].reply_to_id
+        post(team, "here", reply_to=other_message.id)
+    assert post(team, "here", reply_to=post(team)[0].id)[0].reply_to_id
 
 
 def test_the_read_cursor_moves_forward_only_and_at_most_to_the_last_message(team):
-    message, _ = say(team)
+    message, _ = post(team)
     chat = get_chat_for(team.bob, team.chat.id, ChatVerb.SEE)
     assert chats.mark_read(team.bob, chat.id, seq=message.seq) == message.seq
     assert chats.mark_read(team.bob, chat.id, seq=1) == message.seq
@@ -151,7 +151,7 @@ def test_the_read_cursor_moves_forward_only_and_at_most_to_the_last_message(team
 
 def test_a_reply_to_an_unknown_message_is_refused(team):
     with pytest.raises(NotFound):
-        say(team, reply_to=uuid.uuid4())
+        post(team, reply_to=uuid.uuid4())
 
 
 def test_two_actors_with_the_same_handle_are_both_mentioned(team):
@@ -161,5 +161,5 @@ def test_two_actors_with_the_same_handle_are_both_mentioned(team):
     again = ChatActor.objects.get(chat=team.chat, actor=team.bob)
     again.joined_at = now()
     again.save(update_fields=["joined_at"])
-    assert say(team, "@robin hello")[0].payload["mentions"] == [str(team.robin.id), str(team.bob.id)]
+    assert post(team, "@robin hello")[0].payload["mentions"] == [str(team.robin.id), str(team.bob.id)]
     assert Run.objects.get().agent_id == team.robin.id

@@ -1,4 +1,4 @@
-"""Rights that are withdrawn while somebody waits for a lock are withdrawn for them, too."""
+"""Rights that are withdrawn while an actor waits for a lock: the actor is refused after the wait."""
 
 import pytest
 from django.db import connection, transaction
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def editors(db):
-    """Bob is an editor, too, and Dora, whom he would like to promote, a suggester."""
+    """A team in which Bob is an editor as well, and Charlie a suggester."""
     team = make_team()
     workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role=Role.EDITOR)
     workspaces.join_workspace(team.charlie, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
@@ -58,12 +58,12 @@ def test_FAIR6_an_editor_who_is_removed_while_waiting_for_a_lock_cannot_promote(
     assert Membership.objects.get(workspace=editors.workspace, actor=editors.charlie).role == Role.SUGGESTER
 
 
-def take_bob_out(team):
+def remove_bob_from_chat(team):
     chat = get_chat_for(team.alice, team.chat.id, ChatVerb.REMOVE_PARTICIPANT, lock=True)
     chats.remove_participant(team.alice, chat.id, team.bob.id)
 
 
-@pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
+@pytest.mark.parametrize("withdraw", [remove_bob_from_chat, remove_bob])
 def test_FAIR6_a_participant_who_is_removed_while_waiting_for_a_lock_cannot_rename_the_chat(editors, withdraw):
     def rename():
         chat = get_chat_for(editors.bob, editors.chat.id, ChatVerb.RENAME, lock=True)
@@ -77,7 +77,7 @@ def test_FAIR6_a_participant_who_is_removed_while_waiting_for_a_lock_cannot_rena
     assert Chat.objects.get(pk=editors.chat.pk).title == "Room"
 
 
-@pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
+@pytest.mark.parametrize("withdraw", [remove_bob_from_chat, remove_bob])
 def test_FAIR6_a_participant_who_is_removed_while_posting_cannot_post(editors, withdraw):
     id = new_id()
     with transaction.atomic():
@@ -113,8 +113,8 @@ def test_an_agent_that_changes_during_the_wait_for_its_lock_is_returned_as_chang
 
 
 def test_FAIR6_an_editor_who_is_demoted_while_waiting_for_a_lock_cannot_reject_a_suggestion(editors):
-    said = chats.post_message(editors.alice, editors.chat.id, text="hello", wake="nobody")[0]
-    suggestion = make_suggestion(editors, said)
+    message = chats.post_message(editors.alice, editors.chat.id, text="hello", wake="nobody")[0]
+    suggestion = make_suggestion(editors, message)
     with transaction.atomic():
         get_chat_for(editors.alice, editors.chat.id, ChatVerb.POST, lock=True)
         demote_bob(editors)
@@ -128,9 +128,9 @@ def test_FAIR6_an_editor_who_is_demoted_while_waiting_for_a_lock_cannot_reject_a
 @pytest.mark.parametrize("what", ["chat", "workspace", "agent", "merge"])
 def test_an_outsider_cannot_lock_an_object(what):
     team = make_team()
-    said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
+    message = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
     theirs = make_team(suffix="2")
-    suggestion = make_suggestion(team, said)
+    suggestion = make_suggestion(team, message)
     make_merge(team, suggestion)
     ask = {
         "chat": lambda: get_chat_for(theirs.alice, team.chat.id, ChatVerb.POST, lock=True),
@@ -152,9 +152,9 @@ def test_an_outsider_cannot_lock_an_object(what):
     assert Suggestion.objects.get().state == "pending"
 
 
-def test_getting_a_chat_is_one_query_with_and_without_a_lock(team_alone, django_assert_num_queries):
-    """The rights of whoever waited for nobody are read once."""
-    team = team_alone
+def test_getting_a_chat_is_one_query_with_and_without_a_lock(small_team, django_assert_num_queries):
+    """Without a wait, rights are read once."""
+    team = small_team
     with transaction.atomic(), django_assert_num_queries(1):
         get_chat_for(team.alice, team.chat.id, ChatVerb.POST, lock=True)
     with transaction.atomic(), django_assert_num_queries(1):
@@ -162,12 +162,12 @@ def test_getting_a_chat_is_one_query_with_and_without_a_lock(team_alone, django_
 
 
 @pytest.fixture
-def team_alone(db):
+def small_team(db):
     return make_team()
 
 
-def test_a_post_without_a_wait_reads_rights_once(team_alone):
-    team = team_alone
+def test_a_post_without_a_wait_reads_rights_once(small_team):
+    team = small_team
 
     def rights_read():
         with CaptureQueriesContext(connection) as queries:
@@ -177,12 +177,12 @@ def test_a_post_without_a_wait_reads_rights_once(team_alone):
     assert [rights_read() for _ in range(3)] == [1, 1, 1]
 
 
-# --- places that are given while somebody is taken out ----------------------------------------------------------------
+# --- participants that are added during a removal ---------------------------------------------------------------------
 
 
 @pytest.fixture
 def private(editors):
-    """A chat of Charlie alone."""
+    """A chat with Charlie only."""
     return chats.create_chat(editors.charlie, editors.workspace.id, title="Private")
 
 
@@ -199,7 +199,7 @@ def create_chat_as_bob(team, private):
     client_for(team, "bob").ok("POST", f"workspaces/{team.workspace.id}/chats", {"title": "Bob's"})
 
 
-def places_of(actor):
+def count_participations(actor):
     return ChatActor.objects.filter(actor=actor, ended_at=None).count()
 
 
@@ -210,7 +210,7 @@ def test_FAIR6_a_member_cannot_be_added_to_a_chat_during_their_removal(editors, 
         giving = ConcurrentTransaction(lambda: give(editors, private))
     with pytest.raises(AssertionError, match="40[04]"):
         giving.result()
-    assert places_of(editors.bob) == 0
+    assert count_participations(editors.bob) == 0
 
 
 @pytest.mark.parametrize("give", [add_bob, create_chat_with_bob, create_chat_as_bob])
@@ -219,7 +219,7 @@ def test_FAIR6_a_removal_also_ends_a_participation_that_is_added_at_the_same_tim
         give(editors, private)
         removing = ConcurrentTransaction(lambda: remove_bob(editors))
     removing.result()
-    assert places_of(editors.bob) == 0
+    assert count_participations(editors.bob) == 0
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -235,4 +235,4 @@ def test_an_agent_cannot_be_added_to_a_chat_during_its_deletion(editors, private
         (delete if is_first else add)()
         other = ConcurrentTransaction(add if is_first else delete)
     assert other.result() == (404 if is_first else None)
-    assert places_of(editors.robin) == 0
+    assert count_participations(editors.robin) == 0

@@ -1,4 +1,4 @@
-"""Which addresses an agent may open: those that somebody named, not those that it was talked into (SEC9)."""
+"""The URLs that an agent may fetch: those whose host a person has named, and those in results of tools (SEC9)."""
 
 import pytest
 from django.db.models import Max
@@ -13,15 +13,15 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def asked(team):
-    def ask(url: str, prompt: str = "You are helpful.") -> bool:
+def is_url_allowed(team):
+    def is_url_allowed_(url: str, prompt: str = "You are helpful.") -> bool:
         return ReadTexts(team.chat.id, prompt).is_url_allowed(url)
 
-    return ask
+    return is_url_allowed_
 
 
 @pytest.mark.parametrize(
-    ("said", "url", "is_open"),
+    ("text", "url", "is_allowed"),
     [
         ("see https://docs.example.org/start", "https://docs.example.org/other?page=2", True),
         ("look at docs.example.org, please", "https://docs.example.org/", True),
@@ -37,39 +37,39 @@ def asked(team):
         ("hello", "", False),
     ],
 )
-def test_SEC9_a_url_is_allowed_if_a_person_has_named_its_host(team, asked, said, url, is_open):
-    chats.post_message(team.alice, team.chat.id, text=said)
-    assert asked(url) is is_open
+def test_SEC9_a_url_is_allowed_if_a_person_has_named_its_host(team, is_url_allowed, text, url, is_allowed):
+    chats.post_message(team.alice, team.chat.id, text=text)
+    assert is_url_allowed(url) is is_allowed
 
 
-def test_SEC9_a_url_in_a_message_of_an_agent_is_not_allowed(team, asked):
+def test_SEC9_a_url_in_a_message_of_an_agent_is_not_allowed(team, is_url_allowed):
     chats.post_message(team.robin, team.chat.id, text="https://evil.com/?q=secret")
-    assert not asked("https://evil.com/?q=secret")
+    assert not is_url_allowed("https://evil.com/?q=secret")
 
 
-def test_SEC9_a_link_in_the_result_of_a_tool_is_allowed_exactly(team, asked):
-    _read(team, "[next](https://elsewhere.example/next?page=2)", "ok")
-    assert asked("https://elsewhere.example/next?page=2")
-    assert not asked("https://elsewhere.example/next?page=2&secret=1")
-    assert not asked("https://elsewhere.example/")
+def test_SEC9_a_link_in_the_result_of_a_tool_is_allowed_exactly(team, is_url_allowed):
+    add_tool_result(team, "[next](https://elsewhere.example/next?page=2)", "ok")
+    assert is_url_allowed("https://elsewhere.example/next?page=2")
+    assert not is_url_allowed("https://elsewhere.example/next?page=2&secret=1")
+    assert not is_url_allowed("https://elsewhere.example/")
 
 
-def test_SEC9_a_url_in_an_error_of_a_tool_is_not_allowed(team, asked):
-    _read(team, "https://evil.com/?q=secret cannot be read", "error")
-    assert not asked("https://evil.com/?q=secret")
+def test_SEC9_a_url_in_an_error_of_a_tool_is_not_allowed(team, is_url_allowed):
+    add_tool_result(team, "https://evil.com/?q=secret cannot be read", "error")
+    assert not is_url_allowed("https://evil.com/?q=secret")
 
 
-def test_SEC9_a_host_in_the_prompt_of_the_agent_is_allowed(asked):
-    assert asked("https://status.example.org/today", prompt="Look at status.example.org first.")
+def test_SEC9_a_host_in_the_prompt_of_the_agent_is_allowed(is_url_allowed):
+    assert is_url_allowed("https://status.example.org/today", prompt="Look at status.example.org first.")
 
 
-def test_SEC9_a_url_in_another_chat_is_not_allowed(team, asked):
+def test_SEC9_a_url_in_another_chat_is_not_allowed(team, is_url_allowed):
     other = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[])
     chats.post_message(team.alice, other.id, text="https://docs.example.org")
-    assert not asked("https://docs.example.org/")
+    assert not is_url_allowed("https://docs.example.org/")
 
 
-def _read(team, text: str, status: str) -> None:
+def add_tool_result(team, text: str, status: str) -> None:
     seq = 1 + (Message.objects.filter(chat=team.chat).aggregate(last=Max("seq"))["last"] or 0)
     Chat.objects.filter(pk=team.chat.pk).update(version=seq)
     payload = {"tool_call_id": "call_1", "name": "web_fetch", "status": status, "text": text}
@@ -78,22 +78,22 @@ def _read(team, text: str, status: str) -> None:
 
 def test_FAIR5_a_message_is_read_once_for_many_checks(team, django_assert_num_queries):
     for number in range(60):
-        _read(team, f"[page](https://pages.example/{number})", "ok")
+        add_tool_result(team, f"[page](https://pages.example/{number})", "ok")
     texts = ReadTexts(team.chat.id, "")
     assert texts.is_url_allowed("https://pages.example/0")
     for number in range(20):
         with django_assert_num_queries(1):
             assert texts.is_url_allowed(f"https://pages.example/{number}")
-    _read(team, "[page](https://pages.example/new)", "ok")
+    add_tool_result(team, "[page](https://pages.example/new)", "ok")
     with django_assert_num_queries(2):
         assert texts.is_url_allowed("https://pages.example/new")
 
 
 def test_FAIR5_only_the_newest_texts_are_kept(team, monkeypatch):
     monkeypatch.setattr(text_sources, "MAX_CHARACTERS", 1000)
-    _read(team, "https://pages.example/old", "ok")
+    add_tool_result(team, "https://pages.example/old", "ok")
     for number in range(40):
-        _read(team, f"https://pages.example/{number} " + "x" * 100, "ok")
+        add_tool_result(team, f"https://pages.example/{number} " + "x" * 100, "ok")
         chats.post_message(team.alice, team.chat.id, text="y" * 100)
     texts = ReadTexts(team.chat.id, "")
     assert texts.is_url_allowed("https://pages.example/39")

@@ -1,8 +1,8 @@
-"""What somebody has not read costs the same to count, however long they were away (P7)."""
+"""Unread counts and mentions, whose cost does not depend on the number of unread messages (P7)."""
 
 import pytest
 
-from chats import hooks as chats_seams
+from chats import hooks
 from chats import services as chats
 from chats.hot_queries import MAX_UNREAD_MESSAGES, MENTION_WINDOW
 from chats.models import Chat, ChatActor, Message
@@ -15,8 +15,8 @@ from workspaces import services as workspaces
 pytestmark = pytest.mark.django_db
 
 
-def said(team, count, **payload):
-    """Alice says something, `count` times."""
+def add_messages(team, count, **payload):
+    """Store this number of messages of Alice."""
     chat = Chat.objects.get(pk=team.chat.pk)
     Message.objects.bulk_create(
         MessageFactory.build(chat=chat, seq=seq, author=team.alice, payload={"text": "hi", "mentions": [], **payload})
@@ -30,18 +30,18 @@ def summary_of(team, name="bob"):
 
 
 def test_unread_messages_are_counted_up_to_a_limit(team):
-    said(team, 3)
+    add_messages(team, 3)
     assert (summary_of(team).unread, summary_of(team, "alice").unread) == (3, 0)
-    said(team, MAX_UNREAD_MESSAGES)
+    add_messages(team, MAX_UNREAD_MESSAGES)
     assert summary_of(team).unread == MAX_UNREAD_MESSAGES
 
 
 def test_a_mention_is_found_among_the_newest_messages_only(team):
-    said(team, 1, mentions=[str(team.bob.pk)])
-    said(team, MENTION_WINDOW - 1)
+    add_messages(team, 1, mentions=[str(team.bob.pk)])
+    add_messages(team, MENTION_WINDOW - 1)
     assert summary_of(team).mentioned
     assert not summary_of(team, "alice").mentioned
-    said(team, 1)
+    add_messages(team, 1)
     assert not summary_of(team).mentioned
 
 
@@ -53,23 +53,23 @@ def test_at_all_is_a_mention_for_all_participants_except_the_author(team):
 
 
 def test_the_number_of_queries_does_not_depend_on_the_number_of_readers(team, django_assert_num_queries):
-    said(team, 3)
+    add_messages(team, 3)
     readers = []
     for number in range(12):
         person = make_person(f"Reader-{number}")
         workspaces.join_workspace(person, team.workspace.id, role="suggester", invited_by=team.alice)
         chats.add_participant(team.alice, team.chat.id, person.id)
         readers.append(person)
-    marks = [chats_seams.ReadCursor(person.id, team.chat.id, 2) for person in readers]
+    marks = [hooks.ReadCursor(person.id, team.chat.id, 2) for person in readers]
     with django_assert_num_queries(4 + 2):  # and the two of the savepoint
         chats.advance_read_cursors(marks)
     assert set(team.chat.participants.filter(actor__in=readers).values_list("last_read_seq", flat=True)) == {2}
     with django_assert_num_queries(1 + 2):
-        chats.advance_read_cursors(marks)  # nobody has read on
+        chats.advance_read_cursors(marks)  # no cursor moves
 
 
 def test_activity_and_summary_of_a_chat_agree(team):
-    said(team, 3, mentions=[str(team.bob.pk)])
+    add_messages(team, 3, mentions=[str(team.bob.pk)])
     chats.mark_read(team.alice, Chat.objects.get(pk=team.chat.pk).id, seq=2)
     for name in ("alice", "bob"):
         summary = summary_of(team, name)

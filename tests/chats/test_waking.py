@@ -11,56 +11,56 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def room(team):
-    """Alice and Robin."""
+def chat(team):
+    """A chat with Alice and Robin."""
     return chats.create_chat(team.alice, team.workspace.id, title="Two", actor_ids=[team.robin.id])
 
 
-def wakes(chat):
+def list_wake_settings(chat):
     participants = ChatActor.objects.filter(chat=chat, actor__kind="agent", ended_at=None).order_by("joined_at", "pk")
     return list(participants.values_list("actor__handle", "wake"))
 
 
-def last_joined(chat):
-    line = Message.objects.filter(chat=chat, type="MEMBER_JOINED").order_by("-seq")[0]
-    return line.payload.get("wake_id"), line.payload.get("wake_name")
+def get_last_wake_change(chat):
+    message = Message.objects.filter(chat=chat, type="MEMBER_JOINED").order_by("-seq")[0]
+    return message.payload.get("wake_id"), message.payload.get("wake_name")
 
 
-def test_the_only_agent_of_a_new_chat_answers_every_message(team, room):
-    assert wakes(room) == [("robin", "always")]
-    assert last_joined(room) == (None, "")
+def test_the_only_agent_of_a_new_chat_answers_every_message(team, chat):
+    assert list_wake_settings(chat) == [("robin", "always")]
+    assert get_last_wake_change(chat) == (None, "")
 
 
-def test_the_agent_answers_when_mentioned_after_a_second_person_is_added(team, room):
-    version = room.version
-    chats.add_participant(team.alice, room.id, team.bob.id)
-    assert wakes(room) == [("robin", "mention")]
-    assert last_joined(room) == (str(team.robin.id), "Robin")
-    assert ChatActor.objects.get(chat=room, actor=team.robin).version > version
+def test_the_agent_answers_when_mentioned_after_a_second_person_is_added(team, chat):
+    version = chat.version
+    chats.add_participant(team.alice, chat.id, team.bob.id)
+    assert list_wake_settings(chat) == [("robin", "mention")]
+    assert get_last_wake_change(chat) == (str(team.robin.id), "Robin")
+    assert ChatActor.objects.get(chat=chat, actor=team.robin).version > version
 
 
-def test_the_agent_answers_when_mentioned_after_a_second_person_joins_by_a_link(team, room):
+def test_the_agent_answers_when_mentioned_after_a_second_person_joins_by_a_link(team, chat):
     dora = make_person("Dora")
-    _, address = create_link(team.alice, room.id, role="suggester", hours=1)
+    _, address = create_link(team.alice, chat.id, role="suggester", hours=1)
     accept_link(token=address.rsplit("/", 1)[1], actor=dora)
-    assert wakes(room) == [("robin", "mention")]
-    assert last_joined(room) == (str(team.robin.id), "Robin")
+    assert list_wake_settings(chat) == [("robin", "mention")]
+    assert get_last_wake_change(chat) == (str(team.robin.id), "Robin")
 
 
-def test_both_agents_answer_when_mentioned_after_a_second_agent_is_added(team, room):
+def test_both_agents_answer_when_mentioned_after_a_second_agent_is_added(team, chat):
     quill = make_agent(team.workspace, team.alice, "Quill")
-    chats.add_participant(team.alice, room.id, quill.id)
-    assert wakes(room) == [("robin", "mention"), ("quill", "mention")]
+    chats.add_participant(team.alice, chat.id, quill.id)
+    assert list_wake_settings(chat) == [("robin", "mention"), ("quill", "mention")]
 
 
-def test_a_wake_setting_in_a_chat_of_several_people_is_kept(team, room):
-    chats.add_participant(team.alice, room.id, team.bob.id)
-    chats.set_wake(team.alice, room.id, team.robin.id, wake="always")
+def test_a_wake_setting_in_a_chat_of_several_people_is_kept(team, chat):
+    chats.add_participant(team.alice, chat.id, team.bob.id)
+    chats.set_wake(team.alice, chat.id, team.robin.id, wake="always")
     dora = make_person("Dora")
-    _, address = create_link(team.alice, room.id, role="suggester", hours=1)
+    _, address = create_link(team.alice, chat.id, role="suggester", hours=1)
     accept_link(token=address.rsplit("/", 1)[1], actor=dora)
-    assert wakes(room) == [("robin", "always")]
-    assert last_joined(room) == (None, "")
+    assert list_wake_settings(chat) == [("robin", "always")]
+    assert get_last_wake_change(chat) == (None, "")
 
 
 @pytest.mark.parametrize(("people", "wake"), [(1, "always"), (2, "mention")])
@@ -68,4 +68,4 @@ def test_an_agent_that_joins_answers_every_message_of_one_person_only(team, peop
     ids = [team.bob.id] if people == 2 else []
     chat = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=ids)
     chats.add_participant(team.alice, chat.id, team.robin.id)
-    assert wakes(chat) == [("robin", wake)]
+    assert list_wake_settings(chat) == [("robin", wake)]

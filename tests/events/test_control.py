@@ -1,4 +1,4 @@
-"""A stop reaches every worker's engine, also after its line to Redis was cut."""
+"""Stop requests reach the workers, also after a connection to Redis broke."""
 
 import asyncio
 from uuid import uuid4
@@ -13,7 +13,7 @@ from events.control import STOP_CHANNEL, get_listener_name, listen_for_stops, se
 
 
 async def line(client) -> list[str]:
-    """The ids of this process's line in Redis: other tests may share the server."""
+    """Return the Redis client ids of this process, because other tests may use the same server."""
     clients = await client.client_list(_type="pubsub")
     return [one["id"] for one in clients if one["name"] == get_listener_name()]
 

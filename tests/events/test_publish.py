@@ -1,4 +1,4 @@
-"""Frames leave in the channel layer's own format, once the transaction has committed."""
+"""Frames are published on commit, in the format of the channel layer."""
 
 import asyncio
 import json

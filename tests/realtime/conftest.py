@@ -1,4 +1,4 @@
-"""Sockets are tested from outside: through the ASGI application, with real sessions, Redis and transactions."""
+"""Fixtures for tests of sockets through the ASGI application, with real sessions, Redis and transactions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,13 +13,13 @@ from tests.realtime.tab import Tabs
 
 @pytest.fixture
 def team(transactional_db: None) -> Team:
-    """Everybody, committed: sockets read on other connections."""
+    """The team, committed, because sockets read on other connections."""
     return make_team()
 
 
 @pytest.fixture
 async def tabs() -> AsyncIterator[Tabs]:
-    """Opens sockets, and closes what is left open."""
+    """Opens sockets, and closes them at the end of a test."""
     tabs = Tabs()
     yield tabs
     await tabs.close()
@@ -31,7 +31,7 @@ async def tabs() -> AsyncIterator[Tabs]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hub's clock, faster."""
+    """Shorten the intervals of the hub."""
     monkeypatch.setattr(maintenance, "HEARTBEAT_INTERVAL_SECONDS", 0.3)
     monkeypatch.setattr(maintenance, "RIGHTS_CHECK_INTERVAL_SECONDS", 0.2)
     monkeypatch.setattr(maintenance, "PROBE_INTERVAL_SECONDS", 0.1)

@@ -1,4 +1,4 @@
-"""What goes out about a topic, heard where everybody hears it: on Redis."""
+"""Recording the frames that are published on a topic, by subscribing in Redis."""
 
 import time
 from types import TracebackType
@@ -13,7 +13,7 @@ from events.publish import encode_for_redis
 
 
 class Recording:
-    """The envelopes of a topic since it was opened."""
+    """Records the envelopes of a topic inside a `with` block."""
 
     def __init__(self, topic: str) -> None:
         self._channel, _ = encode_for_redis(ListChanged(topic=topic, list="me"))
@@ -30,8 +30,8 @@ class Recording:
         self._pubsub.close()
         self._client.close()
 
-    def received(self) -> list[dict[str, Any]]:
-        """What has come since the last time, in order, up to a mark that is sent now."""
+    def get_received(self) -> list[dict[str, Any]]:
+        """Return the envelopes since the last call, in order, up to a mark that is published now."""
         mark = str(time.monotonic_ns()).encode()
         self._client.publish(self._channel, mark)
         found: list[dict[str, Any]] = []

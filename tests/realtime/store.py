@@ -1,29 +1,29 @@
-"""A client's store in its simplest form: the rule that every client follows, in forty lines."""
+"""The simplest store of a client, with the rules that every client follows."""
 
 from typing import Any
 
 Row = dict[str, Any]
 ENDED = {"completed", "failed", "stopped"}
-# What somebody types in a draft travels in transient frames, and is read back from the row: no version counts it.
-TYPED = {"written", "revision", "lock_expires_at", "updated_by", "updated_at", "status"}
+# Fields of a draft that transient frames update without a new version.
+TRANSIENT_FIELDS = {"written", "revision", "lock_expires_at", "updated_by", "updated_at", "status"}
 
 
 class Store:
-    """Rows by kind and id; a row with a higher version replaces the one that is there."""
+    """Rows by kind and id. A row with a higher version replaces the stored one."""
 
     def __init__(self) -> None:
         self.version = -1
         self.rows: dict[tuple[str, str], Row] = {}
         self.is_behind = False
 
-    def take(self, frame: dict[str, Any]) -> None:
+    def apply(self, frame: dict[str, Any]) -> None:
         if frame["type"] == "subscribed":
             if frame["snapshot"]:
                 self.rows.clear()
             self._put(frame)
         elif frame["type"] == "changes":
             if frame["after"] > self.version:
-                self.is_behind = True  # the hub will repair, or the client asks again
+                self.is_behind = True  # until the hub repairs it, or the client subscribes again
             else:
                 self._put(frame)
 
@@ -36,11 +36,11 @@ class Store:
         self.is_behind = False
 
     def view(self, oldest_seq: int = 0) -> dict[tuple[str, str], Row]:
-        """What a reader sees: what has ended is gone, and older messages than the newest page are not loaded yet."""
-        return {key: _seen(row) for key, row in self.rows.items() if _is_seen(row, oldest_seq)}
+        """Return the rows that a client shows: without ended rows and without messages before `oldest_seq`."""
+        return {key: _normalize_row(row) for key, row in self.rows.items() if _is_shown(row, oldest_seq)}
 
 
-def _is_seen(row: Row, oldest_seq: int) -> bool:
+def _is_shown(row: Row, oldest_seq: int) -> bool:
     if row["kind"] == "message":
         return bool(row["seq"] >= oldest_seq)
     if row["kind"] == "draft":
@@ -48,19 +48,19 @@ def _is_seen(row: Row, oldest_seq: int) -> bool:
     return not (row["kind"] == "run" and row["state"] in ENDED)
 
 
-def _seen(row: Row) -> Row:
+def _normalize_row(row: Row) -> Row:
     if row["kind"] == "draft":
-        return {name: value for name, value in row.items() if name not in TYPED}
+        return {name: value for name, value in row.items() if name not in TRANSIENT_FIELDS}
     if row["kind"] == "participant" and row["ended"]:
-        # An agent that is renamed elsewhere does not change rooms that it has left; a newcomer reads its new name.
+        # Renaming an agent does not change chats that it has left, but a snapshot has its new name.
         return row | {"actor": row["actor"]["id"]}
     if row["kind"] == "chat":
-        # In a snapshot it says the chat's version, in a frame the one of its last change.
+        # A snapshot has the version of the chat, a frame the version of the last change of this row.
         return {name: value for name, value in row.items() if name != "version"}
     return row
 
 
-def oldest_seq(subscribed: dict[str, Any]) -> int:
-    """The oldest message of a snapshot that is not the whole chat."""
+def get_oldest_seq(subscribed: dict[str, Any]) -> int:
+    """Return the `seq` of the oldest message of a snapshot, or 0 if the snapshot has the whole chat."""
     seqs = [row["seq"] for row in subscribed["rows"] if row["kind"] == "message"]
     return min(seqs) if seqs and subscribed["has_older"] else 0

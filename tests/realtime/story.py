@@ -1,6 +1,6 @@
-"""Everything that can happen in a chat, as steps that a random script can take: each is a real service.
+"""Random sequences of all changes of a chat. Each step calls a real service.
 
-A step that is refused changes nothing and is part of the story, too.
+A step may be refused, and changes nothing then.
 """
 
 import random
@@ -37,12 +37,12 @@ from tests.recorder import Recorder
 from workspaces import services as workspaces
 
 OWNER = "story:1"
-MEANS = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
-WORDS = ("hello", "@robin look", "@finch and @robin", "界 🌍", "thank you")
+MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
+TEXTS = ("hello", "@robin look", "@finch and @robin", "界 🌍", "thank you")
 
 
 class Story:
-    """One chat and what happens in it. `take` does one step, the same for the same number."""
+    """A chat and the steps that change it."""
 
     def __init__(self, team: Team) -> None:
         self.team = team
@@ -53,8 +53,8 @@ class Story:
             members = [team.bob.id, team.robin.id, self.finch.id]
             self.chat: Chat = chats.create_chat(team.alice, team.workspace.id, title="Story", actor_ids=members)
 
-    def take(self, seed: int) -> str:
-        """Do a step; returns which. Refusals are part of it."""
+    def do_step(self, seed: int) -> str:
+        """Do the step that this seed selects, and return its name. A refused step is not an error."""
         chance = random.Random(seed)
         step = chance.choice(STEPS)
         self.chat = Chat.objects.select_related("workspace").get(pk=self.chat.pk)
@@ -72,7 +72,7 @@ class Story:
         return chance.choice([self.team.robin, self.finch])
 
     def run(self, chance: random.Random, **conditions: Any) -> Run:
-        """A run of the chat, with what its services expect to be read; refused when there is none."""
+        """Return a run of the chat with its related rows. Raises `AppError` if there is none."""
         related = Run.objects.select_related("agent__current_spec", "on_behalf_of", "workspace", "chat", "spec")
         found = list(related.filter(chat=self.chat, **conditions).order_by("pk"))
         if not found:
@@ -82,49 +82,49 @@ class Story:
     def recorder(self, chance: random.Random) -> tuple[Recorder, Run, StepId]:
         run = self.run(chance, state="running")
         assert run.message_id is not None
-        return Recorder(run, MEANS), run, StepId(run.steps_done + 1, run.message_id)
+        return Recorder(run, MODEL), run, StepId(run.steps_done + 1, run.message_id)
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    def posts(self, chance: random.Random) -> None:
-        chats.post_message(self.person(chance), self.chat.id, text=chance.choice(WORDS))
+    def post_text(self, chance: random.Random) -> None:
+        chats.post_message(self.person(chance), self.chat.id, text=chance.choice(TEXTS))
 
-    def answers(self, chance: random.Random) -> None:
+    def post_reply(self, chance: random.Random) -> None:
         last = Message.objects.filter(chat=self.chat, type="TEXT_MESSAGE").order_by("-seq").first()
         chats.post_message(self.person(chance), self.chat.id, text="yes", reply_to=last.id if last else None)
 
-    def adds(self, chance: random.Random) -> None:
+    def add_participant(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])
         chats.add_participant(self.team.alice, self.chat.id, who.id)
 
-    def removes(self, chance: random.Random) -> None:
+    def remove_participant(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])
         chats.remove_participant(self.team.alice, self.chat.id, who.id)
 
-    def comes_by_link(self, chance: random.Random) -> None:
+    def join_by_link(self, chance: random.Random) -> None:
         _, url = chats.create_link(self.team.alice, self.chat.id, role="suggester", hours=1)
         chats.accept_link(chance.choice([self.team.bob, self.team.charlie]), url.rsplit("/", 1)[1])
 
-    def leaves_the_team(self, chance: random.Random) -> None:
+    def remove_member(self, chance: random.Random) -> None:
         who = self.team.charlie
         workspaces.remove_member(self.team.alice, self.team.workspace.id, who.id)
 
-    def renames(self, chance: random.Random) -> None:
+    def rename_chat(self, chance: random.Random) -> None:
         chats.rename_chat(self.team.alice, self.chat.id, title=f"Title {chance.randrange(100)}")
 
-    def sets_wake(self, chance: random.Random) -> None:
+    def set_wake(self, chance: random.Random) -> None:
         wake = chance.choice(["mention", "always"])
         chats.set_wake(self.team.bob, self.chat.id, self.agent(chance).id, wake=wake)
 
-    def reads(self, chance: random.Random) -> None:
+    def mark_read(self, chance: random.Random) -> None:
         chats.mark_read(self.team.alice, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
 
-    def renames_an_agent(self, chance: random.Random) -> None:
+    def rename_agent(self, chance: random.Random) -> None:
         agent = Actor.objects.get(pk=self.finch.pk)
         name = f"Finch {chance.randrange(100)}"
         agents.rename_agent(self.team.alice, agent.id, name=name, revision=agent.revision)
 
-    def renames_a_person(self, chance: random.Random) -> None:
+    def rename_person(self, chance: random.Random) -> None:
         actors.change_profile(Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
 
     # --- drafts ---------------------------------------------------------------------------------------------------
@@ -139,22 +139,22 @@ class Story:
             "actor": holder, "chat_id": self.chat.id, "agent_id": draft.agent_id, "revision": draft.revision
         }  # fmt: skip
 
-    def takes_a_draft(self, chance: random.Random) -> None:
+    def claim_draft(self, chance: random.Random) -> None:
         drafts.claim_draft(actor=self.person(chance), chat_id=self.chat.id, agent_id=self.agent(chance).id)
 
-    def writes(self, chance: random.Random) -> None:
+    def write_draft(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
         content = SpecContent.model_validate({**draft.written, "prompt": f"Be kind, {chance.randrange(100)} times."})
         drafts.write_draft(content=content, **names)
 
-    def applies(self, chance: random.Random) -> None:
+    def apply_draft(self, chance: random.Random) -> None:
         drafts.apply_draft(**self.draft(chance)[1])
 
-    def saves(self, chance: random.Random) -> None:
+    def save_draft(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
         drafts.save_draft(base_version=draft.base_version, message="better", **names)
 
-    def restores(self, chance: random.Random) -> None:
+    def restore_version(self, chance: random.Random) -> None:
         production = Actor.objects.select_related("current_spec").get(pk=self.agent(chance).pk).current_spec
         assert production is not None
         assert production.number is not None
@@ -163,25 +163,25 @@ class Story:
             base_version=production.number, chat_id=self.chat.id,
         )  # fmt: skip
 
-    def rebases(self, chance: random.Random) -> None:
+    def rebase_draft(self, chance: random.Random) -> None:
         drafts.rebase_draft(**self.draft(chance)[1], merge=chance.random() < 0.5)
 
-    def discards(self, chance: random.Random) -> None:
+    def discard_draft(self, chance: random.Random) -> None:
         drafts.discard_draft(**self.draft(chance)[1] | {"actor": self.team.alice})
 
-    def releases(self, chance: random.Random) -> None:
+    def release_draft(self, chance: random.Random) -> None:
         drafts.release_draft(**self.draft(chance)[1])
 
-    def releases_as_operator(self, chance: random.Random) -> None:
+    def release_draft_as_operator(self, chance: random.Random) -> None:
         draft = self.draft(chance)[0]
         drafts.release_draft(make_operator(), draft.chat_id, draft.agent_id)
 
-    def asks_for_a_draft(self, chance: random.Random) -> None:
+    def request_draft(self, chance: random.Random) -> None:
         drafts.request_draft(
             actor=self.person(chance), chat_id=self.chat.id, agent_id=self.draft(chance)[0].agent_id
         )  # fmt: skip
 
-    def hands_over(self, chance: random.Random) -> None:
+    def hand_over_draft(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
         for person in (self.team.alice, self.team.bob):
             if person.id != draft.lock_holder_id:
@@ -189,7 +189,7 @@ class Story:
                 drafts.hand_over_draft(to=person.id, **names)
                 return
 
-    def revises_its_prompt(self, chance: random.Random) -> None:
+    def revise_prompt(self, chance: random.Random) -> None:
         drafts.revise_prompt(
             self.agent(chance),
             self.chat.id,
@@ -199,7 +199,7 @@ class Story:
             reason="asked to",
         )
 
-    def compares(self, chance: random.Random) -> None:
+    def start_comparison(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
         drafts.apply_draft(**names)
         comparisons.start_comparison(
@@ -207,7 +207,7 @@ class Story:
             revision=draft.revision,
         )  # fmt: skip
 
-    def votes(self, chance: random.Random) -> None:
+    def cast_vote_on_comparison(self, chance: random.Random) -> None:
         asked = list(Message.objects.filter(chat=self.chat, type="COMPARISON").order_by("seq"))
         if not asked:
             raise AppError("Nothing is compared.")
@@ -224,31 +224,31 @@ class Story:
             raise AppError("There is no such suggestion.")
         return chance.choice(found)
 
-    def suggests(self, chance: random.Random) -> None:
+    def suggest_draft(self, chance: random.Random) -> None:
         suggestions.suggest_draft(note="please", **self.draft(chance)[1])
 
-    def suggests_late_words(self, chance: random.Random) -> None:
+    def suggest_text(self, chance: random.Random) -> None:
         content = SpecContent(prompt=f"Be late, {chance.randrange(100)} times.")
         suggestions.suggest_text(
             self.person(chance), self.chat.id, self.agent(chance).id, id=uuid4(), content=content, base_version=1,
         )  # fmt: skip
 
-    def rejects(self, chance: random.Random) -> None:
+    def reject_suggestion(self, chance: random.Random) -> None:
         made = self.suggestion(chance)
         suggestions.reject_suggestion(self.team.alice, made.id, reason="no")
 
-    def withdraws(self, chance: random.Random) -> None:
+    def withdraw_suggestion(self, chance: random.Random) -> None:
         made = self.suggestion(chance)
         suggestions.withdraw_suggestion(made.author, made.id)
 
-    def merges(self, chance: random.Random) -> None:
+    def merge_suggestions(self, chance: random.Random) -> None:
         made = [self.suggestion(chance, state="pending", merge=None) for _ in range(2)]
         suggestions.merge_suggestions(
             self.team.alice, made[0].agent_id, id=uuid4(), suggestion_ids=[one.id for one in made], chat_id=self.chat.id,
         )  # fmt: skip
 
-    def merges_elsewhere(self, chance: random.Random) -> None:
-        """What was suggested here is accepted in another chat."""
+    def merge_suggestions_in_another_chat(self, chance: random.Random) -> None:
+        """Accept a suggestion of this chat in another chat."""
         made = self.suggestion(chance, state="pending", merge=None)
         with transaction.atomic():
             other = chats.create_chat(
@@ -258,29 +258,29 @@ class Story:
             self.team.alice, made.agent_id, id=uuid4(), suggestion_ids=[made.id], chat_id=other.id
         )
 
-    def tries_a_merge_again(self, chance: random.Random) -> None:
+    def retry_merges(self, chance: random.Random) -> None:
         for merge in Merge.objects.filter(chat=self.chat, state__in=["failed", "stopped"]).order_by("pk"):
             suggestions.retry_merge(self.team.alice, merge.id)
 
-    def stops_a_merge(self, chance: random.Random) -> None:
+    def stop_merges(self, chance: random.Random) -> None:
         for merge in Merge.objects.filter(chat=self.chat, state="waiting").order_by("pk"):
             suggestions.stop_merge(self.team.alice, merge.id)
 
-    def does_a_job(self, chance: random.Random) -> None:
+    def answer_waiting_job(self, chance: random.Random) -> None:
         waiting = list(Run.objects.filter(chat=None, state="queued").order_by("pk"))
         if waiting:
             answer_job(chance.choice(waiting), chance.choice(["It is shorter.", "[]"]))
 
     # --- runs -----------------------------------------------------------------------------------------------------
 
-    def claims(self, chance: random.Random) -> None:
+    def claim_run(self, chance: random.Random) -> None:
         claims.claim_run(self.run(chance, state="queued").id, OWNER)
 
-    def says(self, chance: random.Random) -> None:
+    def record_answer(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
-        recorder.record_answer(ModelAnswered(step, _answer(chance.choice(WORDS), thinking=chance.choice(["", "hm"]))))
+        recorder.record_answer(ModelAnswered(step, _answer(chance.choice(TEXTS), thinking=chance.choice(["", "hm"]))))
 
-    def calls_a_tool(self, chance: random.Random) -> None:
+    def record_tool_call(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
         call = ToolCall(str(uuid4()), "current_time", "{}")
         answer = make_storable(_answer("", calls=(call,)), step)
@@ -289,28 +289,28 @@ class Story:
         if chance.random() < 0.7:
             recorder.record_tool_results(ToolsFinished(tuple(ToolResult(call, "ok", "noon") for call in answer.calls)))
 
-    def breaks_off(self, chance: random.Random) -> None:
+    def record_end(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
         how = chance.choice(
             [RunEnded("failed", "server", "It broke."), RunEnded("stopped"), RunEnded("waiting_approval")]
         )
         recorder.record_end(how, PartialMessage(step.message_id, text=chance.choice(["", "half a sen"])))
 
-    def stops(self, chance: random.Random) -> None:
+    def stop_run(self, chance: random.Random) -> None:
         runs.stop_run(actor=self.team.alice, run_id=self.run(chance).id)
 
-    def repeats(self, chance: random.Random) -> None:
+    def retry_run(self, chance: random.Random) -> None:
         runs.retry_run(actor=self.team.alice, run_id=self.run(chance, state__in=["failed", "stopped"]).id)
 
-    def loses_its_worker(self, chance: random.Random) -> None:
+    def reclaim_run(self, chance: random.Random) -> None:
         run = self.run(chance, state="running")
         Run.objects.filter(pk=run.pk).update(lease_until=Now())
         leases.reclaim_run(run, leases.LeaseOwnerState.DEAD)
 
-    def gives_back(self, chance: random.Random) -> None:
+    def requeue_run(self, chance: random.Random) -> None:
         leases.requeue_run(self.run(chance, state="running"))
 
-    def cannot_be_worked_on(self, chance: random.Random) -> None:
+    def fail_run(self, chance: random.Random) -> None:
         leases.fail_run(self.run(chance, state="running"), "model_unusable", "There is no such model.")
 
 
@@ -324,17 +324,23 @@ STEPS: list[Step] = [
     for name, value in vars(Story).items()
     if callable(value)
     and not name.startswith("_")
-    and name not in ("take", "person", "agent", "run", "recorder", "draft", "suggestion")
+    and name not in ("do_step", "person", "agent", "run", "recorder", "draft", "suggestion")
 ]
 
-# A draft takes several steps to come anywhere: they come up more often.
-STEPS += [cast("Step", step) for step in (Story.takes_a_draft, Story.writes, Story.saves)] * 2
-STEPS += [cast("Step", step) for step in (Story.applies, Story.compares, Story.votes, Story.hands_over)]
-STEPS += [cast("Step", step) for step in (Story.suggests_late_words, Story.merges, Story.does_a_job, Story.restores)]
-# So does a run that comes to anything but its answer.
-STEPS += [cast("Step", step) for step in (Story.claims, Story.claims, Story.cannot_be_worked_on, Story.gives_back)]
+# These steps are more frequent, because changes of drafts take several of them.
+for _ in range(2):
+    STEPS += cast("list[Step]", [Story.claim_draft, Story.write_draft, Story.save_draft])
+STEPS += cast(
+    "list[Step]",
+    [Story.apply_draft, Story.start_comparison, Story.cast_vote_on_comparison, Story.hand_over_draft],
+)
+STEPS += cast(
+    "list[Step]", [Story.suggest_text, Story.merge_suggestions, Story.answer_waiting_job, Story.restore_version]
+)
+# The same for steps of runs that do not end with an answer.
+STEPS += cast("list[Step]", [Story.claim_run, Story.claim_run, Story.fail_run, Story.requeue_run])
 
 
-def newest(chat_id: UUID) -> int:
-    """The chat's version now."""
+def get_version(chat_id: UUID) -> int:
+    """Return the present version of the chat."""
     return Chat.objects.values_list("version", flat=True).get(pk=chat_id)

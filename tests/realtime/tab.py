@@ -1,4 +1,4 @@
-"""A browser's tab, as far as the socket is concerned."""
+"""Sockets as a browser tab opens them, for tests."""
 
 import asyncio
 import json
@@ -17,8 +17,8 @@ from tests.realtime.store import Store
 ORIGIN = "http://localhost:8000"
 
 
-def signed_in(person: Actor) -> str:
-    """The key of a fresh session of theirs."""
+def create_session_key(person: Actor) -> str:
+    """Create a session of a person and return its key."""
     session = SessionStore()
     session[SESSION_KEY] = str(person.pk)
     session[BACKEND_SESSION_KEY] = "actors.auth.PeopleBackend"
@@ -28,13 +28,13 @@ def signed_in(person: Actor) -> str:
 
 
 class Tab:
-    """One socket, with everything it has heard."""
+    """A socket, and the frames that it has received."""
 
     def __init__(self, headers: list[tuple[bytes, bytes]], path: str = "/ws/") -> None:
         self.socket = WebsocketCommunicator(application, path, headers=headers)
         self.received: list[dict[str, Any]] = []
         self.store = Store()
-        self.closed: int | None = None
+        self.close_code: int | None = None
 
     async def connect(self) -> bool:
         opened, _ = await self.socket.connect(timeout=10)
@@ -44,14 +44,14 @@ class Tab:
         await self.socket.send_to(text_data=json.dumps(frame))
 
     async def receive(self, timeout: float = 5.0) -> dict[str, Any]:
-        """The next frame; a closing is kept in `closed`, and raised."""
+        """Return the next frame. Raises `ConnectionResetError` when the socket is closed, and sets `close_code`."""
         message = await self.socket.receive_output(timeout)
         if message["type"] == "websocket.close":
-            self.closed = message.get("code")
-            raise ConnectionResetError(self.closed)
+            self.close_code = message.get("code")
+            raise ConnectionResetError(self.close_code)
         frame: dict[str, Any] = json.loads(message["text"])
         self.received.append(frame)
-        self.store.take(frame)
+        self.store.apply(frame)
         return frame
 
     async def receive_until(self, wanted: Callable[[dict[str, Any]], bool], timeout: float = 10.0) -> dict[str, Any]:
@@ -71,15 +71,15 @@ class Tab:
 
     async def wait_for_close(self, timeout: float = 10.0) -> int | None:
         async with asyncio.timeout(timeout):
-            while self.closed is None:
+            while self.close_code is None:
                 try:
                     await self.receive(timeout)
                 except ConnectionResetError:
                     break
-        return self.closed
+        return self.close_code
 
     async def is_silent(self, seconds: float = 0.3) -> bool:
-        """Nothing but heartbeats and presence comes for a while."""
+        """Return whether only heartbeats and presence frames arrive within these seconds."""
         try:
             await self.receive_until(lambda frame: frame["type"] not in ("heartbeat", "presence"), seconds)
         except TimeoutError:
@@ -91,19 +91,19 @@ class Tab:
 
 
 class Tabs:
-    """Opens tabs, and closes them all in the end."""
+    """Opens tabs, and closes them all at the end of a test."""
 
     def __init__(self) -> None:
         self.open: list[Tab] = []
 
-    async def of(self, person: Actor, *, origin: str | None = ORIGIN, key: str | None = None) -> Tab:
-        tab = await self.knocking(person, origin=origin, key=key)
+    async def open_tab(self, person: Actor, *, origin: str | None = ORIGIN, key: str | None = None) -> Tab:
+        tab = await self.build_tab(person, origin=origin, key=key)
         assert await tab.connect()
         return tab
 
-    async def knocking(self, person: Actor, *, origin: str | None = ORIGIN, key: str | None = None) -> Tab:
-        """Not connected yet."""
-        key = key or await run_in_db_thread(signed_in, person)
+    async def build_tab(self, person: Actor, *, origin: str | None = ORIGIN, key: str | None = None) -> Tab:
+        """Return a tab that is not connected yet, with a session of the person."""
+        key = key or await run_in_db_thread(create_session_key, person)
         headers = [(b"host", b"localhost:8000"), (b"cookie", f"sessionid={key}".encode())]
         if origin is not None:
             headers.append((b"origin", origin.encode()))

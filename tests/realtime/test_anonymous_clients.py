@@ -1,4 +1,4 @@
-"""FAIR7: whoever is nobody disturbs nobody: bad keys reach no database, and a question that cannot be answered fails alone."""
+"""FAIR7: anonymous clients do not affect people: malformed keys cause no query, and a lookup with an error fails alone."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from common.logs import ThrottledWarning
 from realtime.batches import Batched
 from realtime.db_executor import run_in_db_thread
 from realtime.handshake import find_sign_ins, read_handshake
-from tests.realtime.tab import signed_in
+from tests.realtime.tab import create_session_key
 
 NUL = r'"\000aaaaaaaa"'
 BAD_KEYS = [
@@ -66,7 +66,7 @@ def test_FAIR7_a_request_with_a_bad_session_token_is_anonymous(db, key):
 
 
 class RecordedStatements:
-    """Answers questions below a hundred with themselves; notes what it was asked together."""
+    """Returns keys below a hundred as their values, and records the batches."""
 
     def __init__(self, error):
         self.error = error
@@ -101,7 +101,7 @@ async def test_FAIR7_an_error_of_the_database_is_raised_for_all_keys_after_one_c
 
 
 async def test_FAIR7_people_can_connect_during_handshakes_with_bad_cookies(team, tabs):
-    key = await run_in_db_thread(signed_in, team.alice)
+    key = await run_in_db_thread(create_session_key, team.alice)
     assert set(await run_in_db_thread(find_sign_ins, {key, "a" * 32})) == {key}
     bad = [tabs.with_headers(headers(key)) for key in (*BAD_KEYS, "a" * 32) for _ in range(4)]
     good = [tabs.with_headers(headers(key)) for _ in range(10)]
@@ -118,12 +118,12 @@ async def test_FAIR7_too_many_anonymous_handshakes_from_an_address_are_refused_a
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     strangers = [tabs.with_headers(headers("a" * 32)) for _ in range(5)]
     assert [await tab.connect() for tab in strangers] == [True] * 3 + [False] * 2
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     assert (await alice.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 
 
 def test_FAIR7_anonymous_requests_to_allauth_are_throttled_and_those_of_people_are_not(team, settings):
-    key = signed_in(team.alice)
+    key = create_session_key(team.alice)
     settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
     client, path = Client(REMOTE_ADDR="198.51.100.77"), "/_allauth/browser/v1/auth/session"
     assert [client.get(path).status_code for _ in range(5)] == [401, 401, 401, 429, 429]

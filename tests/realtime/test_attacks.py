@@ -1,4 +1,4 @@
-"""MSG7, MSG8, SEC20 on a web process of its own: what it costs in memory, and that nobody else is hurt."""
+"""MSG7, MSG8, SEC20: attacks on a web process, its memory, and the effect on other clients."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from events.frames import Changes, Delta
 from events.publish import publish_now
 from events.rows import ChatRow
 from realtime.db_executor import run_in_db_thread
-from tests.realtime.story import newest
+from tests.realtime.story import get_version
 from tests.serving import Web, run_web_process
 
 MB = 1024 * 1024
@@ -35,28 +35,28 @@ def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[Web]:
 
 
 @contextlib.asynccontextmanager
-async def tab(web: Web, person: Any, *topics: str) -> Any:
-    """A socket that has been answered on all topics."""
+async def open_socket(web: Web, person: Any, *topics: str) -> Any:
+    """Open a socket, and wait for the answers to all subscriptions."""
     headers = {"X-Session-Token": await run_in_db_thread(web.sign_in, person)}
     url = web.address.replace("http", "ws") + "/ws/"
     async with connect(url, additional_headers=headers, max_size=None, max_queue=4, compression=None) as socket:
         for topic in topics:
             await socket.send(json.dumps({"type": "subscribe", "topic": topic}))
         for _ in topics:
-            await heard(socket, "subscribed")
+            await receive_type(socket, "subscribed")
         yield socket
 
 
-async def heard(socket: ClientConnection, type_: str) -> Any:
-    """The next frame of this type."""
+async def receive_type(socket: ClientConnection, type_: str) -> Any:
+    """Return the next frame of this type."""
     async with asyncio.timeout(20):
         while (frame := json.loads(await socket.recv()))["type"] != type_:
             pass
     return frame
 
 
-def stalled(web: Web, key: str, topic: str) -> Any:
-    """A socket that subscribes and never reads; the kernel keeps little for it."""
+def open_stalled_socket(web: Web, key: str, topic: str) -> Any:
+    """Open a socket that subscribes and never reads, with small buffers in the kernel."""
     line = create_connection(("127.0.0.1", web.port))
     line.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
     ask = "GET /ws/ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -75,38 +75,38 @@ def large_change(team: Any, version: int) -> Changes:
 
 async def test_MSG7_a_client_that_never_reads_takes_little_memory_and_others_receive_all_frames(team, web):
     topic = f"chat:{team.chat.id}"
-    head = await run_in_db_thread(newest, team.chat.id)
-    async with tab(web, team.bob, topic) as bob:
+    head = await run_in_db_thread(get_version, team.chat.id)
+    async with open_socket(web, team.bob, topic) as bob:
         before = web.get_memory()
-        line = await asyncio.to_thread(stalled, web, await run_in_db_thread(web.sign_in, team.alice), topic)
-        while str(team.alice.id) not in (await heard(bob, "presence"))["present"]:
+        line = await asyncio.to_thread(open_stalled_socket, web, await run_in_db_thread(web.sign_in, team.alice), topic)
+        while str(team.alice.id) not in (await receive_type(bob, "presence"))["present"]:
             pass
-        closing = asyncio.create_task(asyncio.to_thread(is_hung_up, line))
+        closing = asyncio.create_task(asyncio.to_thread(is_aborted, line))
         for first in range(head + 1, head + 3001, 20):
             versions = range(first, first + 20)
             await run_in_db_thread(publish_now, *(large_change(team, version) for version in versions))
             for version in versions:
-                assert f'"version":{version},' in await changes(bob)
+                assert f'"version":{version},' in await receive_changes(bob)
         assert await closing
         assert web.get_peak_memory() - before < 20 * MB
-    async with tab(web, team.alice, topic):
+    async with open_socket(web, team.alice, topic):
         pass  # and she may come back
 
 
-async def changes(socket: ClientConnection) -> str:
-    """The beginning of the next change."""
+async def receive_changes(socket: ClientConnection) -> str:
+    """Return the beginning of the next `changes` frame."""
     while not (text := str(await socket.recv())).startswith('{"type":"changes"'):
         pass
     return text[:200]
 
 
-def is_hung_up(line: Any) -> bool:
-    """Whether the other side cuts the line within 20 s; without reading from it."""
+def is_aborted(line: Any) -> bool:
+    """Return whether the server aborts the connection within 20 s, without reading from it."""
     watch = poll()
     watch.register(line, 0)
-    told = watch.poll(20_000)
+    events = watch.poll(20_000)
     line.close()
-    return bool(told)
+    return bool(events)
 
 
 BODIES = {
@@ -120,7 +120,10 @@ BODIES = {
 
 async def test_MSG8_too_large_messages_are_refused_and_take_little_memory(team, web):
     key = await run_in_db_thread(web.sign_in, team.alice)
-    async with tab(web, team.bob, f"chat:{team.chat.id}") as bob, httpx.AsyncClient(base_url=web.address) as client:
+    async with (
+        open_socket(web, team.bob, f"chat:{team.chat.id}") as bob,
+        httpx.AsyncClient(base_url=web.address) as client,
+    ):
         before = web.get_memory()
         for name, (body, status, code) in BODIES.items():
             for content in (body, _in_chunks(body)):
@@ -131,11 +134,11 @@ async def test_MSG8_too_large_messages_are_refused_and_take_little_memory(team, 
                     answer = await client.post(path, content=content, headers=headers)
                     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), name
         for payload in ("x" * 10 * MB, b"x" * 10 * MB):
-            async with tab(web, team.alice) as socket:
+            async with open_socket(web, team.alice) as socket:
                 assert await close_code(socket, [payload]) == 1009
         assert web.get_peak_memory() - before < 30 * MB
         await bob.send(json.dumps({"type": "subscribe", "topic": f"actor:{team.bob.id}"}))
-        await heard(bob, "subscribed")
+        await receive_type(bob, "subscribed")
 
 
 async def _in_chunks(body: bytes) -> Any:
@@ -144,7 +147,7 @@ async def _in_chunks(body: bytes) -> Any:
 
 
 async def close_code(socket: ClientConnection, messages: Iterable[str | bytes]) -> int | None:
-    """Say all this, whatever is answered; by what code it is ended."""
+    """Send all messages, ignore the answers, and return the close code."""
 
     async def speak() -> None:
         with contextlib.suppress(ConnectionClosed):
@@ -164,20 +167,20 @@ async def close_code(socket: ClientConnection, messages: Iterable[str | bytes]) 
 async def test_MSG8_a_client_that_sends_thousands_of_messages_is_closed(team, web, kind):
     topic = f"chat:{team.chat.id}"
     message = json.dumps({"type": kind, "topic": topic})
-    async with tab(web, team.bob, topic) as bob:
+    async with open_socket(web, team.bob, topic) as bob:
         before = web.get_memory()
-        async with tab(web, team.alice) as alice:
+        async with open_socket(web, team.alice) as alice:
             assert await close_code(alice, [message] * 10_000) == 4029
         assert web.get_peak_memory() - before < 10 * MB
         await run_in_db_thread(publish_now, Delta(
             topic=topic, message_id=team.chat.id, row_id=team.chat.id, run_id=team.chat.id, agent_id=team.robin.id,
             attempt=1, part="text", offset=0, text="after all that",
         ))  # fmt: skip
-        assert (await heard(bob, "delta"))["text"] == "after all that"
+        assert (await receive_type(bob, "delta"))["text"] == "after all that"
 
 
 def test_SEC20_the_process_survives_connections_that_send_random_bytes(team, web):
-    """Not even HTTP."""
+    """The bytes are not HTTP."""
     rng = random.Random(20)
     starts = [b"", b"GET / HTTP/1.1\r\n", b"POST /api/v1/me HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
               b"GET /ws/ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"]  # fmt: skip
@@ -212,7 +215,7 @@ async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the
         cookie = {"Cookie": f"sessionid={key}"}
         async with connect(url, additional_headers=cookie, origin=origin, compression=None) as socket:
             await socket.send(json.dumps({"type": "subscribe", "topic": f"chat:{team.chat.id}"}))
-            await heard(socket, "subscribed")
+            await receive_type(socket, "subscribed")
         async with httpx.AsyncClient(base_url=web.address, timeout=20) as client:
             return (await client.get("/api/v1/me", headers=cookie)).status_code
 
@@ -248,7 +251,7 @@ ODD_HANDSHAKES = {
 
 @pytest.mark.parametrize("kind", ODD_HANDSHAKES)
 def test_FAIR7_a_malformed_handshake_is_answered_and_its_connection_closed(web: Web, kind: str) -> None:
-    """Otherwise a stranger would hold a line, and with it a file, for as long as they like."""
+    """Otherwise an outsider could keep a connection, and its file descriptor, open for ever."""
     path, *headers = ODD_HANDSHAKES[kind]
     with create_connection(("127.0.0.1", web.port), timeout=30) as line:
         line.sendall(b"\r\n".join([b"GET %s HTTP/1.1" % path, *HANDSHAKE, *headers]) + b"\r\n\r\n")

@@ -1,4 +1,4 @@
-"""What a newcomer is told: all that is small, the newest page, what streams now; in a constant number of queries."""
+"""Snapshots and changes of a chat, in a constant number of queries."""
 
 from django.db import transaction
 
@@ -93,7 +93,7 @@ async def test_MSG10_a_new_subscriber_gets_the_streamed_text_so_far_and_the_foll
     for other in (ended, behind):
         streams.open(run_id=other.id, message_id=new_id(), attempt=1, **names).add_chunk("text", "a ghost")
     await streams.flush(list(streams._current.values()))
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     answer = await alice.follow(topic)
     assert [(partial["run_id"], partial["text"]) for partial in answer["partials"]] == [(str(run.id), "It is ")]
     stream.add_chunk("text", "noon 🌞")

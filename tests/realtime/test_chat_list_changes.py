@@ -1,4 +1,4 @@
-"""Somebody who is in a chat but does not have it open hears that something was said there; nobody else does."""
+"""Unread counts are sent to participants who do not have the chat open, and to no other people."""
 
 from django.db import transaction
 
@@ -6,14 +6,14 @@ from chats import services as chats
 from common.ids import new_id
 from notifications.models import Notification
 from realtime.db_executor import run_in_db_thread
-from tests.realtime.story import newest
+from tests.realtime.story import get_version
 
 
 def is_list_change(frame):
     return frame["type"] == "chat_activity"
 
 
-async def say(team, chat, text="hello"):
+async def post(team, chat, text="hello"):
     await run_in_db_thread(chats.post_message, team.alice, chat.id, id=new_id(), text=text, wake="nobody")
 
 
@@ -24,15 +24,15 @@ async def test_only_participants_without_the_chat_open_get_its_unread_count(team
 
     private = await run_in_db_thread(alone)
     lobby = f"workspace:{team.workspace.id}"
-    bob, alice = await tabs.of(team.bob), await tabs.of(team.alice)
+    bob, alice = await tabs.open_tab(team.bob), await tabs.open_tab(team.alice)
     await bob.follow(lobby)
     await alice.follow(lobby)
     await alice.follow(f"chat:{team.chat.id}")
-    await say(team, private)
+    await post(team, private)
     bell = await alice.receive_until(is_list_change)
     assert bell["chat_id"] == str(private.id)
-    await say(team, team.chat)
-    await say(team, team.chat)
+    await post(team, team.chat)
+    await post(team, team.chat)
     bell = await bob.receive_until(is_list_change)
     assert bell["chat_id"] == str(team.chat.id)
     assert (bell["unread"], bell["mentioned"], bell["last_read_seq"]) == (2, False, 0)
@@ -52,13 +52,13 @@ async def test_concurrent_read_cursors_are_written_together_and_sent_to_other_ta
 
     monkeypatch.setattr(chats, "advance_read_cursors", counted)
     topic = f"chat:{team.chat.id}"
-    readers = [await tabs.of(person) for person in (team.alice, team.bob)]
-    phone = await tabs.of(team.bob)
+    readers = [await tabs.open_tab(person) for person in (team.alice, team.bob)]
+    phone = await tabs.open_tab(team.bob)
     await phone.follow(f"actor:{team.bob.id}")
     for tab in readers:
         await tab.follow(topic)
-    await say(team, team.chat, f"hello @{team.bob.handle}")
-    head = await run_in_db_thread(newest, team.chat.id)
+    await post(team, team.chat, f"hello @{team.bob.handle}")
+    head = await run_in_db_thread(get_version, team.chat.id)
     for tab in readers:
         await tab.send(type="mark_read", topic=topic, seq=head - 1)
         await tab.send(type="mark_read", topic=topic, seq=head)
@@ -73,14 +73,14 @@ async def test_concurrent_read_cursors_are_written_together_and_sent_to_other_ta
 
 async def test_a_cursor_moves_only_in_a_subscribed_chat_and_at_most_to_its_end(team, tabs):
     topic = f"chat:{team.chat.id}"
-    charlie, alice = await tabs.of(team.charlie), await tabs.of(team.alice)
+    charlie, alice = await tabs.open_tab(team.charlie), await tabs.open_tab(team.alice)
     await charlie.send(type="mark_read", topic=topic, seq=3)
     await alice.send(type="mark_read", topic=topic, seq=3)
-    bob = await tabs.of(team.bob)
+    bob = await tabs.open_tab(team.bob)
     await bob.follow(f"actor:{team.bob.id}")
     await bob.follow(topic)
     await bob.send(type="mark_read", topic=topic, seq=2**62)
-    head = await run_in_db_thread(newest, team.chat.id)
+    head = await run_in_db_thread(get_version, team.chat.id)
     assert (await bob.receive_until(is_list_change))["last_read_seq"] == head
     participants = await run_in_db_thread(
         lambda: dict(team.chat.participants.values_list("actor__name", "last_read_seq"))

@@ -1,4 +1,4 @@
-"""RUN8: the connections of a whole installation, summed up from the settings, leave PostgreSQL room."""
+"""RUN8: the maximum number of connections of an installation, computed from the settings."""
 
 import pytest
 from django.conf import settings
@@ -10,7 +10,7 @@ from runs.worker.engine import TOOL_THREADS
 
 
 def most_of_a_process(main_work: int = settings.DATABASE_POOL) -> int:
-    """What a process opens at most: the pool holds it to this, however many threads it has."""
+    """Return the maximum number of connections of a process, which the pool limits."""
     beside: int = settings.LIVE_THREADS
     return main_work + beside
 
@@ -33,12 +33,12 @@ def test_RUN8_the_pool_limits_the_connections() -> None:
 
 
 def test_RUN8_no_thread_waits_for_ever_for_a_connection() -> None:
-    """In the web process those of requests and of sockets, in a worker those of runs, tools, heartbeat and sweeper."""
+    """Threads of the web process: requests and sockets. Threads of a worker: runs, tools, heartbeat and sweeper."""
     assert settings.WEB_THREADS + settings.LIVE_THREADS <= settings.MAX_CONNECTIONS
     runs, heartbeat, sweeper = settings.DATABASE_POOL - 2, 1, 1
     assert runs + TOOL_THREADS + heartbeat + sweeper <= settings.MAX_CONNECTIONS
 
 
 def test_SEC5_rights_are_checked_within_five_seconds_by_default() -> None:
-    """Tests of withdrawn rights run with a faster clock; this holds the one that people get."""
+    """Tests of withdrawn rights use shorter intervals; this test checks the default."""
     assert 0 < maintenance.RIGHTS_CHECK_INTERVAL_SECONDS <= 5

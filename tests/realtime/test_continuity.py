@@ -1,4 +1,4 @@
-"""Nothing is lost: not by a dropped line, a deaf layer, or many who write at once."""
+"""No rows are lost by broken connections, lost frames or concurrent writes."""
 
 import asyncio
 import json
@@ -33,14 +33,14 @@ async def wait_for_text(tab, text):
 
 async def test_MSG2_a_client_that_reconnects_gets_exactly_the_missed_rows(team, tabs):
     topic = f"chat:{team.chat.id}"
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     since = (await alice.follow(topic))["version"]
     for round_ in range(5):
         await alice.close()
         for text in numbers(4, round_ * 4):
             await run_in_db_thread(post, team.chat, team.bob, text)
         store = alice.store
-        alice = await tabs.of(team.alice)
+        alice = await tabs.open_tab(team.alice)
         alice.store = store
         answer = await alice.follow(topic, since)
         assert answer["snapshot"] is False
@@ -52,7 +52,7 @@ async def test_MSG2_a_client_that_reconnects_gets_exactly_the_missed_rows(team, 
 
 async def test_MSG2_a_client_that_missed_too_much_gets_a_snapshot(team, tabs, monkeypatch):
     monkeypatch.setattr("realtime.catchup.MAX_MISSED", 3)
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     since = (await alice.follow(f"chat:{team.chat.id}"))["version"]
     for text in numbers(4):
         await run_in_db_thread(post, team.chat, team.bob, text)
@@ -61,9 +61,9 @@ async def test_MSG2_a_client_that_missed_too_much_gets_a_snapshot(team, tabs, mo
 
 
 async def test_MSG3_a_lost_frame_is_read_once_for_all_sockets(team, tabs, monkeypatch, quick):
-    """Nobody hears the frames; the heartbeat's version says that there were some."""
+    """The frames are not received; the version in the heartbeat is higher."""
     topic = f"chat:{team.chat.id}"
-    tabs_here = [await tabs.of(person) for person in (team.alice, team.bob, team.bob)]
+    tabs_here = [await tabs.open_tab(person) for person in (team.alice, team.bob, team.bob)]
     for tab in tabs_here:
         await tab.follow(topic)
     reads = []
@@ -85,7 +85,7 @@ async def test_MSG3_a_lost_frame_is_read_once_for_all_sockets(team, tabs, monkey
 
 async def test_MSG3_a_gap_is_repaired_after_the_next_frame(team, tabs, monkeypatch):
     topic = f"chat:{team.chat.id}"
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await alice.follow(topic)
     hub = get_hub()
     distribute = hub._distribute
@@ -106,7 +106,7 @@ async def test_MSG3_a_gap_is_repaired_after_the_next_frame(team, tabs, monkeypat
 
 
 async def test_MSG3_frames_in_the_wrong_order_are_reordered_without_a_read(team, tabs, monkeypatch):
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     monkeypatch.setattr("realtime.hub.catch_up", lambda *args: pytest.fail("nothing was missing"))
     hub = get_hub()
@@ -130,7 +130,7 @@ async def test_MSG3_frames_in_the_wrong_order_are_reordered_without_a_read(team,
 
 
 async def cut_lines(valkey) -> None:
-    """Ours alone: tests that run beside have the same server, and another database in it."""
+    """Close the connections of this test only: concurrent tests use another database of the same server."""
     ours = str(valkey.connection_pool.connection_kwargs["db"])
     for one in await valkey.client_list(_type="pubsub"):
         if one["db"] == ours:
@@ -138,7 +138,7 @@ async def cut_lines(valkey) -> None:
 
 
 async def test_MSG3_no_frame_is_missing_after_the_connection_to_redis_breaks(team, tabs, valkey, quick):
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     for round_ in range(3):
         await cut_lines(valkey)
@@ -150,7 +150,7 @@ async def test_MSG3_no_frame_is_missing_after_the_connection_to_redis_breaks(tea
 
 async def test_a_too_large_frame_is_read_from_the_database(team, tabs, monkeypatch):
     monkeypatch.setattr("events.publish.MAX_FRAME_BYTES", 1000)
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     await run_in_db_thread(post, team.chat, team.bob, "x" * 5000)
     frame = await alice.receive_type("changes")
@@ -165,7 +165,7 @@ async def test_P8_concurrent_subscriptions_share_one_read(team, tabs, monkeypatc
         return catch_up(chat_id, since)
 
     monkeypatch.setattr("realtime.hub.catch_up", counted)
-    many = [await tabs.of(team.alice) for _ in range(10)]
+    many = [await tabs.open_tab(team.alice) for _ in range(10)]
     answers = await asyncio.gather(*(tab.follow(topic) for tab in many))
     assert len(reads) == 1
     assert {answer["version"] for answer in answers} == {answers[0]["version"]}
@@ -173,12 +173,12 @@ async def test_P8_concurrent_subscriptions_share_one_read(team, tabs, monkeypatc
         # Whoever comes after something was said reads it, and does not get an answer from before.
         await run_in_db_thread(post, team.chat, team.bob, f"number {number}")
         await wait_for_text(many[0], f"number {number}")
-        late = await tabs.of(team.bob)
+        late = await tabs.open_tab(team.bob)
         assert f"number {number}" in json.dumps(await late.follow(topic))
 
 
 async def test_MSG9_the_heartbeat_has_the_versions_of_subscribed_chats(team, tabs, quick):
-    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
     await alice.follow(f"chat:{team.chat.id}")
     await bob.follow(f"actor:{team.bob.id}")
     version = await run_in_db_thread(lambda: Chat.objects.get(pk=team.chat.id).version)
@@ -187,7 +187,7 @@ async def test_MSG9_the_heartbeat_has_the_versions_of_subscribed_chats(team, tab
 
 
 async def test_RUN7_sockets_stay_open_while_the_database_does_not_answer(team, tabs, monkeypatch, quick, caplog):
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
 
     def fail(*args):
@@ -203,7 +203,7 @@ async def test_RUN7_sockets_stay_open_while_the_database_does_not_answer(team, t
 
 
 def test_MSG4_no_row_appears_later_with_a_version_that_was_already_read(team):
-    """50 writers, 40 messages each, one chat; a reader that asks for what came after its version."""
+    """50 writers post 40 messages each in a chat while a reader reads the changes since its version."""
     chat, done, turn = team.chat, threading.Event(), threading.Semaphore(6)
     seen: list[int] = []
 

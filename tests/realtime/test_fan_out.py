@@ -1,4 +1,4 @@
-"""What one frame costs when many sockets follow its topic: encodings, ASGI messages and Redis messages, counted."""
+"""The cost of a frame for many sockets, counted in encodings, ASGI messages and Redis messages."""
 
 import asyncio
 import contextlib
@@ -21,8 +21,8 @@ from realtime.routing import application
 from realtime.topic_buffer import CROWD_FOLLOWERS, Answer, TopicBuffer
 from realtime.topics import Topic
 from server.protocols import BoundedSocket
-from tests.realtime.story import newest
-from tests.realtime.tab import signed_in
+from tests.realtime.story import get_version
+from tests.realtime.tab import create_session_key
 from tests.serving import serve
 
 SOCKETS = 12
@@ -30,10 +30,10 @@ SOCKETS = 12
 
 @contextlib.asynccontextmanager
 async def readers(people, *topics, number=SOCKETS):
-    """Open sockets of these people at a real server, each following all topics."""
+    """Open sockets of these people on a real server, each subscribed to all topics."""
     async with contextlib.AsyncExitStack() as stack:
         server = await stack.enter_async_context(serve(application))
-        keys = [await run_in_db_thread(signed_in, person) for person in people]
+        keys = [await run_in_db_thread(create_session_key, person) for person in people]
         opened = []
         for which in range(number):
             headers = {"X-Session-Token": keys[which % len(keys)]}
@@ -41,14 +41,14 @@ async def readers(people, *topics, number=SOCKETS):
             opened.append(await stack.enter_async_context(connect(url, additional_headers=headers)))
             for topic in topics:
                 await opened[-1].send(json.dumps({"type": "subscribe", "topic": topic}))
-                await hear(opened[-1], "subscribed")
+                await receive_type(opened[-1], "subscribed")
         followed = get_hub().buffers[Topic.parse(topics[0])]
         while not all(str(person.id) in (followed._sent_presence or "") for person in people):
-            await asyncio.sleep(0.02)  # who is there is told as a frame of its own
+            await asyncio.sleep(0.02)  # presence is sent as a separate frame
         yield opened
 
 
-async def hear(socket, type_):
+async def receive_type(socket, type_):
     """Return the next frame of this type."""
     async with asyncio.timeout(10):
         while (frame := json.loads(await socket.recv()))["type"] != type_:
@@ -62,7 +62,7 @@ def delta(chat, text, offset=0):
 
 
 def count_calls(monkeypatch, owner, name):
-    """Count the calls of a method, which does what it did."""
+    """Count the calls of a method without changing it."""
     calls = []
     original = getattr(owner, name)
 
@@ -79,15 +79,15 @@ async def test_a_frame_is_encoded_once_and_written_without_an_asgi_message_for_e
         sent = count_calls(monkeypatch, BoundedSocket, "send")
         encoded = encode_frame.cache_info().misses
         text = "one 🦜 " + "x" * 70_000  # a length of three bytes, of eight, and characters of four
-        for said in ("short", "x" * 200, text):
-            await run_in_db_thread(publish_now, delta(team.chat, said))
-            assert {(await hear(socket, "delta"))["text"] for socket in sockets} == {said}
+        for text_to_send in ("short", "x" * 200, text):
+            await run_in_db_thread(publish_now, delta(team.chat, text_to_send))
+            assert {(await receive_type(socket, "delta"))["text"] for socket in sockets} == {text_to_send}
         assert encode_frame.cache_info().misses - encoded == 3
         assert sent == []
 
 
 class Reader:
-    """Notes what it is given, in order."""
+    """Records the frames that it gets, in order."""
 
     def __init__(self):
         self.given = []
@@ -99,7 +99,7 @@ class Reader:
         self.given += texts
 
 
-def crowded_feed(followers):
+def build_crowded_buffer(followers):
     async def never(topic, since):
         raise AssertionError("nothing is missing")
 
@@ -111,28 +111,28 @@ def crowded_feed(followers):
     return crowded, readers
 
 
-def a_delta(number):
+def build_delta(number):
     return {"kind": "delta", "text": f"delta {number}"}
 
 
 async def test_deltas_for_many_followers_are_gathered_and_stay_in_order():
-    crowded, crowd = crowded_feed(CROWD_FOLLOWERS)
+    crowded, crowd = build_crowded_buffer(CROWD_FOLLOWERS)
     for number in range(3):
-        crowded.add(a_delta(number))
+        crowded.add(build_delta(number))
     assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD_FOLLOWERS, (
         "the first word does not wait"
     )
     crowded.add({"kind": "changes", "after": 7, "version": 8, "text": "the row"})
     everything = ["snapshot", "delta 0", "delta 1", "delta 2", "the row"]
     assert [reader.given for reader in crowd] == [everything] * CROWD_FOLLOWERS
-    crowded.add(a_delta(3))
-    crowded.add(a_delta(4))
+    crowded.add(build_delta(3))
+    crowded.add(build_delta(4))
     while len(crowd[0].given) < 7:
         await asyncio.sleep(0.01)
     assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD_FOLLOWERS
     while crowded._gather_timer is not None:
         await asyncio.sleep(0.01)
-    crowded.add(a_delta(5))
+    crowded.add(build_delta(5))
     assert crowd[0].given[-1] == "delta 5", "after a silence the first word does not wait again"
 
 
@@ -142,7 +142,7 @@ async def test_gathered_deltas_are_one_write_for_each_socket_and_arrive_as_singl
         written = count_calls(monkeypatch, BoundedSocket, "write_frame")
         await run_in_db_thread(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
         for socket in sockets:
-            assert [(await hear(socket, "delta"))["text"] for _ in range(5)] == [
+            assert [(await receive_type(socket, "delta"))["text"] for _ in range(5)] == [
                 f"piece {number}" for number in range(5)
             ]
         assert len(written) == 2 * SOCKETS
@@ -157,13 +157,13 @@ async def test_gathered_deltas_wait_for_a_slow_connection_as_transient_frames(te
         socket.send_transient(('{"type": "number", "number": 0}', '{"type": "number", "number": 1}'))
         assert [transient for _, transient in socket.outbox._waiting] == [True, True]
         connection.resume_writing()
-        assert [(await hear(reader, "number"))["number"] for _ in range(2)] == [0, 1]
+        assert [(await receive_type(reader, "number"))["number"] for _ in range(2)] == [0, 1]
 
 
 async def test_few_followers_get_every_delta_at_once():
-    crowded, crowd = crowded_feed(CROWD_FOLLOWERS - 1)
+    crowded, crowd = build_crowded_buffer(CROWD_FOLLOWERS - 1)
     for number in range(3):
-        crowded.add(a_delta(number))
+        crowded.add(build_delta(number))
     assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD_FOLLOWERS - 1)
 
 
@@ -171,9 +171,9 @@ async def test_a_heartbeat_is_encoded_once_for_all_sockets_with_the_same_chats(t
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         beats = count_calls(monkeypatch, Heartbeat, "model_dump_json")
         await maintenance.send_heartbeats(get_hub())
-        heard = [(await hear(socket, "heartbeat"))["versions"] for socket in sockets]
-        head = await run_in_db_thread(newest, team.chat.id)
-        assert heard == [{f"chat:{team.chat.id}": head}] * SOCKETS
+        versions = [(await receive_type(socket, "heartbeat"))["versions"] for socket in sockets]
+        head = await run_in_db_thread(get_version, team.chat.id)
+        assert versions == [{f"chat:{team.chat.id}": head}] * SOCKETS
         assert len(beats) == 1
 
 
@@ -190,7 +190,7 @@ async def test_frames_that_wait_for_a_slow_connection_stay_in_order(team):
         connection.resume_writing()
         # Before the task that empties the outbox has run: this one must not overtake.
         socket.send('{"type": "number", "number": 4}')
-        assert [(await hear(reader, "number"))["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
+        assert [(await receive_type(reader, "number"))["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
 
 
 async def test_no_frame_is_sent_after_a_close_frame(team):
@@ -217,20 +217,24 @@ async def test_read_cursors_of_many_people_are_one_redis_message(team, monkeypat
     async with readers([team.alice, team.bob], topics, number=2) as sockets:
         for socket, person in zip(sockets, (team.alice, team.bob), strict=True):
             await socket.send(json.dumps({"type": "subscribe", "topic": f"actor:{person.id}"}))
-            await hear(socket, "subscribed")
+            await receive_type(socket, "subscribed")
         await run_in_db_thread(post)
-        head = await run_in_db_thread(newest, team.chat.id)
+        head = await run_in_db_thread(get_version, team.chat.id)
         sent = count_calls(monkeypatch, redis_client, "publish")
         for socket in sockets:
             await socket.send(json.dumps({"type": "mark_read", "topic": topics, "seq": head}))
         for socket, person in zip(sockets, (team.alice, team.bob), strict=True):
-            activity = await hear(socket, "chat_activity")
+            activity = await receive_type(socket, "chat_activity")
             assert (activity["topic"], activity["last_read_seq"]) == (f"actor:{person.id}", head)
         assert [len(args[-1]) for args in sent] == [1]
 
 
 async def test_a_batch_is_sent_only_to_subscribers_of_its_topics(team, tabs):
-    alice, bob, charlie = await tabs.of(team.alice), await tabs.of(team.bob), await tabs.of(team.charlie)
+    alice, bob, charlie = (
+        await tabs.open_tab(team.alice),
+        await tabs.open_tab(team.bob),
+        await tabs.open_tab(team.charlie),
+    )
     for tab, person in ((alice, team.alice), (bob, team.bob), (charlie, team.charlie)):
         await tab.follow(f"actor:{person.id}")
     frames = [ListChanged(topic=f"actor:{person.id}", list="me") for person in (team.alice, team.bob)]

@@ -1,4 +1,4 @@
-"""The bell of notifications rings live, in every tab of who is told, and nowhere else."""
+"""Changes of the list of notifications are sent to all tabs of the notified person only."""
 
 import pytest
 from django.db import transaction
@@ -10,41 +10,41 @@ from notifications.models import Notification
 from realtime.db_executor import run_in_db_thread
 
 
-def rings(frame):
+def is_list_change(frame):
     return frame["type"] == "list_changed" and frame["list"] == "notifications"
 
 
-async def say(team, text):
+async def post(team, text):
     await run_in_db_thread(chats.post_message, team.alice, team.chat.id, id=new_id(), text=text, wake="nobody")
 
 
 async def test_a_mention_and_reading_it_are_sent_to_all_tabs_of_the_person(team, tabs):
-    first, second, alice = [await tabs.of(person) for person in (team.bob, team.bob, team.alice)]
+    first, second, alice = [await tabs.open_tab(person) for person in (team.bob, team.bob, team.alice)]
     for tab in (first, second):
         await tab.follow(f"actor:{team.bob.id}")
     await alice.follow(f"actor:{team.alice.id}")
-    await say(team, "hello")
-    await say(team, "@bob")
+    await post(team, "hello")
+    await post(team, "@bob")
     for tab in (first, second):
-        assert (await tab.receive_until(rings))["topic"] == f"actor:{team.bob.id}"
+        assert (await tab.receive_until(is_list_change))["topic"] == f"actor:{team.bob.id}"
     row = await run_in_db_thread(Notification.objects.get)
     assert row.person_id == team.bob.id
     await run_in_db_thread(notifications.mark_read, team.bob, ids=[row.id])
-    await second.receive_until(rings)
+    await second.receive_until(is_list_change)
     await run_in_db_thread(notifications.mark_read, team.bob, ids=[row.id])  # read already: no news
     assert await second.is_silent()
-    assert not [frame for frame in alice.received if rings(frame)]
+    assert not [frame for frame in alice.received if is_list_change(frame)]
 
 
 async def test_a_rolled_back_mention_sends_no_frame(team, tabs):
-    def changed_my_mind():
+    def roll_back():
         with transaction.atomic():
             chats.post_message(team.alice, team.chat.id, text="@bob", wake="nobody")
             raise RuntimeError
 
-    bob = await tabs.of(team.bob)
+    bob = await tabs.open_tab(team.bob)
     await bob.follow(f"actor:{team.bob.id}")
     with pytest.raises(RuntimeError):
-        await run_in_db_thread(changed_my_mind)
+        await run_in_db_thread(roll_back)
     assert await bob.is_silent()
     assert await run_in_db_thread(Notification.objects.count) == 0

@@ -1,4 +1,4 @@
-"""Who has a chat open: told when it changes, over processes, and right again after a crash."""
+"""Presence: frames about changes, in all processes, and expiry after a crash."""
 
 import json
 import time
@@ -19,13 +19,13 @@ def people(frame):
 
 async def test_presence_is_sent_when_people_come_and_go(team, tabs):
     topic, alice_id, bob_id = f"chat:{team.chat.id}", str(team.alice.id), str(team.bob.id)
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     assert people(await alice.follow(topic)) == {alice_id}
-    bob = await tabs.of(team.bob)
+    bob = await tabs.open_tab(team.bob)
     await bob.follow(topic)
     for tab in (alice, bob):
         await tab.receive_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id, bob_id})
-    second = await tabs.of(team.bob)
+    second = await tabs.open_tab(team.bob)
     await second.follow(topic)
     await bob.close()
     assert await alice.is_silent()
@@ -39,7 +39,7 @@ async def test_presence_is_sent_when_people_come_and_go(team, tabs):
 
 async def test_presence_of_a_crashed_process_expires(team, tabs, quick):
     topic = Topic("chat", team.chat.id)
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await run_in_db_thread(presence.add_present, {topic: [team.bob.id]}, "another process")
     assert people(await alice.follow(str(topic))) == {str(team.alice.id), str(team.bob.id)}
     with redis.Redis.from_url(settings.REDIS_URL) as client:
@@ -49,7 +49,7 @@ async def test_presence_of_a_crashed_process_expires(team, tabs, quick):
 
 async def test_a_person_who_leaves_and_returns_at_once_is_present(team, tabs):
     topic = Topic("chat", team.chat.id)
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     for _ in range(5):
         await alice.follow(str(topic))
         await alice.send(type="unsubscribe", topic=str(topic))

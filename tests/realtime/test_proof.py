@@ -1,5 +1,5 @@
-"""MSG5, the proof of realtime: what a client makes of a snapshot and of frames (lost, doubled, late) is what a fresh
-snapshot says. For every service that changes a chat."""
+"""MSG5: a snapshot and frames (lost, sent twice, late) give a client the rows of a fresh snapshot, for every service that
+changes a chat."""
 
 import ast
 import asyncio
@@ -34,8 +34,8 @@ from realtime.topic_buffer import TopicBuffer
 from realtime.topics import Topic
 from tests.chaos import examples
 from tests.realtime.recording import Recording
-from tests.realtime.store import Store, oldest_seq
-from tests.realtime.story import STEPS, Story, newest
+from tests.realtime.store import Store, get_oldest_seq
+from tests.realtime.story import STEPS, Story, get_version
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "frames"
@@ -46,23 +46,23 @@ def snapshot(chat_id: UUID, since: int | None = None) -> Any:
 
 
 def assert_same(store: Store, chat_id: UUID) -> None:
-    """The store shows what a newcomer would see."""
+    """Check that the store shows the rows of a fresh snapshot."""
     fresh = snapshot(chat_id)
     other = Store()
-    other.take(fresh)
+    other.apply(fresh)
     assert store.version == fresh["version"]
-    assert store.view(oldest_seq(fresh)) == other.view(oldest_seq(fresh))
+    assert store.view(get_oldest_seq(fresh)) == other.view(get_oldest_seq(fresh))
 
 
 @contextmanager
-def frames_tell_the_whole_story(chat: Chat) -> Iterator[Store]:
-    """Snapshot, run the block, apply its frames: the same as a fresh snapshot."""
+def check_frames(chat: Chat) -> Iterator[Store]:
+    """Read a snapshot, run the block, apply its frames, and compare the store with a fresh snapshot."""
     store = Store()
     with Recording(f"chat:{chat.id}") as recording:
-        store.take(snapshot(chat.id))
+        store.apply(snapshot(chat.id))
         yield store
-        for envelope in recording.received():
-            store.take(json.loads(envelope["text"]))
+        for envelope in recording.get_received():
+            store.apply(json.loads(envelope["text"]))
     assert not store.is_behind
     assert_same(store, chat.id)
 
@@ -71,17 +71,17 @@ def frames_tell_the_whole_story(chat: Chat) -> Iterator[Store]:
 def test_MSG5_a_snapshot_and_frames_equal_a_fresh_snapshot(team, seed):
     story, chance = Story(team), random.Random(seed)
     for _ in range(6):
-        with frames_tell_the_whole_story(story.chat):
+        with check_frames(story.chat):
             for _ in range(10):
-                story.take(chance.randrange(10**9))
+                story.do_step(chance.randrange(10**9))
 
 
 def test_MSG5_a_person_who_joins_by_a_link_is_published_with_their_present_name(team):
-    """Somebody who changes their name while they are let in: the request still holds the old one."""
+    """The person changes their name during the request, which has the old one."""
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     with transaction.atomic():
         change_profile(Actor.objects.get(pk=team.charlie.pk), name="Carolus")
-    with frames_tell_the_whole_story(team.chat), transaction.atomic():
+    with check_frames(team.chat), transaction.atomic():
         chats.accept_link(team.charlie, url.rsplit("/", 1)[1])
 
 
@@ -89,11 +89,11 @@ def test_MSG5_a_person_who_joins_by_a_link_is_published_with_their_present_name(
 
 
 class Reader:
-    """A client at the end of a buffer: it is told what the hub would tell its socket."""
+    """A client that gets the frames that a buffer sends to a socket."""
 
     def __init__(self) -> None:
         self.store = Store()
-        self.told: list[dict] = []
+        self.frames: list[dict] = []
 
     def send_transient(self, texts: tuple[str, ...]) -> None:
         for text in texts:
@@ -101,13 +101,13 @@ class Reader:
 
     def send(self, text: str, *, transient: bool = False) -> None:
         frame = json.loads(text)
-        self.told.append(frame)
-        self.store.take(frame)
+        self.frames.append(frame)
+        self.store.apply(frame)
         assert not self.store.is_behind, "the hub let a gap through"
 
 
-class Line:
-    """A chat's buffer as one process has it, at the end of a line that loses, doubles and delays."""
+class UnreliableConnection:
+    """The buffer of a chat, with a connection that loses, duplicates and delays frames."""
 
     def __init__(self, chat_id: UUID, recording: Recording) -> None:
         self.chat_id = chat_id
@@ -124,8 +124,8 @@ class Line:
         subscription.release(answer)
         self.buffer.set_first_version(answer.version)
 
-    async def bring(self, fault: str) -> None:
-        envelopes = await run_in_db_thread(self.recording.received)
+    async def deliver(self, fault: str) -> None:
+        envelopes = await run_in_db_thread(self.recording.get_received)
         brought = {"lost": [], "doubled": envelopes * 2, "late": []}.get(fault, envelopes)
         for envelope in brought:
             self.buffer.add(envelope)
@@ -138,7 +138,7 @@ class Line:
         await asyncio.sleep(0)
 
     async def heartbeat(self) -> None:
-        self.buffer.repair_up_to(await run_in_db_thread(newest, self.chat_id))
+        self.buffer.repair_up_to(await run_in_db_thread(get_version, self.chat_id))
         while self.buffer.repair is not None:
             await asyncio.wait([self.buffer.repair])
             if self.buffer.repair is not None and self.buffer.repair.done():
@@ -150,15 +150,15 @@ scripts = st.lists(st.tuples(st.integers(0, 10**9), faults), min_size=1, max_siz
 proof = settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 
 
-async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict], dict]:
-    """Two readers: one stays all the time, one goes and comes back with the version it has (MSG2)."""
+async def run_script(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict], dict]:
+    """One reader stays subscribed, and one unsubscribes and subscribes again with its version (MSG2)."""
     with Recording(f"chat:{story.chat.id}") as recording:
-        line, steady, restless = Line(story.chat.id, recording), Reader(), Reader()
+        line, steady, restless = UnreliableConnection(story.chat.id, recording), Reader(), Reader()
         await line.join(steady)
         await line.join(restless)
         for seed, fault in script:
-            await run_in_db_thread(story.take, seed)
-            await line.bring(fault)
+            await run_in_db_thread(story.do_step, seed)
+            await line.deliver(fault)
             if fault == "returns":
                 line.buffer.leave(restless)
             elif fault == "heartbeat":
@@ -168,21 +168,21 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
         await line.heartbeat()
     for reader in (steady, restless):
         await run_in_db_thread(assert_same, reader.store, story.chat.id)
-    return steady.told, await run_in_db_thread(snapshot, story.chat.id)
+    return steady.frames, await run_in_db_thread(snapshot, story.chat.id)
 
 
 @proof
 @given(script=scripts)
 async def test_MSG5_a_client_has_the_present_state_after_random_steps_and_lost_frames(team, monkeypatch, script):
     monkeypatch.setattr(topic_buffer, "OUT_OF_ORDER_WAIT_SECONDS", 0.0)
-    await play(await run_in_db_thread(Story, team), script)
+    await run_script(await run_in_db_thread(Story, team), script)
 
 
 # --- nothing that changes a chat is left out --------------------------------------------------------------------
 
 
-def callers_of_save_changes() -> set[str]:
-    """Every function of ours that calls `save_changes`, by module and name."""
+def list_callers_of_save_changes() -> set[str]:
+    """Return every function that calls `save_changes`, by module and name."""
     found = set()
     for app in (app.name for app in apps.get_app_configs() if Path(app.path).parent == ROOT):
         for path in (ROOT / app).rglob("*.py"):
@@ -201,16 +201,16 @@ def _is_save_changes(called: ast.expr) -> bool:
 
 
 def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatch):
-    """The story is told long enough, and each function that calls `save_changes` must have had its turn."""
-    had_their_turn = set()
+    """Run random steps until each function that calls `save_changes` was called."""
+    called = set()
 
     def watched(frame, **more):
         caller = sys._getframe(2)
-        had_their_turn.add(f"{caller.f_globals['__name__']}.{caller.f_code.co_name}")
+        called.add(f"{caller.f_globals['__name__']}.{caller.f_code.co_name}")
         publish(frame, **more)
 
     monkeypatch.setattr(changes, "publish", watched)
-    missing = callers_of_save_changes() - NOT_A_SERVICE
+    missing = list_callers_of_save_changes() - NOT_A_SERVICE
     assert missing
     chance = random.Random(5)
     for _ in range(20):
@@ -218,10 +218,10 @@ def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatc
         Draft.objects.update(lock_holder=None, lock_expires_at=None)
         story = Story(team)
         for _ in range(80):
-            story.take(chance.randrange(10**9))
-            if had_their_turn >= missing:
+            story.do_step(chance.randrange(10**9))
+            if called >= missing:
                 return
-    assert sorted(missing - had_their_turn) == []
+    assert sorted(missing - called) == []
 
 
 NOT_A_SERVICE = {
@@ -245,21 +245,21 @@ async def test_write_the_fixtures(team, monkeypatch, name):
     monkeypatch.setattr(topic_buffer, "OUT_OF_ORDER_WAIT_SECONDS", 0.0)
     chance = random.Random(name)
     script = [(chance.randrange(10**9), chance.choice(KINDS[name])) for _ in range(60)]
-    frames, fresh = await play(await run_in_db_thread(Story, team), script)
+    frames, fresh = await run_script(await run_in_db_thread(Story, team), script)
     FIXTURES.mkdir(parents=True, exist_ok=True)
-    told = {"frames": frames, "snapshot": fresh}
-    (FIXTURES / f"{name}.json").write_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n")
+    content = {"frames": frames, "snapshot": fresh}
+    (FIXTURES / f"{name}.json").write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
 def test_MSG5_the_recorded_frames_equal_their_snapshot(path):
     recorded = json.loads(path.read_text())
-    told, fresh = Store(), Store()
+    store, fresh = Store(), Store()
     for frame in recorded["frames"]:
-        told.take(frame)
-    fresh.take(recorded["snapshot"])
-    oldest = oldest_seq(recorded["snapshot"])
-    assert told.view(oldest) == fresh.view(oldest)
+        store.apply(frame)
+    fresh.apply(recorded["snapshot"])
+    oldest = get_oldest_seq(recorded["snapshot"])
+    assert store.view(oldest) == fresh.view(oldest)
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""RUN4, MSG3: Redis is killed and comes back: nobody's request fails, sockets stay, and nothing is missing."""
+"""RUN4, MSG3: Redis is killed and restarted: no request fails, sockets stay open, and no row is missing."""
 
 import asyncio
 import secrets
@@ -36,7 +36,7 @@ def own_valkey(settings):
 async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, monkeypatch):
     monkeypatch.setattr(hub, "JOIN_TIMEOUT", 0.2)
     topic = f"chat:{team.chat.id}"
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await alice.follow(topic)
     await run_in_db_thread(post, team.chat, team.bob, "number 0")
     await wait_for_text(alice, "number 0")
@@ -48,7 +48,7 @@ async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick
         await run_in_db_thread(post, team.chat, team.bob, text)
         assert time.monotonic() - began < 5
     await wait_for_text(alice, "number 3")
-    bob = await tabs.of(team.bob)
+    bob = await tabs.open_tab(team.bob)
     assert "number 3" in str(await bob.follow(topic))
 
     own_valkey.start()
@@ -58,7 +58,7 @@ async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick
         await wait_for_text(tab, "number 6")
     assert texts(alice) == numbers(7)
 
-    # It is heard again, and not only repaired by heartbeats.
+    # Frames are received again, and not only read after heartbeats.
     reads = []
     await asyncio.sleep(3)
     monkeypatch.setattr(hub, "catch_up", lambda *args: reads.append(args))

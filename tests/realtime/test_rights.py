@@ -1,4 +1,4 @@
-"""SEC5, EDIT6: rights are asked again, on every socket, and what is withdrawn ends at once."""
+"""SEC5, EDIT6: rights of sockets are checked repeatedly, and a withdrawn right ends subscriptions at once."""
 
 import itertools
 import json
@@ -23,8 +23,8 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
 def test_SEC5_the_default_intervals_are_short_enough():
-    """Other tests shorten them. Rights: five seconds with the time for the answer; a client connects anew after 25 s of
-    silence, in which two heartbeats come."""
+    """Other tests shorten them. Rights are checked within five seconds, with the time of the query. A client connects again
+    after 25 s without a frame, in which two heartbeats are sent."""
     assert maintenance.RIGHTS_CHECK_INTERVAL_SECONDS + 1 <= 5
     assert 2 * maintenance.HEARTBEAT_INTERVAL_SECONDS < 25
     assert maintenance.PROBE_INTERVAL_SECONDS <= 2
@@ -33,7 +33,7 @@ def test_SEC5_the_default_intervals_are_short_enough():
 
 async def test_SEC5_a_removed_participant_gets_no_more_frames_of_the_chat(team, tabs):
     topic = f"chat:{team.chat.id}"
-    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
     for tab in (alice, bob):
         await tab.follow(topic)
     await bob.follow(f"actor:{team.bob.id}")
@@ -48,7 +48,7 @@ async def test_SEC5_a_removed_participant_gets_no_more_frames_of_the_chat(team, 
 
 
 async def test_SEC5_a_person_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
-    bob = await tabs.of(team.bob)
+    bob = await tabs.open_tab(team.bob)
     topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
     for topic in topics | {f"actor:{team.bob.id}"}:
         await bob.follow(topic)
@@ -59,8 +59,8 @@ async def test_SEC5_a_person_who_leaves_the_workspace_loses_all_its_topics(team,
 
 
 async def test_SEC5_a_right_withdrawn_without_a_notification_ends_within_five_seconds(team, tabs, quick):
-    """The shared look finds it also when the news was lost."""
-    bob = await tabs.of(team.bob)
+    """The periodic check finds it without a notification."""
+    bob = await tabs.open_tab(team.bob)
     await bob.follow(f"chat:{team.chat.id}")
     await run_in_db_thread(lambda: team.chat.participants.filter(actor=team.bob).delete())
     assert (await bob.receive_type("access"))["allowed"] is False
@@ -68,7 +68,7 @@ async def test_SEC5_a_right_withdrawn_without_a_notification_ends_within_five_se
 
 @pytest.mark.parametrize("way", ["signs out", "is deactivated", "has a new password"])
 async def test_SEC5_a_socket_is_closed_when_its_sign_in_ends(team, tabs, quick, way):
-    bob, alice = await tabs.of(team.bob), await tabs.of(team.alice)
+    bob, alice = await tabs.open_tab(team.bob), await tabs.open_tab(team.alice)
     await bob.follow(f"chat:{team.chat.id}")
 
     def happen():
@@ -89,7 +89,7 @@ async def test_SEC5_a_socket_is_closed_when_its_sign_in_ends(team, tabs, quick, 
 
 
 async def test_SEC5_sockets_are_closed_at_once_when_the_person_signs_out(team, tabs, monkeypatch):
-    """The other session of the same person stays."""
+    """Another session of the same person stays open."""
     monkeypatch.setattr("realtime.maintenance.RIGHTS_CHECK_INTERVAL_SECONDS", 3600.0)
     page = Client()
 
@@ -97,14 +97,14 @@ async def test_SEC5_sockets_are_closed_at_once_when_the_person_signs_out(team, t
         page.force_login(team.bob)
         return page.cookies["sessionid"].value
 
-    bob, elsewhere = await tabs.of(team.bob, key=await run_in_db_thread(sign_in)), await tabs.of(team.bob)
+    bob, elsewhere = await tabs.open_tab(team.bob, key=await run_in_db_thread(sign_in)), await tabs.open_tab(team.bob)
     await run_in_db_thread(lambda: page.delete("/_allauth/browser/v1/auth/session"))
     assert await bob.wait_for_close() == 4003
     assert (await elsewhere.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 def test_EDIT6_the_check_of_all_sockets_agrees_with_the_permission_functions(team):
-    """Every person and topic, in several states of the world: the same answer as `get_chat_for` and its like."""
+    """Compare with `get_chat_for` and similar functions, for every person and topic in several states."""
     people = [team.alice, team.bob, team.charlie]
     topics = [
         *(Topic("chat", id_) for id_ in (team.chat.id, team.workspace.id)),

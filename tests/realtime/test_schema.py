@@ -1,4 +1,4 @@
-"""One document says everything that goes over the wire, and the web app's types are made from it."""
+"""The OpenAPI document, from which the TypeScript types are generated."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""FAIR3: however many come to a chat, and from whatever version, it is read once at a time for all of them."""
+"""FAIR3: there is one read of a chat at a time, for any number of subscriptions from any versions."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from server import limits
 
 
 class Chat:
-    """A chat at a version, which is read slowly; notes from which version, and how many read it at once."""
+    """A chat whose reads are slow. It records the versions and the number of concurrent reads."""
 
     def __init__(self):
         self.version = 1000
@@ -38,7 +38,7 @@ class Reader:
 
 
 async def come(buffer, since):
-    """Subscribe; the version that was read from, and whether it was a snapshot."""
+    """Subscribe. Return the version of the read, and whether the answer is a snapshot."""
     reader = Reader()
     answer = await buffer.answer(buffer.follow(reader), since)
     return json.loads(answer.text)
@@ -104,8 +104,8 @@ async def test_a_failed_read_fails_for_waiting_subscriptions_and_the_next_one_re
 async def test_all_sockets_of_a_person_share_a_token_bucket(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "PERSON_MESSAGES_PER_SECOND", 0.01)
     monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 6)
-    alices = [await tabs.of(team.alice) for _ in range(3)]
-    bob = await tabs.of(team.bob)
+    alices = [await tabs.open_tab(team.alice) for _ in range(3)]
+    bob = await tabs.open_tab(team.bob)
     topic = f"chat:{team.chat.pk}"
 
     async def follow(tab, since):
@@ -117,5 +117,5 @@ async def test_all_sockets_of_a_person_share_a_token_bucket(team, tabs, monkeypa
     assert {answer["code"] for answer in answers[6:]} == {"limit_reached"}
     assert (await bob.follow(topic))["type"] == "subscribed"
     await alices[0].close()
-    again = await tabs.of(team.alice)
+    again = await tabs.open_tab(team.alice)
     assert (await follow(again, None))["type"] == "error"  # a new socket is no new allowance

@@ -1,4 +1,4 @@
-"""MSG6, MSG7, MSG8, SEC20 on real lines, with the hub in reach: stalling, too much at once, everybody at once, anything at all."""
+"""MSG6, MSG7, MSG8, SEC20 on real connections: stalled clients, large and random messages, concurrent reconnections."""
 
 import asyncio
 import contextlib
@@ -22,15 +22,15 @@ from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
 from realtime.routing import application
 from server import limits
-from tests.realtime.story import newest
-from tests.realtime.tab import signed_in
+from tests.realtime.story import get_version
+from tests.realtime.tab import create_session_key
 from tests.realtime.test_socket import post
 from tests.serving import serve
 
 
 @pytest.fixture
 async def server():
-    """The sockets, served as the web process serves them, on this loop."""
+    """A web server for sockets on the event loop of the test."""
     async with serve(application) as server:
         yield server
 
@@ -40,12 +40,12 @@ def address(server):
 
 
 async def test_MSG7_a_stalled_client_gets_the_close_code_if_it_reads_again_in_time(team, server):
-    """What waits for them is bounded meanwhile. How one who never reads again is cut: `test_attacks.py`."""
+    """The outbox is bounded. `test_attacks.py` tests a client that never reads again."""
     topic = f"chat:{team.chat.id}"
-    head = await run_in_db_thread(newest, team.chat.id)
+    head = await run_in_db_thread(get_version, team.chat.id)
     row = ChatRow(id=team.chat.id, workspace_id=team.workspace.id, title="x" * 100_000, version=head, created_by=None,
                   created_at="2026-01-01T00:00:00Z")  # fmt: skip
-    headers = {"X-Session-Token": await run_in_db_thread(signed_in, team.alice)}
+    headers = {"X-Session-Token": await run_in_db_thread(create_session_key, team.alice)}
     async with connect(address(server), additional_headers=headers, max_queue=1) as alice:
         await alice.send(json.dumps({"type": "subscribe", "topic": topic}))
         while json.loads(await alice.recv())["type"] != "subscribed":
@@ -66,7 +66,10 @@ async def test_MSG7_a_stalled_client_gets_the_close_code_if_it_reads_again_in_ti
 
 
 async def test_MSG8_a_too_large_frame_closes_only_its_socket(team, server):
-    key, other = await run_in_db_thread(signed_in, team.alice), await run_in_db_thread(signed_in, team.bob)
+    key, other = (
+        await run_in_db_thread(create_session_key, team.alice),
+        await run_in_db_thread(create_session_key, team.bob),
+    )
     async with connect(address(server), additional_headers={"X-Session-Token": other}) as neighbour:
         async with connect(address(server), additional_headers={"X-Session-Token": key}) as socket:
             await socket.send("x" * 100_000)
@@ -79,7 +82,7 @@ async def test_MSG8_a_too_large_frame_closes_only_its_socket(team, server):
 
 
 async def test_SEC6_the_handshake_is_answered_with_403(team, server):
-    key = await run_in_db_thread(signed_in, team.alice)
+    key = await run_in_db_thread(create_session_key, team.alice)
     for origin in ("https://evil.example", "null"):
         with pytest.raises(InvalidStatus) as refused:
             await connect(address(server), additional_headers={"Cookie": f"sessionid={key}"}, origin=Origin(origin))
@@ -89,8 +92,8 @@ async def test_SEC6_the_handshake_is_answered_with_403(team, server):
 TABS = 100
 
 
-async def come(server, key, topics, since):
-    """One tab that follows all its topics: the socket, and what it was answered for the last."""
+async def open_socket(server, key, topics, since):
+    """Open a socket and subscribe to all topics. Return the socket and the last answer."""
     socket = await connect(address(server), additional_headers={"X-Session-Token": key})
     for topic in topics:
         await socket.send(json.dumps({"type": "subscribe", "topic": topic, "since": since}))
@@ -106,7 +109,7 @@ async def come(server, key, topics, since):
 
 
 async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, monkeypatch):
-    """What they missed is there for each, once; the database is asked for all together, on a few connections."""
+    """Each client gets its missed rows once. They are read for all clients together, on few connections."""
     monkeypatch.setattr(limits, "MAX_SOCKETS", TABS)
     asked: Counter[str] = Counter()
 
@@ -124,15 +127,15 @@ async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, 
     counted(hub, "catch_up")
     topics = [f"workspace:{team.workspace.id}", "actor:{}", f"chat:{team.chat.id}"]
     people = [team.alice, team.bob]
-    keys = [await run_in_db_thread(signed_in, person) for person in people]
+    keys = [await run_in_db_thread(create_session_key, person) for person in people]
     theirs = [[topic.format(person.id) for topic in topics] for person in people]
 
-    async def all_come(server, since):
-        came = [come(server, keys[n % 2], theirs[n % 2], since) for n in range(TABS)]
+    async def connect_all(server, since):
+        came = [open_socket(server, keys[n % 2], theirs[n % 2], since) for n in range(TABS)]
         return await asyncio.gather(*came)
 
     async with serve(application) as server:
-        first = await all_come(server, None)
+        first = await connect_all(server, None)
         assert len(get_hub().sockets) == TABS
         version = first[0][1]["version"]
     for socket, _ in first:
@@ -141,7 +144,7 @@ async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, 
     await run_in_db_thread(post, team.chat, team.bob, "while you were away")
     asked.clear()
     async with serve(application) as server:
-        again = await all_come(server, version)
+        again = await connect_all(server, version)
         missed = [[row for row in answer["rows"] if row["kind"] == "message"] for _, answer in again]
         assert {len(rows) for rows in missed} == {1}
         assert {rows[0]["payload"]["text"] for rows in missed} == {"while you were away"}
@@ -155,14 +158,14 @@ async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, 
             await socket.close()
 
 
-# --- anything at all ----------------------------------------------------------------------------------------------
+# --- random messages ------------------------------------------------------------------------------------------------
 
 ODD: list[Any] = [None, True, 0, -1, 2**70, 1e308, "", "\x00", "\ud800", "x" * 5000, [], {}, [[]], {"": None}, "chat:", "chat:x",
        "actor:00000000-0000-0000-0000-000000000000", "__class__"]  # fmt: skip
 
 
-def anything(rng, topics):
-    """A message that fits but for a place or two; or none at all."""
+def build_random_message(rng, topics):
+    """Return a random message: a frame with unexpected fields, damaged JSON, or bytes."""
     frame = {"type": rng.choices(["subscribe", "unsubscribe", "typing"], [1, 5, 5])[0], "topic": rng.choice(topics)}
     for _ in range(rng.choice([0, 1, 1, 2])):
         frame[rng.choice(["type", "topic", "since", "unknown"])] = rng.choice(ODD)
@@ -182,12 +185,12 @@ async def test_SEC20_a_socket_survives_ten_thousand_random_messages(team, server
     monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 1e6)
     monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]
-    rng, headers = random.Random(20), {"X-Session-Token": await run_in_db_thread(signed_in, team.bob)}
+    rng, headers = random.Random(20), {"X-Session-Token": await run_in_db_thread(create_session_key, team.bob)}
     async with connect(address(server), additional_headers=headers) as bob:
 
         async def speak():
             for _ in range(10_000):
-                await bob.send(anything(rng, topics))
+                await bob.send(build_random_message(rng, topics))
             await bob.send('{"type": "subscribe", "topic": "the end"}')
 
         speaking = asyncio.create_task(speak())

@@ -1,4 +1,4 @@
-"""The socket from outside: coming in, following, receiving, being refused."""
+"""The socket: handshakes, subscriptions, frames, limits and refusals."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from realtime.catchup import catch_up
 from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
 from server import limits
-from tests.realtime.tab import signed_in
+from tests.realtime.tab import create_session_key
 
 
 def post(chat, author, text):
@@ -37,7 +37,7 @@ def texts(tab):
 
 async def test_a_message_reaches_the_others_in_order(team, tabs):
     topic = f"chat:{team.chat.id}"
-    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
     answer = await alice.follow(topic)
     await bob.follow(topic)
     assert answer["snapshot"] is True
@@ -50,7 +50,7 @@ async def test_a_message_reaches_the_others_in_order(team, tabs):
 
 
 async def test_a_read_cursor_is_sent_only_to_its_person(team, tabs):
-    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
     await alice.follow(f"actor:{team.alice.id}")
     await bob.follow(f"workspace:{team.workspace.id}")
     await run_in_db_thread(chats.mark_read, team.alice, team.chat.id, seq=2)
@@ -59,7 +59,7 @@ async def test_a_read_cursor_is_sent_only_to_its_person(team, tabs):
 
 
 async def test_SEC4_an_outsider_gets_no_frames_of_a_chat_and_no_information_about_it(team, tabs):
-    charlie = await tabs.of(team.charlie)
+    charlie = await tabs.open_tab(team.charlie)
     answers = [
         await charlie.follow(topic)
         for topic in (
@@ -79,12 +79,12 @@ async def test_SEC6_a_cookie_requires_our_origin(team, tabs):
         None, "null", "", "https://evil.example", "http://localhost:8000.evil.example", "http://evil@localhost:8000",
         "http://localhost:9999", "http://localhost", "ftp://localhost:8000", "http://localhost:8000/path", "localhost:8000",
     ):  # fmt: skip
-        tab = await tabs.knocking(team.alice, origin=origin)
+        tab = await tabs.build_tab(team.alice, origin=origin)
         assert not await tab.connect(), origin
 
 
 async def test_SEC6_an_unknown_host_is_refused_even_with_a_matching_origin(team, tabs):
-    key = await run_in_db_thread(signed_in, team.alice)
+    key = await run_in_db_thread(create_session_key, team.alice)
     headers = [
         (b"host", b"evil.example"),
         (b"origin", b"http://evil.example"),
@@ -95,11 +95,11 @@ async def test_SEC6_an_unknown_host_is_refused_even_with_a_matching_origin(team,
 
 async def test_SEC6_the_configured_public_url_is_an_allowed_origin(team, tabs, settings):
     settings.CSRF_TRUSTED_ORIGINS = ["https://atelier.example.org"]
-    assert await (await tabs.knocking(team.alice, origin="https://atelier.example.org")).connect()
+    assert await (await tabs.build_tab(team.alice, origin="https://atelier.example.org")).connect()
 
 
 async def test_SEC6_a_session_token_in_a_header_requires_no_origin(team, tabs):
-    key = await run_in_db_thread(signed_in, team.alice)
+    key = await run_in_db_thread(create_session_key, team.alice)
     tab = tabs.with_headers([(b"host", b"localhost:8000"), (b"x-session-token", key.encode())])
     assert await tab.connect()
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
@@ -107,13 +107,13 @@ async def test_SEC6_a_session_token_in_a_header_requires_no_origin(team, tabs):
 
 async def test_a_socket_without_a_valid_session_is_closed(team, tabs):
     for key in ("", "nonsense"):
-        tab = await tabs.knocking(team.alice, key=key or "x")
+        tab = await tabs.build_tab(team.alice, key=key or "x")
         assert await tab.connect()
         assert await tab.wait_for_close() == 4003
 
 
 async def test_an_agent_cannot_open_a_socket(team, tabs):
-    tab = await tabs.knocking(team.robin)
+    tab = await tabs.build_tab(team.robin)
     await tab.connect()
     assert await tab.wait_for_close() == 4003
 
@@ -123,7 +123,7 @@ async def test_only_one_path_is_a_socket(team, tabs):
 
 
 async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
-    tab = await tabs.of(team.alice)
+    tab = await tabs.open_tab(team.alice)
     for text in ("", "{", "[]", "null", '{"type": "subscribe"}', '{"type": "delete", "topic": "x"}',
                  '{"type": "subscribe", "topic": 5}', '{"type":"subscribe","topic":"chat:x","since":-1}',
                  '{"type":"typing","topic":"' + "x" * 200 + '"}', "[" * 10_000):  # fmt: skip
@@ -136,7 +136,7 @@ async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
 
 
 async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs):
-    tab = await tabs.of(team.alice)
+    tab = await tabs.open_tab(team.alice)
     await tab.socket.send_to(text_data="x" * (limits.MAX_FRAME + 1))
     assert await tab.wait_for_close() == 1009
 
@@ -144,7 +144,7 @@ async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs):
 async def test_a_client_that_sends_too_much_gets_errors_and_is_then_closed(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 5.0)
     monkeypatch.setattr(limits, "SOCKET_MESSAGES_PER_SECOND", 0.0)
-    tab = await tabs.of(team.alice)
+    tab = await tabs.open_tab(team.alice)
     tab_limit = 5 + limits.MAX_REFUSED + 2
     for _ in range(tab_limit):
         await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
@@ -155,16 +155,16 @@ async def test_a_client_that_sends_too_much_gets_errors_and_is_then_closed(team,
 async def test_the_sockets_of_a_person_and_the_topics_of_a_socket_are_limited(team, tabs, monkeypatch):
     monkeypatch.setattr("server.limits.MAX_SOCKETS", 2)
     monkeypatch.setattr("server.limits.MAX_SUBSCRIPTIONS", 1)
-    tab, _ = await tabs.of(team.alice), await tabs.of(team.alice)
-    assert await (await tabs.of(team.alice)).wait_for_close() == 4029
-    await tabs.of(team.bob)
+    tab, _ = await tabs.open_tab(team.alice), await tabs.open_tab(team.alice)
+    assert await (await tabs.open_tab(team.alice)).wait_for_close() == 4029
+    await tabs.open_tab(team.bob)
     await tab.follow(f"chat:{team.chat.id}")
     assert (await tab.follow(f"actor:{team.alice.id}"))["code"] == "limit_reached"
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 async def test_no_frames_are_sent_after_unsubscribing(team, tabs):
-    tab = await tabs.of(team.alice)
+    tab = await tabs.open_tab(team.alice)
     await tab.follow(f"chat:{team.chat.id}")
     await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
     await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
@@ -174,7 +174,7 @@ async def test_no_frames_are_sent_after_unsubscribing(team, tabs):
 
 async def test_typing_is_sent_to_others_at_most_every_two_seconds(team, tabs):
     topic = f"chat:{team.chat.id}"
-    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
     await alice.follow(topic)
     await bob.follow(topic)
     for _ in range(3):
@@ -184,7 +184,7 @@ async def test_typing_is_sent_to_others_at_most_every_two_seconds(team, tabs):
 
 
 async def test_EDIT6_typing_requires_a_subscription_to_the_chat(team, tabs):
-    alice, charlie = await tabs.of(team.alice), await tabs.of(team.charlie)
+    alice, charlie = await tabs.open_tab(team.alice), await tabs.open_tab(team.charlie)
     await alice.follow(f"chat:{team.chat.id}")
     await charlie.send(type="typing", topic=f"chat:{team.chat.id}")
     assert await alice.is_silent()
@@ -194,7 +194,7 @@ CARETS: list[Any] = [3, -1, 10**18, 1.5, "3", None, [], True]
 
 
 def draft_with_caret(team, draft, caret):
-    """A frame of somebody's writing, as only the server sends it."""
+    """Return a `draft` frame, which only the server may send."""
     return {"type": "draft", "topic": f"chat:{team.chat.id}", "draft_id": str(draft.id), "agent_id": str(team.robin.id),
             "revision": draft.revision + 1, "lock_holder_id": str(team.alice.id), "lock_expires_at": "2100-01-01T00:00:00Z",
             "written": {"prompt": "Forged"}, "caret": caret}  # fmt: skip
@@ -205,7 +205,7 @@ async def test_EDIT6_a_socket_cannot_write_a_draft_or_move_a_caret(team, tabs, f
     draft = await run_in_db_thread(
         drafts.claim_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
     )
-    reader, tab = await tabs.of(team.bob), await tabs.of(team[forger])
+    reader, tab = await tabs.open_tab(team.bob), await tabs.open_tab(team[forger])
     await reader.follow(f"chat:{team.chat.id}")
     for caret in CARETS:
         frame = draft_with_caret(team, draft, caret)
@@ -221,7 +221,7 @@ async def test_EDIT6_a_socket_cannot_write_a_draft_or_move_a_caret(team, tabs, f
 async def test_MSG7_a_published_caret_is_within_its_text(team, tabs, caret, heard):
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = await run_in_db_thread(drafts.claim_draft, **where, content=None)
-    reader = await tabs.of(team.bob)
+    reader = await tabs.open_tab(team.bob)
     await reader.follow(f"chat:{team.chat.id}")
     said = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
     await run_in_db_thread(drafts.write_draft, **where, content=said, revision=draft.revision, caret=caret)
@@ -230,7 +230,7 @@ async def test_MSG7_a_published_caret_is_within_its_text(team, tabs, caret, hear
 
 async def test_MSG7_a_stalled_client_loses_deltas_first_and_then_the_connection(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "MAX_WAITING_FRAMES", 3)
-    tab = await tabs.of(team.alice)
+    tab = await tabs.open_tab(team.alice)
     socket = next(iter(get_hub().sockets))
     for number in range(6):
         socket.send(f'{{"type": "delta", "number": {number}}}', transient=True)
@@ -244,10 +244,10 @@ async def test_MSG7_a_stalled_client_loses_deltas_first_and_then_the_connection(
 
 @pytest.mark.parametrize("others", [True, False])
 async def test_MSG5_frames_that_arrive_during_the_read_follow_the_snapshot(team, tabs, monkeypatch, others):
-    """Subscribe first, read then; a message in between comes after the answer, whether others follow already or not."""
+    """A message between the subscription and the read is sent after the answer, with and without other subscribers."""
     monkeypatch.setattr(topic_buffer, "SHARED_READ_SECONDS", 0.0)
     if others:
-        await (await tabs.of(team.bob)).follow(f"chat:{team.chat.id}")
+        await (await tabs.open_tab(team.bob)).follow(f"chat:{team.chat.id}")
 
     def slow(chat_id, since):
         answer = catch_up(chat_id, since)
@@ -256,7 +256,7 @@ async def test_MSG5_frames_that_arrive_during_the_read_follow_the_snapshot(team,
         return answer
 
     monkeypatch.setattr(hub, "catch_up", slow)
-    tab = await tabs.of(team.alice)
+    tab = await tabs.open_tab(team.alice)
     answer = await tab.follow(f"chat:{team.chat.id}")
     assert "in between" not in json.dumps(tab.received)
     frame = await tab.receive_type("changes")
@@ -266,7 +266,7 @@ async def test_MSG5_frames_that_arrive_during_the_read_follow_the_snapshot(team,
 
 async def test_a_broken_socket_does_not_affect_others(team, tabs):
     topic = f"chat:{team.chat.id}"
-    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
     await alice.follow(topic)
     await bob.follow(topic)
     broken = next(socket for socket in get_hub().sockets if socket.actor == team.alice)

@@ -1,4 +1,4 @@
-"""The socket by an API token: in a header, from anywhere, and no longer than the token lives (SEC5, SEC6, SEC7)."""
+"""Sockets by an API token: from any origin, and only while the token is valid (SEC5, SEC6, SEC7)."""
 
 import pytest
 from django.db import transaction
@@ -34,7 +34,7 @@ async def test_EDIT6_a_read_only_token_cannot_change_anything_by_a_socket(team, 
     monkeypatch.setattr(read_cursors, "WRITE_DELAY_SECONDS", 0.0)
     token, text = made
     await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, scope="read")
-    tab, bob, topic = by_token(tabs, text), await tabs.of(team.bob), f"chat:{team.chat.id}"
+    tab, bob, topic = by_token(tabs, text), await tabs.open_tab(team.bob), f"chat:{team.chat.id}"
     assert await tab.connect()
     assert (await tab.follow(topic))["snapshot"] is True
     await bob.follow(topic)
@@ -54,7 +54,7 @@ def _in_transaction(deed, *args):
 async def test_SEC5_sockets_of_a_token_are_closed_at_once_when_it_ends(team, tabs, made, end, monkeypatch):
     monkeypatch.setattr(maintenance, "RIGHTS_CHECK_INTERVAL_SECONDS", 60.0)  # not by the clock
     token, text = made
-    tab, session = by_token(tabs, text), await tabs.of(team.alice)
+    tab, session = by_token(tabs, text), await tabs.open_tab(team.alice)
     assert await tab.connect()
     await tab.follow(f"actor:{team.alice.id}")
     await session.follow(f"actor:{team.alice.id}")
@@ -84,7 +84,7 @@ async def test_SEC5_a_new_password_or_signing_out_everywhere_closes_only_sockets
     assert await program.connect()
     await program.follow(f"actor:{team.alice.id}")
     for deed, args in ((actors.end_sessions, ()), (actors.set_password, ("another long password",))):
-        tab = await tabs.of(team.alice)
+        tab = await tabs.open_tab(team.alice)
         await tab.follow(f"actor:{team.alice.id}")
         await run_in_db_thread(_in_transaction, deed, team.alice, *args)
         assert await tab.wait_for_close() == 4003
@@ -93,7 +93,7 @@ async def test_SEC5_a_new_password_or_signing_out_everywhere_closes_only_sockets
 
 async def test_SEC7_an_invalid_token_opens_no_socket(team, tabs, made):
     _, text = made
-    session = (b"cookie", b"sessionid=" + (await tabs.knocking(team.alice)).socket.scope["headers"][1][1][10:])
+    session = (b"cookie", b"sessionid=" + (await tabs.build_tab(team.alice)).socket.scope["headers"][1][1][10:])
     ours = (b"origin", b"http://localhost:8000")
     for tab in (
         by_token(tabs, text + "x"),

@@ -1,4 +1,4 @@
-"""MSG2, MSG3 on lines that break: resets while much is said, and a burst while the line to Redis is cut."""
+"""MSG2, MSG3: connections of clients that break repeatedly, and a burst of messages while the connection to Redis breaks."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from realtime.routing import application
 from tests import chaos
 from tests.cut_connection import CutConnection
 from tests.realtime.store import Store
-from tests.realtime.tab import signed_in
+from tests.realtime.tab import create_session_key
 from tests.realtime.test_continuity import cut_lines, numbers
 from tests.realtime.test_socket import post
 from tests.serving import serve
@@ -33,7 +33,7 @@ def said_in(frame):
 
 
 class Client:
-    """Follows a chat until it has heard every message, and comes back with its version whenever the line breaks."""
+    """Follows a chat until it has every message, and connects again with its version whenever the connection breaks."""
 
     def __init__(self, topic, key):
         self._topic = topic
@@ -53,15 +53,15 @@ class Client:
         await socket.send(json.dumps({"type": "subscribe", "topic": self._topic, "since": since}))
         while len(self.received) < MESSAGES:
             frame = json.loads(await socket.recv())
-            self.store.take(frame)
+            self.store.apply(frame)
             self.received.extend(said_in(frame))
             if frame["type"] == "subscribed":
                 self.answers.append(frame["snapshot"])
 
 
 async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repeatedly(team):
-    """The client keeps its version, and comes back with it: every message once, none lost."""
-    client = Client(f"chat:{team.chat.id}", await run_in_db_thread(signed_in, team.alice))
+    """The client connects again with its version, and gets every message once."""
+    client = Client(f"chat:{team.chat.id}", await run_in_db_thread(create_session_key, team.alice))
     async with serve(application) as server:
         wire = CutConnection(f"ws://127.0.0.1:{server.config.port}/ws/")
         listener = asyncio.create_task(client.listen(wire.url.replace("@", "")))
@@ -91,7 +91,7 @@ async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repea
 
 
 async def test_MSG3_a_burst_of_two_thousand_messages_arrives_within_one_heartbeat(team, tabs, monkeypatch):
-    """One frame may wait for the one before it, and Redis loses the line meanwhile; the heartbeat is the shipped one."""
+    """A frame may wait for an earlier one, and the connection to Redis breaks. The heartbeat has the default interval."""
     monkeypatch.setattr("realtime.topic_buffer.MAX_HELD_BACK", 1)
     reads = []
 
@@ -101,7 +101,7 @@ async def test_MSG3_a_burst_of_two_thousand_messages_arrives_within_one_heartbea
 
     monkeypatch.setattr(hub, "catch_up", counted)
     topic = f"chat:{team.chat.id}"
-    alice = await tabs.of(team.alice)
+    alice = await tabs.open_tab(team.alice)
     await alice.follow(topic)
     reads.clear()
 

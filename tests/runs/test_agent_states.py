@@ -22,7 +22,7 @@ def recording(environment):
 
 def told(recording):
     """What was told so far: the names of the agents that work, and of those that do not any more."""
-    frames = [json.loads(one["text"]) for one in recording.received() if one.get("kind") == "agent_states"]
+    frames = [json.loads(one["text"]) for one in recording.get_received() if one.get("kind") == "agent_states"]
     return [(frame["working"], frame["idle"]) for frame in frames]
 
 

@@ -291,7 +291,7 @@ def test_a_merge_that_streams_says_how_far_it_is_and_a_summary_does_not(job_envi
     with Recording(f"workspace:{job_environment.environment.team.workspace.id}") as recording:
         merge = job_environment.wait_for(job_environment.start("merge"))
         job_environment.wait_for(job_environment.start("summary"))
-        frames = [envelope for envelope in recording.received() if envelope["kind"] == "progress"]
+        frames = [envelope for envelope in recording.get_received() if envelope["kind"] == "progress"]
     said = [json.loads(envelope["text"]) for envelope in frames]
     assert {frame["merge_id"] for frame in said} == {str(merge.trigger_id)}
     done = [frame["done"] for frame in said]

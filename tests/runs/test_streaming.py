@@ -22,7 +22,7 @@ class Frames:
         self._all: list[dict] = []
 
     def __call__(self) -> list[dict]:
-        self._all += [json.loads(envelope["text"]) for envelope in self._recording.received()]
+        self._all += [json.loads(envelope["text"]) for envelope in self._recording.get_received()]
         return self._all
 
 

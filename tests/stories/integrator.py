@@ -74,7 +74,7 @@ class Tab:
             while self.is_open:
                 with suppress(TimeoutError):
                     frame = json.loads(socket.recv(timeout=0.2))
-                    self.store.take(frame)
+                    self.store.apply(frame)
                     self.frames.append(frame)
 
     def close(self) -> None:

@@ -44,8 +44,8 @@ def email_of(page: Page) -> str:
 def sign_out_everywhere_else(stack: Stack, email: str) -> None:
     """From another device of this person."""
     app = f"{stack.address}/_allauth/app/v1"
-    signed_in = httpx.post(f"{app}/auth/login", json={"email": email, "password": PASSWORD}).json()
-    headers = {"X-Session-Token": signed_in["meta"]["session_token"]}
+    create_session_key = httpx.post(f"{app}/auth/login", json={"email": email, "password": PASSWORD}).json()
+    headers = {"X-Session-Token": create_session_key["meta"]["session_token"]}
     httpx.delete(f"{stack.address}/api/v1/me/sessions", headers=headers).raise_for_status()
 
 

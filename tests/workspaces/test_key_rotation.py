@@ -1,4 +1,4 @@
-"""SEC18: a stored key is encrypted anew under the newest of our keys, and the old one can go."""
+"""SEC18: stored keys are encrypted with the newest of `SECRET_KEYS`, so that older ones can be removed."""
 
 from io import StringIO
 
@@ -18,7 +18,7 @@ OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
 @pytest.fixture
 def stored(settings):
-    """Seven workspaces with a key each, under the old one."""
+    """Seven workspaces, each with a key that is encrypted with the old secret key."""
     settings.SECRET_KEYS = [OLD]
     person = make_person("Dora")
     made = [workspaces.create_workspace(person, name=f"W{number}") for number in range(7)]
@@ -35,9 +35,9 @@ def keys_of(made):
 
 
 def rotate(**options):
-    said = StringIO()
-    call_command("rotate_keys", stdout=said, **options)
-    return said.getvalue()
+    output = StringIO()
+    call_command("rotate_keys", stdout=output, **options)
+    return output.getvalue()
 
 
 def test_after_a_rotation_the_newest_key_decrypts_all(stored, settings):

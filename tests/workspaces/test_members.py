@@ -1,4 +1,4 @@
-"""Coming to a workspace and leaving it."""
+"""Joining and leaving a workspace, and the constraints of actors."""
 
 from datetime import UTC, datetime
 
@@ -120,14 +120,14 @@ def test_the_database_refuses_invalid_actors_by_the_expected_constraint(team, fi
 
 
 def rule_of(error: IntegrityError) -> str:
-    """The constraint by which the database refused."""
+    """Return the name of the violated constraint."""
     cause = error.__cause__
     assert isinstance(cause, psycopg.Error)
     return cause.diag.constraint_name or ""
 
 
 def named(fields, team, origin):
-    """The fields with rows where they say that there is one."""
+    """Return the fields with rows in place of `True`."""
     rows = {"workspace": team.workspace, "published_by_workspace": team.workspace, "published_from_agent": origin}
     return {name: rows[name] if name in rows and value else value for name, value in fields.items()}
 
@@ -139,12 +139,12 @@ def test_every_constraint_of_an_actor_is_tested():
 
 
 def published(team):
-    """Robin with a public copy of it, as rows: nothing publishes yet."""
+    """Create a public copy of Robin, without a service."""
     return Actor.objects.create(**named({**PUBLISHED, "name": "Copy", "handle": "copy"}, team, team.robin))
 
 
 def delete_rows_of(agent):
-    """As somebody would who goes past the services: everything of the agent's but what was published from it."""
+    """Delete all rows of an agent without a service, except the agent that was published from it."""
     with connection.cursor() as cursor:
         cursor.execute("UPDATE actors_actor SET current_spec_id = NULL WHERE id = %s", [agent.id])
         cursor.execute("DELETE FROM agents_agenttoolconfig USING agents_agentspec s WHERE spec_id = s.id AND s.agent_id = %s",

@@ -1,4 +1,4 @@
-"""What a workspace thinks with: the key is sealed for its owner, write-only, and never goes elsewhere."""
+"""The model of a workspace: its key is encrypted for the workspace, write-only, and never sent to another server."""
 
 import pytest
 from cryptography.fernet import Fernet
@@ -167,7 +167,7 @@ def test_setting_the_model_records_the_host_in_the_audit_trail(team, settings):
     "host", ["api.\u043epenai.com", "api.openai\uff0ecom", "bücher.example", "api.openai.com\u2024evil.example"]
 )
 def test_a_host_with_confusable_letters_is_refused_as_model_server(team, host):
-    """All members are told the host that their chats go to: it is the one that they read."""
+    """Members see the host to which their chats are sent, so it must not look like another one."""
     with pytest.raises(Invalid) as refused:
         set_model(team, provider="openai_compatible", api_base=f"https://{host}/v1")
     assert refused.value.code == Code.HOST_REFUSED
