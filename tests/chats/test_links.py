@@ -200,16 +200,16 @@ def test_max_uses_can_be_set_by_the_api(team):
         for body in ({"role": "editor"}, {"role": "editor", "max_uses": None}, {"role": "suggester", "max_uses": 3})
     ]
     assert made == [1, None, 3]
-    alice.assert_refused(400, "invalid", "POST", path, {"role": "editor", "max_uses": 0})
+    alice.refused(400, "invalid", "POST", path, {"role": "editor", "max_uses": 0})
 
 
 def test_a_suggester_with_the_grant_to_invite_can_invite_suggesters_only(team):
     bob, links = client_for(team, "bob"), f"chats/{team.chat.id}/links"
-    bob.assert_refused(403, "forbidden", "POST", links, {"role": "suggester"})
+    bob.refused(403, "forbidden", "POST", links, {"role": "suggester"})
     grant_right(team.bob, "invite_workspace", team.workspace)
     made = bob.ok("POST", links, {"role": "suggester"})
     before = fingerprint()
-    bob.assert_refused(403, "forbidden", "POST", links, {"role": "editor"})
+    bob.refused(403, "forbidden", "POST", links, {"role": "editor"})
     assert fingerprint() == before
     dana = make_person("dana")
     chats.accept_link(dana, made["url"].rsplit("/", 1)[1])
@@ -222,8 +222,8 @@ def test_the_grant_to_invite_is_limited_to_own_chats_and_to_links_for_suggesters
     link, _ = make_link(team, "editor")
     bob = client_for(team, "bob")
     before = fingerprint()
-    bob.assert_refused(404, "not_found", "POST", f"chats/{private.id}/links", {"role": "suggester"})
-    bob.assert_refused(403, "forbidden", "DELETE", f"links/{link.id}")
+    bob.refused(404, "not_found", "POST", f"chats/{private.id}/links", {"role": "suggester"})
+    bob.refused(403, "forbidden", "DELETE", f"links/{link.id}")
     assert fingerprint() == before
 
 
