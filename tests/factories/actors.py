@@ -40,7 +40,7 @@ class EmailChangeFactory(DjangoModelFactory[EmailChange]):
 
 
 class SessionFactory(DjangoModelFactory[Session]):
-    """A browser session of nobody in particular, valid for a day."""
+    """A browser session without a person, valid for a day."""
 
     class Meta:
         model = Session

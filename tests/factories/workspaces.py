@@ -1,4 +1,4 @@
-"""Factories of what belongs to a workspace."""
+"""Factories of rows of a workspace."""
 
 from typing import Any
 

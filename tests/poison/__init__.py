@@ -1,1 +1,1 @@
-"""An installation with one tool more: it takes the process down that makes its call (RUN9)."""
+"""An app with tools for tests, one of which kills the process that calls it (RUN9)."""

@@ -1,4 +1,4 @@
-"""Tools that are there in tests only: one that kills, and two that ask a server outside to do something."""
+"""Tools for tests: one that kills its process, and two that send orders to a server."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The ordinary settings with the tool in them, for workers that tests start."""
+"""The ordinary settings with these tools, for workers that tests start."""
 
 from config.settings import *  # noqa: F403
 from config.settings import INSTALLED_APPS

@@ -94,7 +94,7 @@ def test_RUN7_postgres_is_restarted_under_load_and_nothing_acknowledged_is_lost(
     speakers = [Speaker(alice, chat) for chat in busy]
     for speaker in speakers:
         speaker.start()
-    tabs[1].answer(alice.scribe, 2)
+    tabs[1].wait_for_answer(alice.scribe, 2)
 
     os.kill(stack.processes()["postgres"], signal.SIGQUIT)
     struck = time.monotonic()
@@ -108,7 +108,7 @@ def test_RUN7_postgres_is_restarted_under_load_and_nothing_acknowledged_is_lost(
         speaker.join(20)
     for tab in tabs:
         try:
-            tab.until(lambda t: answered(t, alice.scribe), 120)
+            tab.wait_until(lambda t: answered(t, alice.scribe), 120)
         except TimeoutError as error:
             runs = [(row["state"], row["attempt"], row["retry_at"]) for row in tab.rows("run")]
             raise AssertionError(f"No answer. Runs: {runs}\n{stack.log[-8000:]}") from error

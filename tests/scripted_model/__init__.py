@@ -1,4 +1,4 @@
-"""A stand-in for a model: an OpenAI-compatible server whose answers, faults and pace are scripted.
+"""A fake model: an OpenAI-compatible server whose answers, faults and speed are scripted.
 
 `python -m tests.scripted_model --port N` runs it alone; `ScriptedModel` runs it in a thread of a test.
 """

@@ -1,4 +1,4 @@
-"""Runs the scripted model by itself: `python -m tests.scripted_model --port N [--host H]`."""
+"""Run the scripted model by itself: `python -m tests.scripted_model --port N [--host H]`."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""The same scripts in the shape of Anthropic's messages: enough to see what litellm makes of them."""
+"""The same scripts in the format of Anthropic's messages, as far as litellm reads them."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ class MessageOut:
 
 
 async def answer_message(request: web.Request, body: Body, script: Script) -> web.StreamResponse:
-    """Answers as Anthropic would, for the modes `plain`, `drip`, `stall`, `cut`, `cleancut`, `badjson` and `status`."""
+    """Answer as Anthropic does, for the modes `plain`, `drip`, `stall`, `cut`, `cleancut`, `badjson` and `status`."""
     if script.mode == "status":
         error = {"type": "error", "error": {"type": "scripted_error", "message": script.error}}
         headers = {"Retry-After": script.retry_after} if script.retry_after is not None else {}

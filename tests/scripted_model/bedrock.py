@@ -1,4 +1,4 @@
-"""The same scripts in the shape of Amazon Bedrock's `converse-stream`: enough to see what litellm makes of them."""
+"""The same scripts in the format of Amazon Bedrock's `converse-stream`, as far as litellm reads them."""
 
 import asyncio
 import json

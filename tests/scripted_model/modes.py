@@ -1,4 +1,4 @@
-"""How each mode of the scripted model looks on the wire."""
+"""The modes of the scripted model: what each sends."""
 
 import asyncio
 import json
@@ -20,11 +20,11 @@ BAD_ARGUMENTS = {
     "empty": "",
     "huge": json.dumps({"timezone": "x" * 1_000_000}),
 }
-"""Fixtures of RUN12: what models really write as arguments."""
+"""Malformed arguments that models really write (RUN12)."""
 
 
 def bad_calls(kind: str) -> list[dict[str, Any]]:
-    """The calls of a `badtool` script, by name."""
+    """Return the calls of a `badtool` script, by the kind of their fault."""
     one = {"name": "current_time", "id": "call_a", "index": 0}
     if kind in BAD_ARGUMENTS:
         return [one | {"arguments": BAD_ARGUMENTS[kind]}]
@@ -44,7 +44,7 @@ def bad_calls(kind: str) -> list[dict[str, Any]]:
 
 
 class Out:
-    """One streamed answer: frames in the shape of OpenAI's chat completion chunks."""
+    """One streamed answer, in OpenAI's chat completion chunks."""
 
     def __init__(self, request: web.Request, body: Body) -> None:
         self.request = request
@@ -73,7 +73,7 @@ class Out:
             await self.frame(self.chunk([], usage=usage_of(script)))
 
     def reset(self) -> None:
-        """Breaks the connection off as a crash would."""
+        """Abort the connection, as a crash does."""
         if self.request.transport is not None:
             self.request.transport.abort()
 
@@ -84,7 +84,7 @@ def usage_of(script: Script) -> dict[str, int]:
 
 
 def answer_whole(script: Script, body: Body) -> web.Response:
-    """The same answer without streaming."""
+    """Return the same answer without streaming."""
     calls = [
         {
             "id": c.get("id", f"call_{n}"),
@@ -107,7 +107,7 @@ def answer_whole(script: Script, body: Body) -> web.Response:
 
 
 def answer_status(script: Script, request: web.Request) -> web.Response:
-    """An error before any stream: 429, 500, 529 …; `echo_key` puts the caller's key into the text, as some do."""
+    """Return an error before any stream: 429, 500, 529 …; `echo_key` puts the caller's key into the text, as some do."""
     key = request.headers.get("Authorization", "") if script.echo_key else ""
     headers = {"Retry-After": script.retry_after} if script.retry_after is not None else {}
     if script.mode == "redirect":
@@ -117,7 +117,7 @@ def answer_status(script: Script, request: web.Request) -> web.Response:
 
 
 async def words(out: Out, script: Script) -> AsyncIterator[int]:
-    """Sends the words at the script's pace; yields how many went out."""
+    """Send the words at the script's speed. Yield how many were sent."""
     pause = script.pause()
     for number, word in enumerate(script.words(), 1):
         await out.delta(content=word)
@@ -133,7 +133,7 @@ async def say(out: Out, script: Script, limit: int | None = None) -> None:
 
 
 async def call(out: Out, script: Script) -> None:
-    """Sends calls as OpenAI does: the name first, then the arguments in pieces."""
+    """Send tool calls as OpenAI does: the name first, then the arguments in pieces."""
     for position, wanted in enumerate(script.calls):
         index, arguments = wanted.get("index", position), wanted["arguments"]
         head = {"id": wanted.get("id", f"call_{position}"), "type": "function"}
@@ -186,7 +186,7 @@ async def cleancut(out: Out, script: Script, body: Body) -> None:
 
 
 async def halfline(out: Out, script: Script, body: Body) -> None:
-    """The connection ends in order, and in the middle of a frame."""
+    """Close the connection normally, but in the middle of a frame."""
     await say(out, script, limit=script.after)
     await out.raw('data: {"choices": [{"delta": {"content": "bro')
 
@@ -207,14 +207,14 @@ async def errframe(out: Out, script: Script, body: Body) -> None:
 
 
 async def nodone(out: Out, script: Script, body: Body) -> None:
-    """A server that neither says [DONE] nor closes."""
+    """Send neither [DONE] nor close the connection."""
     await say(out, script)
     await out.delta(finish="stop")
     await for_ever(out, script, body)
 
 
 async def echo(out: Out, script: Script, body: Body) -> None:
-    """Shows which prompt reached the model."""
+    """Answer with the prompt that the model received."""
     await say(out, Script(text=system_text(body) or "(no system text)", every=script.pause()))
     await end(out, script, body)
 
@@ -223,7 +223,7 @@ ORDER = re.compile(r"OBEY ([\w-]+) NOW")
 
 
 async def obey(out: Out, script: Script, body: Body) -> None:
-    """Follows every order that stands anywhere in what it reads, whoever wrote it, once: `OBEY it NOW` is `orders["it"]`."""
+    """Follow each instruction in the conversation once, whoever wrote it: `OBEY it NOW` is `orders["it"]`."""
     called = {
         (call["function"]["name"], call["function"]["arguments"])
         for message in body["messages"]
@@ -257,4 +257,4 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "slowdrip": {"count": 200, "every": 2.0},
     "think": {"thinking": "Let me think about it."},
 }
-"""What a mode means when the script does not say."""
+"""The defaults of each mode."""

@@ -1,4 +1,4 @@
-"""What the scripted model is told to do: one `Script` a request, and how it answers when told nothing."""
+"""Scripts: how the scripted model answers a request, and its answers without a script."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Any
 Body = Mapping[str, Any]
 
 INLINE = re.compile(r"<<script\s*(\{.*\})\s*>>", re.DOTALL)
-"""A message may carry its own script: `<<script {"mode": "drip", "count": 50}>>`."""
+"""A message may contain its own script: `<<script {"mode": "drip", "count": 50}>>`."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class Script:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Script":
-        """A script from JSON; an unknown key is a mistake in the test, so it raises."""
+        """Build a script from JSON. Raises for an unknown key, which is an error of the test."""
         known = {f.name for f in fields(cls)}
         if unknown := set(data) - known:
             raise ValueError(f"A script has no {sorted(unknown)}.")
         return cls(**dict(data))
 
     def fits(self, body: Body) -> bool:
-        """Is this the script for that request?"""
+        """Return whether the script is for this request."""
         return (
             self.match in last_user_text(body)
             and self.system in system_text(body)
@@ -67,7 +67,7 @@ class Script:
         )
 
     def words(self) -> list[str]:
-        """The tokens to send."""
+        """Return the tokens to send."""
         if self.tokens:
             return list(self.tokens)
         if self.text:
@@ -75,7 +75,7 @@ class Script:
         return [f"w{n} " for n in range(self.count or 5)]
 
     def pause(self) -> float:
-        """Seconds between two tokens."""
+        """Return the seconds between two tokens."""
         return 1 / self.rate if self.rate else self.every
 
 
@@ -105,7 +105,7 @@ def inline_script(body: Body) -> Script | None:
 
 
 def default_script(body: Body) -> Script:
-    """Sensible without being told: `current_time` for the time in Tokyo, a tool's result repeated, else its prompt."""
+    """Return the script for a request without one: call `current_time` for the time in Tokyo, repeat a tool's result, or echo."""
     tools = {tool.get("function", tool)["name"] for tool in body.get("tools", [])}
     question = last_user_text(body)
     if answering_a_tool(body):

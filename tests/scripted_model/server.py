@@ -1,4 +1,4 @@
-"""The server itself: takes scripts, answers by them, and remembers who asked what and when they left."""
+"""The server: it stores scripts, answers by them, and records the requests."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from tests.scripted_model.script import Body, Script, answering_a_tool, default_
 
 @dataclass
 class Recorded:
-    """A request as it arrived, and from which port. Times are `time.time()`; `left_at`: the caller left before the end."""
+    """A request, with the port of its client. Times are `time.time()`; `left_at`: when the client disconnected before the end."""
 
     body: dict[str, Any]
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class Recorded:
 
 @dataclass
 class Desk:
-    """What the server knows: the scripts in force, and the requests so far."""
+    """The state of the server: the active scripts, and the requests so far."""
 
     scripts: list[Script] = field(default_factory=list)
     requests: list[Recorded] = field(default_factory=list)
@@ -81,7 +81,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
 
 
 def complete(script: Script) -> Script:
-    """Fills in what the mode means where the script does not say."""
+    """Add the defaults of the mode to the script."""
     preset = modes.DEFAULTS.get(script.mode, {})
     missing = {name: value for name, value in preset.items() if not getattr(script, name)}
     if script.mode == "badtool":
@@ -111,7 +111,7 @@ async def models(request: web.Request) -> web.Response:
 
 
 async def set_scripts(request: web.Request) -> web.Response:
-    """POST: one script or a list, in force before those set earlier. DELETE: forget scripts and requests."""
+    """POST: add a script or a list, with priority over earlier ones. DELETE: delete scripts and requests."""
     desk = request.app[DESK]
     if request.method == "DELETE":
         desk.scripts.clear()
@@ -141,7 +141,7 @@ def application(desk: Desk | None = None) -> web.Application:
 
 
 async def serve(host: str = "127.0.0.1", port: int = 0, desk: Desk | None = None) -> tuple[web.AppRunner, str]:
-    """Starts listening; returns the runner (`cleanup()` ends it) and the address, without `/v1`."""
+    """Start the server. Return its runner (`cleanup()` stops it) and its address without `/v1`."""
     runner = web.AppRunner(application(desk), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, host, port)
@@ -152,7 +152,7 @@ async def serve(host: str = "127.0.0.1", port: int = 0, desk: Desk | None = None
 
 
 class ScriptedModel:
-    """The server in a thread of its own: `with ScriptedModel() as model: model.script(mode="drip")`."""
+    """The server in a separate thread: `with ScriptedModel() as model: model.script(mode="drip")`."""
 
     def __init__(self) -> None:
         self.desk = Desk()
@@ -163,12 +163,12 @@ class ScriptedModel:
 
     @property
     def api_base(self) -> str:
-        """What a credential would name."""
+        """The address for a credential."""
         return f"{self.url}/v1"
 
     @property
     def host(self) -> str:
-        """`host:port`, as an operator would allow it."""
+        """`host:port`, for `ATELIER_ALLOW_PRIVATE_HOSTS`."""
         return self.url.removeprefix("http://")
 
     @property
@@ -176,16 +176,16 @@ class ScriptedModel:
         return self.desk.requests
 
     def script(self, **script: Any) -> None:
-        """Puts a script in force, before earlier ones (see `Script`)."""
+        """Add a script with priority over earlier ones (see `Script`)."""
         self.desk.scripts.insert(0, Script.of(script))
 
     def reset(self) -> None:
-        """Forgets scripts and requests."""
+        """Delete all scripts and requests."""
         self.desk.scripts.clear()
         self.desk.requests.clear()
 
     def wait_until_left(self, number: int = -1, seconds: float = 5.0) -> Recorded:
-        """The request, once its caller has gone away."""
+        """Wait until the client of a request has disconnected, and return the request."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if self.requests and self.requests[number].left_at is not None:
@@ -213,7 +213,7 @@ class ScriptedModel:
 
 
 class Remote:
-    """A scripted model in another process, by its address: the same verbs over HTTP."""
+    """A scripted model in another process: the same methods over HTTP."""
 
     def __init__(self, url: str) -> None:
         self.url = url

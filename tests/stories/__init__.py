@@ -1,1 +1,1 @@
-"""The whole product at once: web, worker, PostgreSQL, Valkey, and a scripted model over the wire."""
+"""Tests of the complete product: web, worker, PostgreSQL, Valkey, and a scripted model over HTTP."""

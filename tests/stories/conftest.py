@@ -1,4 +1,4 @@
-"""One running installation for all stories; each story has people and a workspace of its own."""
+"""One installation for all stories; each story has its own people and workspace."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def stack(model: ScriptedModel) -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Of one file only: while Playwright's event loop runs in this thread, Django reads no rows in it."""
+    """A browser for one file: while Playwright's event loop runs in this thread, Django refuses queries in it."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
         yield browser

@@ -1,4 +1,4 @@
-"""Somebody who works with Atelier by its API alone: REST over HTTP, and one socket."""
+"""A person who uses Atelier only by its API: REST over HTTP, and sockets."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ PASSWORD = "a long enough password"
 
 
 class Integrator:
-    """A person with a session token; `chat`, `scribe` and `workspace` are where the story puts them."""
+    """A person with a session token. Stories set `chat`, `scribe` (the id of an agent) and `workspace`."""
 
     chat: str
     scribe: str
@@ -42,8 +42,8 @@ class Integrator:
         return self.http.request(method, f"/api/v1/{path}", json=body).status_code
 
     def post(self, chat: str, text: str, **more: Any) -> dict[str, Any]:
-        said: dict[str, Any] = self.ok("POST", f"chats/{chat}/messages", {"id": str(new_id()), "text": text, **more})
-        return said
+        message: dict[str, Any] = self.ok("POST", f"chats/{chat}/messages", {"id": str(new_id()), "text": text, **more})
+        return message
 
     def watch(self, chat: str) -> "Tab":
         self.tabs.append(Tab(self, chat))
@@ -56,7 +56,7 @@ class Integrator:
 
 
 class Tab:
-    """A socket that follows one chat, in a thread; the rows in it are what a browser would show."""
+    """A socket that follows one chat, in a thread. Its rows are those that a browser would show."""
 
     def __init__(self, who: Integrator, chat: str, since: int | None = None) -> None:
         self.url = who.stack.address.replace("http", "ws") + "/ws/"
@@ -66,7 +66,7 @@ class Tab:
         self.is_open = True
         self.thread = threading.Thread(target=self._listen, args=[f"chat:{chat}", since], daemon=True)
         self.thread.start()
-        self.until(lambda tab: tab.store.version >= 0)
+        self.wait_until(lambda tab: tab.store.version >= 0)
 
     def _listen(self, topic: str, since: int | None) -> None:
         with connect(self.url, additional_headers=self.headers, max_size=None) as socket:
@@ -81,8 +81,8 @@ class Tab:
         self.is_open = False
         self.thread.join(5)
 
-    def until(self, wanted: Callable[["Tab"], Any], seconds: float = 20) -> Any:
-        """Wait for something to be so. Raises `TimeoutError` with what there is instead."""
+    def wait_until(self, wanted: Callable[["Tab"], Any], seconds: float = 20) -> Any:
+        """Wait until `wanted` returns a true value, and return it. Raises `TimeoutError` with the messages."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if found := wanted(self):
@@ -97,17 +97,17 @@ class Tab:
         found = sorted(self.rows("message"), key=lambda row: row["seq"])
         return [row for row in found if not types or row["type"] in types]
 
-    def said_by(self, actor: str) -> list[dict[str, Any]]:
-        """What somebody said after any greeting, oldest first."""
+    def list_texts_of(self, actor: str) -> list[dict[str, Any]]:
+        """Return the texts of an actor without greetings, oldest first."""
         texts = [m for m in self.messages("TEXT_MESSAGE") if m["author_id"] == actor]
         return [m for m in texts if not m["payload"].get("greeting")]
 
-    def answer(self, agent: str, count: int) -> dict[str, Any]:
-        """The agent's `count`-th answer, once it is there."""
-        found: list[dict[str, Any]] = self.until(lambda tab: tab.said_by(agent)[count - 1 :])
+    def wait_for_answer(self, agent: str, count: int) -> dict[str, Any]:
+        """Wait for the agent's `count`-th answer, and return it."""
+        found: list[dict[str, Any]] = self.wait_until(lambda tab: tab.list_texts_of(agent)[count - 1 :])
         return found[0]
 
-    def streamed(self, message: str) -> str:
-        """What of a message came piece by piece."""
+    def get_streamed_text(self, message: str) -> str:
+        """Return the text of a message that arrived in pieces."""
         pieces = [f for f in list(self.frames) if f["type"] == "delta" and f["message_id"] == message]
         return "".join(f["text"] for f in pieces if f["part"] == "text")

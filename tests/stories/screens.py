@@ -1,4 +1,4 @@
-"""People at screens of their own, and the first things they do: shared by the stories that a browser tells."""
+"""People with browsers of their own, and their first steps, for the stories in browsers."""
 
 import re
 
@@ -13,7 +13,7 @@ expect.set_options(timeout=20_000)
 
 
 class Person:
-    """Somebody at a screen of their own. What the browser's console calls an error fails the story at its end."""
+    """A person with a browser context. Errors of the page and reports of its content security policy fail the story."""
 
     def __init__(self, browser: Browser, stack: Stack, name: str, **look) -> None:
         self.name = name
@@ -23,7 +23,9 @@ class Person:
         self.page.set_default_timeout(20_000)
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda said: self.errors.append(said.text) if "Content Security" in said.text else None)
+        self.page.on(
+            "console", lambda message: self.errors.append(message.text) if "Content Security" in message.text else None
+        )
 
     def open(self, path: str) -> None:
         self.page.goto(self.stack.address + path)
@@ -63,7 +65,7 @@ class Person:
 
 
 def start(alice: Person, model: ScriptedModel) -> None:
-    """Sign up, name a workspace, give it a model, make Scribe: its chat is open and it has said hello."""
+    """Sign up, create a workspace with a model, and create the agent Scribe, whose chat is opened."""
     alice.open("/sign-up")
     alice.fill_in_account("Sign up")
     page = alice.page
@@ -78,7 +80,7 @@ def start(alice: Person, model: ScriptedModel) -> None:
 
 
 def invite(alice: Person, bob: Person, role: str) -> None:
-    """Pass on a link; it leads a stranger through sign-up into the workspace and the chat."""
+    """Create a link, and let the other person sign up and join by it."""
     page = alice.page
     page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
     dialog = page.get_by_role("dialog")
@@ -92,7 +94,7 @@ def invite(alice: Person, bob: Person, role: str) -> None:
     bob.fill_in_account("Sign up")
     bob.sees("Hello, I am Scribe.")
     alice.sees(f"{bob.name} joined")
-    # With a second person an agent answers when mentioned; in these stories it answers everything.
+    # In a chat with two people an agent answers only when mentioned; in these stories it always answers.
     page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
     with page.expect_response(lambda answer: answer.request.method == "PATCH"):
         page.get_by_label("When Scribe wakes").select_option("always")

@@ -1,4 +1,4 @@
-"""What axe says about the screens as people meet them: nothing (WCAG 2.0 to 2.2, levels A and AA), light and dark."""
+"""axe finds no problem on the screens (WCAG 2.0 to 2.2, levels A and AA), light and dark."""
 
 import re
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from common.ids import new_id
 from launcher.home import ROOT
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
-from tests.stories.dispute import Dispute, Words
+from tests.stories.dispute import Dispute, Texts
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # The other theme differs in its colours only.
-ASKED = {"light": {"type": "tag", "values": LEVELS}, "dark": {"type": "rule", "values": ["color-contrast"]}}
-ASK = """async runOnly => {
+RULES = {"light": {"type": "tag", "values": LEVELS}, "dark": {"type": "rule", "values": ["color-contrast"]}}
+RUN_AXE = """async runOnly => {
   const {violations} = await axe.run(document, {runOnly, resultTypes: ['violations']})
   return violations.flatMap(({id, nodes}) =>
     nodes.map(node => `${id}: ${node.html.slice(0, 160)} ${node.any.map(check => check.message).join('; ')}`))
@@ -30,12 +30,12 @@ PHONE = {"width": 390, "height": 844}
 
 
 class Screens:
-    """One person's page, asked about in both themes wherever it stops. `found` says all that is wrong, by screen."""
+    """A page that is checked in both themes. `problems` has all problems by screen."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.page = page
         self.address = address
-        self.found: dict[str, list[str]] = {}
+        self.problems: dict[str, list[str]] = {}
 
     def open(self, path: str) -> None:
         self.page.goto(self.address + path)
@@ -43,16 +43,16 @@ class Screens:
     def press(self, name: str | re.Pattern[str]) -> None:
         self.page.get_by_role("button", name=name).first.click()
 
-    def ask(self, screen: str) -> None:
-        # Injected as the test's own, past the policy under which the page's scripts run.
+    def check(self, screen: str) -> None:
+        # The context bypasses the content security policy, so that axe can be injected.
         if self.page.evaluate("typeof axe === 'undefined'"):
             self.page.evaluate(AXE.read_text())
         self.page.add_style_tag(content=STILL)
-        for scheme, rules in ASKED.items():
+        for scheme, rules in RULES.items():
             self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of the two literals
-            wrong: list[str] = self.page.evaluate(ASK, rules)
+            wrong: list[str] = self.page.evaluate(RUN_AXE, rules)
             if wrong:
-                self.found[f"{screen}, {scheme}"] = wrong
+                self.problems[f"{screen}, {scheme}"] = wrong
 
 
 @pytest.fixture
@@ -64,41 +64,41 @@ def screens(stack: Stack, browser: Browser) -> Iterator[Screens]:
     page.context.close()
 
 
-def come_in(screens: Screens) -> None:
-    """From the sign-in form to the chat in which the first agent has said hello, by the demo model."""
+def sign_up(screens: Screens) -> None:
+    """Check the screens from the sign-in form to the first chat, with the demo model."""
     page = screens.page
     screens.open("/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    screens.ask("for strangers")
+    screens.check("for strangers")
     screens.open("/sign-in")
     expect(page.get_by_label("Password")).to_be_visible()
-    screens.ask("sign-in")
+    screens.check("sign-in")
     screens.open("/forgot-password")
     expect(page.get_by_label("Email")).to_be_visible()
-    screens.ask("forgotten password")
+    screens.check("forgotten password")
     screens.open("/reset-password/no-good")
     expect(page.get_by_role("link", name="Ask for a new link")).to_be_visible()
-    screens.ask("dead link")
+    screens.check("dead link")
     screens.open("/sign-up")
     page.get_by_label("Your name").fill("Alice")
     page.get_by_label("Email").fill(f"alice-{new_id()}@example.org")
     page.get_by_label("Password").fill("a long enough password")
-    screens.ask("sign-up")
+    screens.check("sign-up")
     screens.press("Sign up")
     page.get_by_label("Workspace name").fill("Lighthouse")
-    screens.ask("a name for the workspace")
+    screens.check("a name for the workspace")
     screens.press("Continue")
     expect(page.get_by_text("Demo model").first).to_be_visible()
-    screens.ask("a model")
+    screens.check("a model")
     screens.press("Continue")
     expect(page.get_by_label("Name", exact=True)).not_to_have_value("")
-    screens.ask("a first agent")
+    screens.check("a first agent")
     screens.press("Create and start chatting")
     expect(page.get_by_role("log").get_by_text("Hello, I am Scribe.")).to_be_visible()
 
 
-def work(screens: Screens) -> None:
-    """A tool call, an applied draft in the workshop, its difference and its forms."""
+def edit_draft(screens: Screens) -> None:
+    """Check a tool call, an applied draft in the workshop, its diff and its forms."""
     page = screens.page
     page.get_by_placeholder(re.compile("^Message ")).fill("What is the time in Tokyo?")
     page.keyboard.press("Enter")
@@ -106,126 +106,126 @@ def work(screens: Screens) -> None:
     tool.click()
     expect(page.get_by_role("log").get_by_role("button", name="Stop")).to_have_count(0)
     screens.press(re.compile("^Workshop"))
-    order_server = page.get_by_role("complementary", name="Workshop")
-    order_server.get_by_role("button", name="Edit", exact=True).click()
-    prompt = order_server.get_by_role("textbox", name="Prompt")
+    workshop = page.get_by_role("complementary", name="Workshop")
+    workshop.get_by_role("button", name="Edit", exact=True).click()
+    prompt = workshop.get_by_role("textbox", name="Prompt")
     expect(prompt).to_have_attribute("contenteditable", "true")
     prompt.click()
     page.keyboard.press("Control+End")
     page.keyboard.type("\nWrite in capitals.")
-    order_server.get_by_role("button", name="Apply here").click()
+    workshop.get_by_role("button", name="Apply here").click()
     expect(page.get_by_role("log").get_by_text(re.compile("applied draft r1"))).to_be_visible()
-    screens.ask("chat and workshop")
-    order_server.get_by_role("radio", name=re.compile("^Diff to")).first.click()
-    screens.ask("difference")
+    screens.check("chat and workshop")
+    workshop.get_by_role("radio", name=re.compile("^Diff to")).first.click()
+    screens.check("difference")
     for tab in ("Tools", "Model", "Limits"):
-        order_server.get_by_role("tab", name=tab).click()
-        screens.ask(f"workshop, {tab}")
-    order_server.get_by_role("button", name="Save…").click()
+        workshop.get_by_role("tab", name=tab).click()
+        screens.check(f"workshop, {tab}")
+    workshop.get_by_role("button", name="Save…").click()
     expect(page.get_by_role("dialog")).to_be_visible()
-    screens.ask("saving")
+    screens.check("saving")
     page.keyboard.press("Escape")
 
 
-def decide(screens: Screens) -> None:
-    """The draft is handed in as a suggestion, looked at, accepted, and seen as a merge."""
+def review_suggestion(screens: Screens) -> None:
+    """Check a suggestion: submit the draft, open it, accept it, and open its merge."""
     page = screens.page
-    order_server = page.get_by_role("complementary", name="Workshop")
-    order_server.get_by_role("button", name="More").click()
+    workshop = page.get_by_role("complementary", name="Workshop")
+    workshop.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Suggest…").click()
     page.get_by_role("dialog").get_by_role("button", name="Suggest", exact=True).click()
     page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
     page.get_by_role("checkbox", name="Select all").check()
     expect(page.get_by_role("textbox", name="Diff")).to_be_visible()
-    screens.ask("suggestions")
+    screens.check("suggestions")
     screens.press("Accept…")
     expect(page.get_by_role("dialog").get_by_role("radio").first).to_be_checked()
-    screens.ask("accepting")
+    screens.check("accepting")
     page.get_by_role("dialog").get_by_role("button", name="Accept", exact=True).click()
-    expect(order_server).to_be_visible()
+    expect(workshop).to_be_visible()
     page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
     expect(page.get_by_role("heading", name="No pending suggestions")).to_be_visible()
-    screens.ask("no suggestions")
+    screens.check("no suggestions")
     page.get_by_role("radio", name="Accepted").click()
     screens.press("See the merge")
     expect(page.get_by_role("heading", name="Merge of 1 suggestion")).to_be_visible()
-    screens.ask("a merge")
+    screens.check("a merge")
 
 
-def look_around(screens: Screens) -> None:
-    """What floats, and the settings."""
+def open_dialogs_and_settings(screens: Screens) -> None:
+    """Check the dialogs and menus, and the settings."""
     page = screens.page
     screens.press(re.compile("Invite|People and agents"))
     expect(page.get_by_role("dialog").get_by_role("button", name="Create link")).to_be_visible()
-    screens.ask("people and links")
+    screens.check("people and links")
     page.keyboard.press("Escape")
     screens.press("Notifications")
     expect(page.get_by_role("dialog").get_by_role("heading", name="Nothing new")).to_be_visible()
-    screens.ask("notifications")
+    screens.check("notifications")
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog").get_by_role("combobox")).to_be_visible()
-    screens.ask("palette")
+    screens.check("palette")
     page.keyboard.press("Escape")
     workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.address))
     for section in ("members", "model", "general", "profile", "security", "tokens"):
         screens.open(f"{workspace}/settings?section={section}")
         expect(page.get_by_role("main").locator("input, select").first).to_be_attached()
-        screens.ask(f"settings, {section}")
+        screens.check(f"settings, {section}")
 
 
-def make_a_token(screens: Screens) -> None:
-    """From the settings' page of tokens: one that is new, and the question before it is revoked."""
+def make_token(screens: Screens) -> None:
+    """Check a new API token, and the dialog before it is revoked."""
     page = screens.page
     page.get_by_label("What is it for?").fill("Deploy script")
     page.get_by_label("Your password").fill("a long enough password")
     screens.press("Create token")
     expect(page.get_by_label("New token")).to_be_visible()
-    screens.ask("a new token")
+    screens.check("a new token")
     screens.press("Revoke Deploy script")
     expect(page.get_by_role("dialog")).to_be_visible()
-    screens.ask("revoking a token")
+    screens.check("revoking a token")
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
 
-def see_a_dispute(screens: Screens, dispute: Dispute) -> None:
-    """Two answers side by side to vote on, and a merge in which two conflict."""
+def open_comparison_and_merge(screens: Screens, dispute: Dispute) -> None:
+    """Check a comparison, and a merge with a conflict."""
     page = screens.page
     page.goto(dispute.link)
     screens.press(re.compile("^Join as"))
     expect(page.get_by_role("log")).to_be_visible()
-    dispute.happen()
+    dispute.create_rows()
     expect(page.get_by_role("log").get_by_role("region", name=re.compile("^Draft r1"))).to_be_visible()
     screens.press(re.compile("^Workshop"))
-    order_server = page.get_by_role("complementary", name="Workshop")
-    expect(order_server.get_by_role("group").filter(has_text="in use")).to_be_visible()
-    screens.ask("comparison, and a merge with a conflict")
+    workshop = page.get_by_role("complementary", name="Workshop")
+    expect(workshop.get_by_role("group").filter(has_text="in use")).to_be_visible()
+    screens.check("comparison, and a merge with a conflict")
 
 
-def on_a_phone(screens: Screens, chat: str) -> None:
-    """The list, the chat, the workshop, one at a time."""
+def use_phone(screens: Screens, chat: str) -> None:
+    """Check the list, the chat and the workshop on a small screen."""
     page = screens.page
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]  # a width and a height
     screens.open(re.sub(r"(/w/[^/]+).*", r"\1", chat))
     expect(page.get_by_role("main").get_by_text("Scribe").first).to_be_visible()
-    screens.ask("phone, chats")
+    screens.check("phone, chats")
     screens.open(chat)
     expect(page.get_by_role("log").get_by_text("Hello, I am Scribe.")).to_be_visible()
-    screens.ask("phone, chat")
+    screens.check("phone, chat")
     screens.press(re.compile("^Workshop"))
     expect(page.get_by_role("complementary", name="Workshop")).to_be_visible()
-    screens.ask("phone, workshop")
+    screens.check("phone, workshop")
 
 
-def test_axe_finds_nothing(screens: Screens, stack: Stack, model: ScriptedModel):
-    come_in(screens)
+def test_axe_finds_no_problem(screens: Screens, stack: Stack, model: ScriptedModel):
+    sign_up(screens)
     chat = screens.page.url.removeprefix(screens.address)
-    work(screens)
-    decide(screens)
+    edit_draft(screens)
+    review_suggestion(screens)
     screens.open(chat)
-    look_around(screens)
-    make_a_token(screens)
-    see_a_dispute(screens, Dispute(stack, model, Words("Mallory", "Be brief.", "Quote prices in TWD.")))
-    on_a_phone(screens, chat.partition("?")[0])
-    assert screens.found == {}
+    open_dialogs_and_settings(screens)
+    make_token(screens)
+    open_comparison_and_merge(screens, Dispute(stack, model, Texts("Mallory", "Be brief.", "Quote prices in TWD.")))
+    use_phone(screens, chat.partition("?")[0])
+    assert screens.problems == {}

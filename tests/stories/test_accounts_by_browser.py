@@ -1,4 +1,4 @@
-"""One's own account, in two browsers: a forgotten password, and a token for a program."""
+"""A person's own account, in two browsers: address, password and API tokens."""
 
 import re
 import time
@@ -15,16 +15,16 @@ pytestmark = [pytest.mark.stack, pytest.mark.browser]
 expect.set_options(timeout=20_000)
 
 
-def a_page(browser: Browser, wrong: list[str]) -> Page:
+def open_page(browser: Browser, wrong: list[str]) -> Page:
     page = browser.new_context(locale="en-US").new_page()
     page.set_default_timeout(20_000)
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+    page.on("console", lambda message: wrong.append(message.text) if "Content Security" in message.text else None)
     return page
 
 
-def come_in(page: Page, stack: Stack, email: str) -> str:
-    """A new person with a workspace; the address of its settings."""
+def sign_up(page: Page, stack: Stack, email: str) -> str:
+    """Sign a new person up with a workspace. Return the URL of its settings."""
     page.goto(f"{stack.address}/sign-up")
     page.get_by_label("Your name").fill("Alice")
     page.get_by_label("Email").fill(email)
@@ -38,8 +38,8 @@ def come_in(page: Page, stack: Stack, email: str) -> str:
     return re.sub(r"(/w/[^/]+).*", r"\1/settings", page.url)
 
 
-def link_in_the_log(stack: Stack, email: str, path: str = "reset-password") -> str:
-    """What a mail would hold: this installation has no mail server."""
+def find_link_in_log(stack: Stack, email: str, path: str = "reset-password") -> str:
+    """Return the link that a mail would contain: without a mail server it is written into the log."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         _, _, after = stack.log.partition(f"To: {email}")
@@ -49,11 +49,11 @@ def link_in_the_log(stack: Stack, email: str, path: str = "reset-password") -> s
     raise TimeoutError("No mail was written into the log.")
 
 
-def test_email_is_changed_by_the_password_and_the_link_sent_to_the_new_one(stack, browser):
+def test_an_email_address_is_changed_by_password_and_a_link(stack, browser):
     wrong: list[str] = []
     old, new = f"alice-{new_id()}@example.org", f"alice-{new_id()}@example.net"
-    page, elsewhere = a_page(browser, wrong), a_page(browser, wrong)
-    settings = come_in(page, stack, old)
+    page, elsewhere = open_page(browser, wrong), open_page(browser, wrong)
+    settings = sign_up(page, stack, old)
     page.goto(f"{settings}?section=profile")
     page.get_by_role("button", name="Change email").click()
     dialog = page.get_by_role("dialog")
@@ -64,18 +64,18 @@ def test_email_is_changed_by_the_password_and_the_link_sent_to_the_new_one(stack
     dialog.get_by_label("Current password").fill("a long enough password")
     dialog.get_by_role("button", name="Send the link").click()
     expect(page.get_by_role("status").filter(has_text=new)).to_be_visible()
-    elsewhere.goto(link_in_the_log(stack, new, "confirm-email"))
+    elsewhere.goto(find_link_in_log(stack, new, "confirm-email"))
     elsewhere.get_by_role("button", name="Confirm").click()
     expect(elsewhere.get_by_role("heading", name="Your email is confirmed")).to_be_visible()
     expect(page.get_by_label("Email", exact=True)).to_have_value(new)
     assert wrong == []
 
 
-def test_a_token_is_made_and_a_forgotten_password_ends_the_other_session(stack, browser):
+def test_a_new_password_ends_other_sessions_and_tokens(stack, browser):
     wrong: list[str] = []
     email = f"alice-{new_id()}@example.org"
-    first, second = a_page(browser, wrong), a_page(browser, wrong)
-    settings = come_in(first, stack, email)
+    first, second = open_page(browser, wrong), open_page(browser, wrong)
+    settings = sign_up(first, stack, email)
     first.goto(f"{settings}?section=tokens")
     first.get_by_label("What is it for?").fill("Deploy script")
     first.get_by_label("Your password").fill("a long enough password")
@@ -86,25 +86,25 @@ def test_a_token_is_made_and_a_forgotten_password_ends_the_other_session(stack, 
     second.get_by_label("Email").fill(email)
     second.get_by_role("link", name="Forgot password?").click()
     expect(second.get_by_role("heading", name="Forgot your password?")).to_be_visible()
-    expect(second.get_by_label("Email")).to_have_value(email)  # it came along
+    expect(second.get_by_label("Email")).to_have_value(email)  # it was carried over
     second.get_by_role("button", name="Send link").click()
     expect(second.get_by_text("can't send email")).to_be_visible()
-    second.goto(link_in_the_log(stack, email))
+    second.goto(find_link_in_log(stack, email))
     second.get_by_label("New password").fill("quite another password")
     second.get_by_role("button", name="Set password").click()
     second.wait_for_url("**/w/**")
 
-    first.wait_for_url("**/sign-in**")  # its socket has ended, and it noticed
+    first.wait_for_url("**/sign-in**")  # its socket was closed
     by_token = httpx.get(f"{stack.address}/api/v1/me", headers={"Authorization": f"Bearer {text}"})
-    assert by_token.status_code == 401  # whoever had the password may have made it
+    assert by_token.status_code == 401  # another person who had the password may have made it
     second.goto(f"{stack.address}/api/docs/")
     expect(second.locator("[data-path='/api/v1/me']").first).to_be_visible()
     assert wrong == []
 
 
-def test_an_outsider_reads_what_this_is_and_hears_in_our_words_what_a_form_lacks(stack, browser):
+def test_the_first_page_and_the_forms_explain_themselves(stack, browser):
     wrong: list[str] = []
-    page = a_page(browser, wrong)
+    page = open_page(browser, wrong)
     page.goto(stack.address)
     expect(page.get_by_role("heading", level=1)).to_contain_text("your team and its AI agents")
     expect(page.get_by_role("img", name="A chat with an agent")).to_be_visible()

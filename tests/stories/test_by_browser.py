@@ -1,4 +1,4 @@
-"""The main job in two browsers at once, with a real worker and a scripted model: the story as people live it."""
+"""The main job in two browsers at once, with a real worker and a scripted model."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
         person.sees("Good morning to you both, what shall I write today?")
         person.sees("v1")
 
-    # The editor writes; the other reads along and cannot type there.
+    # Alice edits; Bob sees the text and cannot edit it.
     alice.open_workshop()
     bob.open_workshop()
     alice.workshop.get_by_role("button", name="Edit", exact=True).click()
@@ -59,7 +59,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
         person.sees(re.compile("SHOUT-MARK"))
         person.sees(re.compile("draft r1 · Alice"))
 
-    # Saved: v2, a line in the room, the draft is gone.
+    # Saved: v2, a message in the chat, and no draft any more.
     alice.workshop.get_by_role("button", name="Save…").click()
     dialog = alice.page.get_by_role("dialog")
     dialog.get_by_label("What changed?").fill("Louder")
@@ -86,7 +86,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
     for person in people:
         person.sees(re.compile(r"w0 w1 w2 .*w39"))
 
-    # Stop is pressed and it stops.
+    # Stop.
     model.script(match="go on", count=900, every=0.15)
     alice.post("go on and on")
     stop = alice.log.get_by_role("button", name="Stop")
@@ -97,7 +97,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
         expect(person.log.get_by_role("button", name="Stop")).to_have_count(0)
 
 
-def test_the_worker_is_killed_and_the_answer_is_there_once(people, stack: Stack, model: ScriptedModel):
+def test_after_a_worker_is_killed_the_answer_is_shown_once(people, stack: Stack, model: ScriptedModel):
     alice, _ = people
     model.reset()
     start(alice, model)

@@ -1,4 +1,4 @@
-"""A line that breaks, and a server that is away: both are said, and nothing is lost or torn down."""
+"""A lost connection and an unavailable server are shown, and nothing is lost."""
 
 import re
 
@@ -12,9 +12,7 @@ from tests.stories.screens import Person, start
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 
-def test_the_shell_stays_when_the_server_is_away_and_going_about_does_not_wait_for_it(
-    browser: Browser, stack: Stack, model: ScriptedModel
-):
+def test_the_web_app_stays_usable_while_the_server_is_unavailable(browser: Browser, stack: Stack, model: ScriptedModel):
     alice = Person(browser, stack, "Alice", viewport={"width": 1280, "height": 800})
     model.reset()
     start(alice, model)
@@ -22,20 +20,20 @@ def test_the_shell_stays_when_the_server_is_away_and_going_about_does_not_wait_f
     page.clock.install()
     side = page.get_by_role("navigation", name="Workspace")
     side.get_by_role("link", name=re.compile("Suggestions")).click()
-    expect(page.get_by_text("No pending suggestions")).to_be_visible()  # its parts have been loaded
+    expect(page.get_by_text("No pending suggestions")).to_be_visible()  # loads the code of this screen
     page.go_back()
     alice.sees("Hello, I am Scribe.")
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(path_of(request)))
+    page.on("request", lambda request: asked.append(get_path(request)))
 
-    # What is known of the person is old, and looking at a link asks for nothing.
+    # The data of the person are old, but hovering over a link sends no request.
     page.clock.fast_forward("02:00")
     side.get_by_role("link", name=re.compile("Suggestions")).hover()
     side.get_by_role("link", name="Settings").hover()
     side.get_by_role("link", name=re.compile("Suggestions")).hover()
     assert "/api/v1/me" not in asked
 
-    # Offline is said at once; a click leads on, and the sidebar stays.
+    # Being offline is shown at once; links work, and the sidebar stays.
     alice.context.set_offline(True)
     page.evaluate("window.dispatchEvent(new Event('offline'))")
     expect(page.get_by_text("You are offline.")).to_be_visible()
@@ -44,7 +42,7 @@ def test_the_shell_stays_when_the_server_is_away_and_going_about_does_not_wait_f
     expect(side).to_be_visible()
     expect(page.get_by_text("This page could not be shown")).to_have_count(0)
 
-    # What is said meanwhile goes out by itself.
+    # A message that was written offline is sent later by itself.
     page.go_back()
     alice.post("typed offline")
     alice.sees(re.compile("Not sent"))
@@ -56,5 +54,5 @@ def test_the_shell_stays_when_the_server_is_away_and_going_about_does_not_wait_f
     alice.close()
 
 
-def path_of(request: Request) -> str:
+def get_path(request: Request) -> str:
     return re.sub(r"^https?://[^/]+", "", request.url)

@@ -1,4 +1,4 @@
-"""What a hostile message, name or title does in a real browser: nothing (SEC10, SEC11)."""
+"""Hostile messages, names and titles have no effect in a real browser (SEC10, SEC11)."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from common.ids import new_id
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
-from tests.stories.dispute import Dispute, Words
+from tests.stories.dispute import Dispute, Texts
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -88,7 +88,9 @@ SCRIPTS = [
     "<xss onpointerenter=alert(1) style=position:fixed;inset:0>x</xss>",
 ]
 NAME = "<img src=x onerror=alert(1)>"
-SAID = f"<img src={EVIL}/50.png onerror=alert(1)> ![a]({EVIL}/51.png) [x](javascript:alert(1)) <svg onload=alert(1)>"
+HOSTILE_TEXT = (
+    f"<img src={EVIL}/50.png onerror=alert(1)> ![a]({EVIL}/51.png) [x](javascript:alert(1)) <svg onload=alert(1)>"
+)
 
 SETUP = """
 async ([texts, name, ids]) => {
@@ -101,8 +103,8 @@ async ([texts, name, ids]) => {
   }
   const workspace = await post('/workspaces', {name})
   const agent = await post(`/workspaces/${workspace.id}/agents`, {name, prompt: texts[0], open_chat: true})
-  const room = {title: name, actor_ids: [agent.actor.id]}
-  const chat = (await post(`/workspaces/${workspace.id}/chats`, room)).chat.id
+  const newChat = {title: name, actor_ids: [agent.actor.id]}
+  const chat = (await post(`/workspaces/${workspace.id}/chats`, newChat)).chat.id
   for (const [index, text] of texts.entries())
     await post(`/chats/${chat}/messages`, {id: ids[index], text, wake: 'nobody'})
   return `/w/${workspace.handle}/c/${chat}`
@@ -110,8 +112,8 @@ async ([texts, name, ids]) => {
 """
 
 
-class Watched:
-    """A page, and what it did that it must not do."""
+class WatchedPage:
+    """A page that records requests to other hosts, alerts and reports of its content security policy."""
 
     def __init__(self, browser: Browser, stack: Stack) -> None:
         self.stack = stack
@@ -120,21 +122,21 @@ class Watched:
         self.outside: list[str] = []
         self.alerts: list[str] = []
         self.reports: list[str] = []
-        self.context.on("request", lambda request: self._asked(request.url))
-        self.page.on("dialog", self._dialog)
+        self.context.on("request", lambda request: self._record_request(request.url))
+        self.page.on("dialog", self._record_alert)
         self.page.on(
-            "console", lambda said: self.reports.append(said.text) if "Content Security" in said.text else None
+            "console", lambda message: self.reports.append(message.text) if "Content Security" in message.text else None
         )
 
-    def _asked(self, url: str) -> None:
+    def _record_request(self, url: str) -> None:
         if not url.startswith((self.stack.address, self.stack.address.replace("http", "ws", 1), "data:", "blob:")):
             self.outside.append(url)
 
-    def _dialog(self, dialog: Any) -> None:
+    def _record_alert(self, dialog: Any) -> None:
         self.alerts.append(dialog.message)
         dialog.dismiss()
 
-    def enter(self) -> None:
+    def sign_up(self) -> None:
         """Sign up under a hostile name."""
         page = self.page
         page.goto(self.stack.address + "/sign-up")
@@ -145,7 +147,7 @@ class Watched:
         expect(page.get_by_label("Workspace name")).to_be_visible(timeout=20_000)
 
     def show(self, texts: list[str]) -> None:
-        """A chat under a hostile title, with an agent of a hostile name, where these texts were said."""
+        """Open a chat with a hostile title, an agent with a hostile name, and messages with these texts."""
         ids = [str(new_id()) for _ in texts]
         path = self.page.evaluate(SETUP, [texts, NAME, ids])
         self.page.goto(self.stack.address + path)
@@ -160,7 +162,7 @@ class Watched:
         self.page.wait_for_timeout(500)
 
     def count_foreign_scripts(self) -> int:
-        """Return how many script elements the page has besides those that its own file names."""
+        """Return how many script elements the page has in addition to those of its own file."""
         found: int = self.page.evaluate(
             """async () => {
                 const served = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html')
@@ -172,24 +174,24 @@ class Watched:
 
 
 @pytest.fixture
-def watched(browser: Browser, stack: Stack) -> Iterator[Watched]:
-    watched = Watched(browser, stack)
-    watched.enter()
+def watched(browser: Browser, stack: Stack) -> Iterator[WatchedPage]:
+    watched = WatchedPage(browser, stack)
+    watched.sign_up()
     yield watched
     watched.context.close()
 
 
-def test_SEC10_no_message_makes_the_browser_ask_another_host(watched: Watched) -> None:
+def test_SEC10_no_message_makes_the_browser_send_a_request_to_another_host(watched: WatchedPage) -> None:
     watched.show(LOADS)
     assert watched.outside == []
     assert watched.reports == []
-    # And it would have been seen.
+    # The control: a request to another host is recorded.
     watched.page.evaluate(f"new Image().src = '{EVIL}/control.png'")
     watched.page.wait_for_timeout(300)
     assert watched.reports != []
 
 
-def test_SEC11_no_text_runs_as_script_in_messages_names_and_titles(watched: Watched) -> None:
+def test_SEC11_no_text_runs_as_script_in_messages_names_and_titles(watched: WatchedPage) -> None:
     watched.show(SCRIPTS)
     assert watched.alerts == []
     assert watched.reports == []
@@ -202,7 +204,7 @@ def test_SEC11_no_text_runs_as_script_in_messages_names_and_titles(watched: Watc
     assert watched.alerts == ["control"]
 
 
-# What costs a reader of Markdown seconds, or all of its stack.
+# Texts that need seconds, or overflow the stack, of a Markdown parser.
 COSTLY = [
     ">" * 4_000,
     "~~a~ " * 20_000,
@@ -221,7 +223,7 @@ COSTLY = [
 ]
 
 
-def test_FAIR4_no_message_keeps_anybody_from_reading_its_chat(watched: Watched) -> None:
+def test_FAIR4_no_message_makes_a_chat_unreadable(watched: WatchedPage) -> None:
     watched.show(COSTLY)
     page = watched.page
     page.get_by_role("log").evaluate("log => { log.scrollTop = log.scrollHeight }")
@@ -234,23 +236,23 @@ def test_FAIR4_no_message_keeps_anybody_from_reading_its_chat(watched: Watched) 
     assert (watched.alerts, watched.outside, watched.reports) == ([], [], [])
 
 
-def join(watched: Watched, dispute: Dispute) -> None:
+def join(watched: WatchedPage, dispute: Dispute) -> None:
     watched.page.goto(dispute.link)
     watched.page.get_by_role("button", name=re.compile("^Join as")).click()
     expect(watched.page.get_by_role("log")).to_be_visible(timeout=20_000)
 
 
-def see_the_chat(page: Page) -> None:
-    """Two answers side by side, and whose words stand against whose."""
+def open_chat(page: Page) -> None:
+    """Open a comparison, and a conflict of two contributors."""
     expect(page.get_by_role("log").get_by_role("region", name=re.compile("^Draft r1"))).to_contain_text("alert(1)")
-    order_server = page.get_by_role("complementary", name="Workshop")
+    workshop = page.get_by_role("complementary", name="Workshop")
     page.get_by_role("button", name=re.compile("^Workshop")).click()
-    expect(order_server.get_by_role("group").filter(has_text="in use")).to_contain_text("2 <img")
-    order_server.get_by_role("radio", name=re.compile("^Diff to .*v2")).click()
-    expect(order_server.get_by_text("3 <img").first).to_be_visible()
+    expect(workshop.get_by_role("group").filter(has_text="in use")).to_contain_text("2 <img")
+    workshop.get_by_role("radio", name=re.compile("^Diff to .*v2")).click()
+    expect(workshop.get_by_text("3 <img").first).to_be_visible()
 
 
-def see_the_suggestions(page: Page, dispute: Dispute) -> None:
+def open_suggestions(page: Page, dispute: Dispute) -> None:
     page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
     expect(page.get_by_role("list", name="Suggestions").get_by_role("listitem").first).to_contain_text("<img")
     expect(page.get_by_role("textbox", name="Diff")).to_contain_text("1 <img")
@@ -260,29 +262,29 @@ def see_the_suggestions(page: Page, dispute: Dispute) -> None:
     expect(page.get_by_role("main")).to_contain_text("2 <img")
 
 
-def see_the_history(page: Page) -> None:
+def open_history(page: Page) -> None:
     page.keyboard.press("g")
     page.keyboard.press("h")
     page.wait_for_url("**/history*")
-    expect(page.get_by_text(SAID).first).to_be_visible()
+    expect(page.get_by_text(HOSTILE_TEXT).first).to_be_visible()
     expect(page.get_by_text("Second.").first).to_be_visible()
 
 
-def see_the_bell(page: Page) -> None:
+def open_notifications(page: Page) -> None:
     page.get_by_role("button", name=re.compile("^Notifications")).first.click()
     expect(page.get_by_role("dialog").get_by_text(re.compile("mentioned you")).first).to_be_visible()
     expect(page.get_by_role("dialog").get_by_text(re.compile("suggests a change")).first).to_be_visible()
 
 
-def test_SEC10_SEC11_no_word_of_a_workshop_runs_or_loads_on_any_of_its_screens(
-    watched: Watched, stack: Stack, model: ScriptedModel
+def test_SEC10_SEC11_no_text_runs_or_loads_on_any_screen_of_the_workshop(
+    watched: WatchedPage, stack: Stack, model: ScriptedModel
 ) -> None:
-    dispute = Dispute(stack, model, Words(name=NAME, prompt="\n".join([*LOADS, *SCRIPTS]), said=SAID))
+    dispute = Dispute(stack, model, Texts(name=NAME, prompt="\n".join([*LOADS, *SCRIPTS]), text=HOSTILE_TEXT))
     join(watched, dispute)
-    dispute.happen()
-    see_the_chat(watched.page)
-    see_the_suggestions(watched.page, dispute)
-    see_the_history(watched.page)
-    see_the_bell(watched.page)
+    dispute.create_rows()
+    open_chat(watched.page)
+    open_suggestions(watched.page, dispute)
+    open_history(watched.page)
+    open_notifications(watched.page)
     assert (watched.alerts, watched.outside, watched.reports) == ([], [], [])
     assert watched.count_foreign_scripts() == 0

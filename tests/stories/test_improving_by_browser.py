@@ -1,4 +1,4 @@
-"""From a bad answer to a saved better version, without the mouse; and a bad answer tried again with the draft."""
+"""From a bad answer to a saved version by keyboard, and retrying a bad answer with the draft."""
 
 import re
 from collections.abc import Iterator
@@ -22,8 +22,8 @@ def alice(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[Pers
     alice.close()
 
 
-class Chords:
-    """Every press of more than a letter, counted."""
+class KeyPresses:
+    """Counts the key presses other than typed text."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
@@ -37,66 +37,66 @@ class Chords:
         self.person.page.keyboard.type(text)
 
 
-def test_five_chords_lead_from_a_bad_answer_to_a_saved_better_version(alice: Person, model: ScriptedModel):
+def test_five_key_presses_lead_from_a_bad_answer_to_a_saved_version(alice: Person, model: ScriptedModel):
     page = alice.page
     composer = page.get_by_placeholder(re.compile("^Message "))
     model.script(match="cost", mode="echo")
     alice.post("What does it cost?")
     alice.sees(re.compile("You are Scribe, the team"))
-    chords = Chords(alice)
+    keys = KeyPresses(alice)
 
-    chords.press("Control+.")
+    keys.press("Control+.")
     expect(alice.prompt).to_be_focused()
-    chords.type(" PRICES-MARK: in dollars.")
+    keys.type(" PRICES-MARK: in dollars.")
     expect(alice.workshop.get_by_text("Saved as draft")).to_be_visible()
     expect(alice.prompt).to_contain_text("PRICES-MARK: in dollars.")
 
-    chords.press("Control+Enter")
+    keys.press("Control+Enter")
     alice.sees("Alice applied draft r1 of Scribe in this chat")
     expect(page.get_by_role("button", name="Ask again")).to_be_visible()
     expect(composer).to_be_focused()
 
-    chords.press("Enter")
+    keys.press("Enter")
     alice.sees(re.compile("draft r1 · Alice"))
     alice.sees(re.compile("PRICES-MARK: in dollars."))
     expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
 
-    chords.press("Control+s")
+    keys.press("Control+s")
     expect(page.get_by_role("dialog").get_by_label("What changed?")).to_be_focused()
 
-    chords.press("Enter")
+    keys.press("Enter")
     alice.sees("Alice saved v2 of Scribe")
     expect(composer).to_be_focused()
 
-    assert len(chords.pressed) == 5
+    assert len(keys.pressed) == 5
 
 
-def test_no_key_is_lost_while_the_first_one_starts_the_draft(alice: Person, model: ScriptedModel):
+def test_keys_pressed_while_the_draft_starts_are_not_lost(alice: Person, model: ScriptedModel):
     alice.page.keyboard.press("Control+.")
     expect(alice.prompt).to_be_focused()
-    # The first key's request is held back: the others come meanwhile.
-    held: list[Route] = []
+    # The first key's request is delayed back: the others come meanwhile.
+    delayed: list[Route] = []
 
-    def hold_first_write(route: Route) -> None:
-        if held or route.request.method != "PUT":
+    def delay_first_write(route: Route) -> None:
+        if delayed or route.request.method != "PUT":
             route.continue_()
         else:
-            held.append(route)
+            delayed.append(route)
 
-    alice.page.route("**/draft", hold_first_write)
+    alice.page.route("**/draft", delay_first_write)
     alice.page.keyboard.type(" Answer in one sentence.")
     expect(alice.prompt).to_contain_text(" Answer in one sentence.")
     for _ in range(200):
-        if held:
+        if delayed:
             break
         alice.page.wait_for_timeout(100)
-    held[0].continue_()
+    delayed[0].continue_()
     expect(alice.workshop.get_by_text("Saved as draft")).to_be_visible()
     alice.page.reload()
     expect(alice.prompt).to_contain_text(" Answer in one sentence.")
 
 
-def test_a_bad_answer_is_tried_again_with_the_draft(alice: Person, model: ScriptedModel):
+def test_a_bad_answer_is_retried_with_the_draft(alice: Person, model: ScriptedModel):
     model.script(match="cost", mode="echo")
     alice.post("What does it cost?")
     bad = alice.log.get_by_role("article").filter(has_text="You are Scribe, the team")
@@ -118,7 +118,7 @@ def test_a_bad_answer_is_tried_again_with_the_draft(alice: Person, model: Script
     ).to_have_count(2)
 
 
-def test_line_of_an_apply_unfolds_the_lines_that_it_changed(alice: Person):
+def test_the_message_of_an_apply_shows_the_changed_lines(alice: Person):
     alice.page.keyboard.press("Control+.")
     expect(alice.prompt).to_be_focused()
     alice.page.keyboard.type(" PRICES-MARK: in dollars.")

@@ -1,4 +1,4 @@
-"""Choosing a model in a browser: what is missing is said, the server's models are offered, and a tick is of what was asked."""
+"""Choosing a model in a browser: missing fields, the list of models, and the test of the connection."""
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 @pytest.fixture
 def page(browser: Browser, stack: Stack, model: ScriptedModel):
-    """Alice, about to name a server of her own."""
+    """A page on which Alice enters a server of her own."""
     model.reset()
     alice = Person(browser, stack, "Alice")
     alice.open("/sign-up")
@@ -28,7 +28,7 @@ def connection_button(page: Page) -> Locator:
     return page.get_by_role("button", name="Test connection")
 
 
-def test_what_is_missing_is_said_and_nothing_is_asked(page: Page, model: ScriptedModel):
+def test_missing_fields_are_reported_and_no_request_is_sent(page: Page, model: ScriptedModel):
     button = connection_button(page)
     expect(button).to_have_attribute("aria-disabled", "true")
     expect(button).to_have_attribute("aria-description", "Enter the address of the server first.")
@@ -43,7 +43,7 @@ def test_what_is_missing_is_said_and_nothing_is_asked(page: Page, model: Scripte
     expect(button).not_to_have_attribute("aria-disabled", "true")
 
 
-def test_the_servers_models_are_offered_and_the_tick_goes_with_the_next_letter(page: Page, model: ScriptedModel):
+def test_the_models_of_the_server_are_offered_and_an_edit_clears_the_test_result(page: Page, model: ScriptedModel):
     page.get_by_label("Server URL").fill(model.api_base)
     page.get_by_label("Default model").click()
     expect(page.get_by_text("Models on this server: 1")).to_be_visible()

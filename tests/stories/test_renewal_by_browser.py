@@ -1,4 +1,4 @@
-"""A page that was open during a deploy: its files are gone from the server, and nobody loses a word."""
+"""A page that was open during a deployment: its files are no longer on the server, but no typed text is lost."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.stories.screens import Person, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
-WORDS = "half a thought"
+TEXT = "half a thought"
 
 
 @pytest.fixture
@@ -24,43 +24,43 @@ def alice(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[Pers
     alice.close()
 
 
-def lose(page: Page, part: str) -> None:
-    """The file of a part of the page is gone."""
+def remove_file(page: Page, part: str) -> None:
+    """Let the file of a part of the page be missing."""
     page.route(f"**/assets/{part}-*.js", lambda route: route.fulfill(status=404))
 
 
-def test_a_page_that_misses_a_file_loads_itself_anew_once_and_keeps_what_is_written(alice: Person):
+def test_a_page_with_a_missing_file_reloads_once_and_keeps_the_draft_message(alice: Person):
     page = alice.page
     loads: list[str] = []
     page.on("load", lambda page: loads.append(page.url))
     missing = page.get_by_role("alert").filter(has_text="could not be loaded")
     composer = page.get_by_placeholder(re.compile("^Message "))
-    lose(page, "WorkshopPanel")
-    lose(page, "Palette")
+    remove_file(page, "WorkshopPanel")
+    remove_file(page, "Palette")
 
-    # Where something would be lost, it is offered.
+    # If typed text would be lost, reloading is offered.
     chat = page.url
     page.goto(re.sub(r"/c/.*", "/settings?section=profile", chat))
     name = page.get_by_role("main").get_by_label("Your name")
-    name.fill(WORDS)
+    name.fill(TEXT)
     loads.clear()
     page.keyboard.press("Control+k")
     expect(missing).to_be_visible()
-    expect(name).to_have_value(WORDS)
+    expect(name).to_have_value(TEXT)
     assert loads == []
 
-    # Where nothing would be, it is done, once.
+    # If nothing would be lost, the page reloads once.
     page.goto(chat)
-    composer.fill(WORDS)
+    composer.fill(TEXT)
     loads.clear()
     page.get_by_role("button", name=re.compile("^Workshop")).click()
     expect(missing).to_be_visible()
-    expect(composer).to_have_value(WORDS)
+    expect(composer).to_have_value(TEXT)
     assert len(loads) == 1
 
     # The files of the new version are there.
     page.unroute_all()
     missing.get_by_role("button", name="Reload").click()
     expect(alice.workshop).to_be_visible()
-    expect(composer).to_have_value(WORDS)
+    expect(composer).to_have_value(TEXT)
     assert len(loads) == 2

@@ -1,4 +1,4 @@
-"""Two people at one browser, one after the other: nothing of the first is shown to, or sent as, the second (FAIR6)."""
+"""Two people use one browser, one after the other: nothing of the first is shown to, or sent by, the second (FAIR6)."""
 
 import re
 from collections.abc import Iterator
@@ -28,37 +28,39 @@ def sign_in(page: Page, email: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def new_account(stack: Stack, name: str) -> str:
-    """Sign up somebody elsewhere; their e-mail address."""
+def create_account(stack: Stack, name: str) -> str:
+    """Sign up a person in another browser. Return their email address."""
     email = f"{name.lower()}-{new_id()}@example.org"
     body = {"email": email, "password": PASSWORD, "name": name}
     httpx.post(f"{stack.address}/_allauth/app/v1/auth/signup", json=body).raise_for_status()
     return email
 
 
-def email_of(page: Page) -> str:
+def read_email(page: Page) -> str:
     email: str = page.evaluate("fetch('/api/v1/me').then(answer => answer.json()).then(me => me.email)")
     return email
 
 
 def sign_out_everywhere_else(stack: Stack, email: str) -> None:
-    """From another device of this person."""
+    """End all sessions of this person from another device."""
     app = f"{stack.address}/_allauth/app/v1"
     create_session_key = httpx.post(f"{app}/auth/login", json={"email": email, "password": PASSWORD}).json()
     headers = {"X-Session-Token": create_session_key["meta"]["session_token"]}
     httpx.delete(f"{stack.address}/api/v1/me/sessions", headers=headers).raise_for_status()
 
 
-def test_FAIR6_who_signs_in_next_sees_and_sends_nothing_of_the_one_before(shared, stack: Stack, model: ScriptedModel):
+def test_FAIR6_the_next_person_at_a_browser_sees_and_sends_nothing_of_the_previous_one(
+    shared, stack: Stack, model: ScriptedModel
+):
     model.reset()
     start(shared, model)
     page = shared.page
-    of_alice, of_bob = email_of(page), new_account(stack, "Bob")
+    of_alice, of_bob = read_email(page), create_account(stack, "Bob")
     chat = page.url
 
     # A message of Alice's cannot leave, and another is half written.
     posted: list[str] = []
-    page.on("request", lambda request: posted.append(body_of(request)) if is_post(request) else None)
+    page.on("request", lambda request: posted.append(get_body(request)) if is_post(request) else None)
     page.route("**/messages", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
     shared.post("a private note of Alice's")
     shared.sees(re.compile("Not sent"))
@@ -94,5 +96,5 @@ def is_post(request: Request) -> bool:
     return request.method == "POST" and request.url.endswith("/messages")
 
 
-def body_of(request: Request) -> str:
+def get_body(request: Request) -> str:
     return request.post_data or ""

@@ -1,4 +1,4 @@
-"""Coming back to a chat: where the new messages begin, what counts as read, and the way to one message far back."""
+"""Returning to a chat: the first new message, which messages become read, and links to old messages."""
 
 import re
 from collections.abc import Iterator
@@ -40,11 +40,11 @@ def people(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[tup
     bob.close()
 
 
-def chat_of(page: Page) -> str:
+def get_chat_id(page: Page) -> str:
     return re.sub(r".*/c/([^?#]+).*", r"\1", page.url)
 
 
-def link_to(page: Page, title: str):
+def find_chat_link(page: Page, title: str):
     return page.get_by_role("navigation", name="Workspace").locator(f'a[href*="/c/"]:has-text("{title}")')
 
 
@@ -56,35 +56,35 @@ def make_chat(person: Person, title: str) -> None:
     expect(page.get_by_role("heading", name=title)).to_be_visible()
 
 
-def test_a_chat_opens_at_what_is_new_and_only_what_was_seen_is_read(people):
+def test_a_chat_opens_at_the_first_new_message_and_only_seen_messages_are_read(people):
     alice, bob = people
-    page, chat = bob.page, chat_of(alice.page)
+    page, chat = bob.page, get_chat_id(alice.page)
     new_line = bob.log.get_by_text("New", exact=True)
     make_chat(bob, "Elsewhere")
 
-    # The chat was open before, so its older lines are here; the line stands all the same.
+    # The chat was open before, so its older messages are loaded; the separator is shown nevertheless.
     alice.page.evaluate(POST, [chat, ["one", "two", "three"]])
-    expect(link_to(page, "Scribe").locator("[data-unread]")).to_contain_text("3")
-    link_to(page, "Scribe").click()
+    expect(find_chat_link(page, "Scribe").locator("[data-unread]")).to_contain_text("3")
+    find_chat_link(page, "Scribe").click()
     expect(new_line).to_be_in_viewport()
     expect(bob.log.get_by_text("three")).to_be_in_viewport()
-    link_to(page, "Elsewhere").click()
-    expect(link_to(page, "Scribe").locator("[data-unread]")).to_have_count(0)
+    find_chat_link(page, "Elsewhere").click()
+    expect(find_chat_link(page, "Scribe").locator("[data-unread]")).to_have_count(0)
 
-    # More than one screen, and farther back than a page: the bar says so, and nothing of it counts as read.
+    # More new messages than a page: a bar shows it, and none of them becomes read.
     tall = "\n\n".join(["and so on"] * 6)
     alice.page.evaluate(POST, [chat, [f"number {at}.\n\n{tall}" for at in range(130)]])
-    expect(link_to(page, "Scribe").locator("[data-unread]")).to_contain_text("99+")
+    expect(find_chat_link(page, "Scribe").locator("[data-unread]")).to_contain_text("99+")
     page.reload()
-    link_to(page, "Scribe").click()
+    find_chat_link(page, "Scribe").click()
     bar = page.get_by_role("status").filter(has_text=re.compile(r"99\+ new since \d\d:\d\d"))
     expect(bar).to_be_visible()
-    link_to(page, "Elsewhere").click()
+    find_chat_link(page, "Elsewhere").click()
     page.reload()
-    expect(link_to(page, "Scribe").locator("[data-unread]")).to_contain_text("99+")
+    expect(find_chat_link(page, "Scribe").locator("[data-unread]")).to_contain_text("99+")
 
     # The jump leads to the first; from there the newest is one press away.
-    link_to(page, "Scribe").click()
+    find_chat_link(page, "Scribe").click()
     bar.get_by_role("button", name="Jump").click()
     expect(new_line).to_be_in_viewport()
     expect(bob.log.get_by_text("number 0.")).to_be_in_viewport()
@@ -101,9 +101,9 @@ def test_a_chat_opens_at_what_is_new_and_only_what_was_seen_is_read(people):
     expect(page.get_by_role("button", name="1 new message")).to_be_visible()
 
 
-def test_a_link_leads_to_a_message_at_any_distance_and_again_and_says_when_it_is_gone(people):
+def test_a_link_opens_a_message_at_any_distance_or_reports_that_it_is_gone(people):
     alice, bob = people
-    page, chat = bob.page, chat_of(alice.page)
+    page, chat = bob.page, get_chat_id(alice.page)
     tall = "\n\n".join(["and so on"] * 6)
     alice.page.evaluate(POST, [chat, ["the very first thing"]])
     alice.sees("the very first thing")
@@ -113,7 +113,7 @@ def test_a_link_leads_to_a_message_at_any_distance_and_again_and_says_when_it_is
     bob.sees(re.compile(r"number \d+\."))
 
     def follow(message: str | None) -> None:
-        """As a link of the app does: each navigation has a key of its own."""
+        """Follow a link as the app does: each navigation has a key of its own."""
         page.evaluate(
             "path => { history.pushState({__TSR_key: crypto.randomUUID()}, '', path);"
             " dispatchEvent(new PopStateEvent('popstate')) }",
@@ -127,7 +127,7 @@ def test_a_link_leads_to_a_message_at_any_distance_and_again_and_says_when_it_is
     follow(first)
     expect(bob.log.get_by_text("the very first thing")).to_be_in_viewport()
 
-    # From there one reads on, page after page, to the end.
+    # The following pages are loaded up to the end.
     bob.log.focus()
     last = bob.log.get_by_text("number 109.")
     page.keyboard.press("End")

@@ -1,4 +1,4 @@
-"""The workshop by the API: two suggest, an editor merges, compares, saves and restores; another tells the agent in chat."""
+"""The workshop by the API: suggestions, a merge, a comparison, saving, restoring, and a draft that an agent writes."""
 
 import json
 from typing import Any
@@ -25,12 +25,12 @@ CONFLICT = {
 }  # fmt: skip
 
 
-class Company:
-    """Alice and Dave (editors), Bob and Carol (suggesters) in a chat with Scribe, which thinks with the scripted model."""
+class Environment:
+    """Alice and Dave (editors), Bob and Carol (suggesters) in a chat with Scribe, whose model is scripted."""
 
     def __init__(self, stack, model) -> None:
         names = ("Alice", "Bob", "Carol", "Dave")
-        self.alice, self.bob, self.carol, self.dave = self.everybody = [Integrator(stack, name) for name in names]
+        self.alice, self.bob, self.carol, self.dave = self.people = [Integrator(stack, name) for name in names]
         self.model = model
         alice = self.alice
         self.workspace = alice.ok("POST", "workspaces", {"name": "Lighthouse"})["id"]
@@ -52,7 +52,7 @@ class Company:
         return f"chats/{self.chat}/agents/{self.scribe}/draft"
 
     def write(self, who: Integrator, prompt: str) -> Any:
-        """Take the draft, or go on with one's own, and say this in it."""
+        """Claim the draft, or continue one's own, and write this prompt."""
         draft = who.ok("PUT", self.draft_at, {"revision": None})
         content = {**draft["written"], "prompt": prompt}
         return who.ok("PUT", self.draft_at, {"content": content, "revision": draft["revision"]})
@@ -62,48 +62,50 @@ class Company:
         return who.ok("POST", f"{self.draft_at}/suggest", {"revision": draft["revision"], "note": note})
 
     def close(self) -> None:
-        for person in self.everybody:
+        for person in self.people:
             person.close()
 
 
 @pytest.fixture
-def company(stack, model):
+def environment(stack, model):
     model.reset()
     model.script(system="Summarizer", text="Prices are given in TWD.")
-    company = Company(stack, model)
-    yield company
-    company.close()
+    environment = Environment(stack, model)
+    yield environment
+    environment.close()
 
 
-def told(who: Integrator) -> list[str]:
+def list_notifications(who: Integrator) -> list[str]:
     return [row["type"] for row in who.ok("GET", "notifications")["results"]]
 
 
-def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, model):
-    alice, bob, carol = company.alice, company.bob, company.carol
-    tab = alice.watch(company.chat)
+def test_two_suggestions_are_merged_compared_saved_and_a_version_restored(environment, model):
+    alice, bob, carol = environment.alice, environment.bob, environment.carol
+    tab = alice.watch(environment.chat)
 
     # Bob writes, Alice reads along; he applies and tries, but may not save.
-    draft = company.write(bob, BOBS)
-    tab.until(lambda t: [f for f in t.frames if f["type"] == "draft" and f["written"]["prompt"] == BOBS])
-    assert bob.status("POST", f"{company.draft_at}/save", {"revision": draft["revision"], "base_version": 1}) == 403
-    bob.ok("POST", f"{company.draft_at}/apply", {"revision": draft["revision"]})
+    draft = environment.write(bob, BOBS)
+    tab.wait_until(lambda t: [f for f in t.frames if f["type"] == "draft" and f["written"]["prompt"] == BOBS])
+    assert bob.status("POST", f"{environment.draft_at}/save", {"revision": draft["revision"], "base_version": 1}) == 403
+    bob.ok("POST", f"{environment.draft_at}/apply", {"revision": draft["revision"]})
     for count, text in enumerate(("one", "two", "three"), 1):
-        bob.post(company.chat, text)
-        assert tab.answer(company.scribe, count)["payload"]["stamp"]["draft_by"] == "Bob"
+        bob.post(environment.chat, text)
+        assert tab.wait_for_answer(environment.scribe, count)["payload"]["stamp"]["draft_by"] == "Bob"
 
-    # He suggests: the draft goes, the lock is free, a line says so, and a summary comes under it.
-    first = bob.ok("POST", f"{company.draft_at}/suggest", {"revision": draft["revision"], "note": "Local money"})
-    [line] = tab.until(lambda t: [m for m in t.messages("SUGGESTION_CREATED") if m["payload"].get("summary")])
+    # He suggests: the draft ends, its lock is released, and a message with a summary appears.
+    first = bob.ok("POST", f"{environment.draft_at}/suggest", {"revision": draft["revision"], "note": "Local money"})
+    [line] = tab.wait_until(lambda t: [m for m in t.messages("SUGGESTION_CREATED") if m["payload"].get("summary")])
     assert line["payload"]["suggestion_id"] == first["id"]
     assert (line["payload"]["summary"], line["payload"]["note"]) == ("Prices are given in TWD.", "Local money")
-    assert bob.status("GET", company.draft_at) == 404
-    second = company.suggest(carol, CAROLS, "Less talk")
+    assert bob.status("GET", environment.draft_at) == 404
+    second = environment.suggest(carol, CAROLS, "Less talk")
 
-    # ConcurrentTransaction a v2 is saved, so that both were made on an older version.
-    draft = company.write(alice, PROMPT + "\nAlways say the date.")
-    alice.ok("POST", f"{company.draft_at}/save", {"revision": draft["revision"], "base_version": 1, "message": "Date"})
-    pending = alice.ok("GET", f"workspaces/{company.workspace}/suggestions?state=pending")["results"]
+    # Meanwhile a v2 is saved, so that both were made on an older version.
+    draft = environment.write(alice, PROMPT + "\nAlways say the date.")
+    alice.ok(
+        "POST", f"{environment.draft_at}/save", {"revision": draft["revision"], "base_version": 1, "message": "Date"}
+    )
+    pending = alice.ok("GET", f"workspaces/{environment.workspace}/suggestions?state=pending")["results"]
     assert {(row["author"]["name"], row["base_version"], row["production"]) for row in pending} == {
         ("Bob", 1, 2), ("Carol", 1, 2),
     }  # fmt: skip
@@ -112,91 +114,93 @@ def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, m
     assert "-Always say the date." in detail["against_production"]["prompt"]
     assert bob.status("POST", f"suggestions/{first['id']}/reject", {"reason": "no"}) == 403
 
-    # Merged: a draft that says whose words these are, and what conflicted.
+    # Merged: a draft that shows the contributors and the conflicts.
     segments = [*SEGMENTS[:-1], {"text": "Name your sources.\nAlways say the date.", "from": []}]
     model.script(system="Merge agent", text=json.dumps({"segments": segments, "conflicts": [CONFLICT]}))
-    body = {"id": str(new_id()), "suggestion_ids": [first["id"], second["id"]], "chat_id": company.chat}
-    merge = alice.ok("POST", f"agents/{company.scribe}/merges", body)
-    tab.until(lambda t: t.messages("DRAFT_MERGED"))
+    body = {"id": str(new_id()), "suggestion_ids": [first["id"], second["id"]], "chat_id": environment.chat}
+    merge = alice.ok("POST", f"agents/{environment.scribe}/merges", body)
+    tab.wait_until(lambda t: t.messages("DRAFT_MERGED"))
     merge = alice.ok("GET", f"merges/{merge['id']}")
     assert (merge["state"], merge["method"]) == ("done", "agent")
-    draft = alice.ok("GET", company.draft_at)
+    draft = alice.ok("GET", environment.draft_at)
     assert draft["lock_holder_id"] == alice.id
     assert draft["base_version"] == 2
     names = {contributor["id"]: contributor["name"] for contributor in draft["provenance"]["contributors"]}
-    said_by = {
+    contributors_by_text = {
         segment["text"].strip(): [names[v] for v in segment["contributors"]] for segment in draft["provenance"]["segments"]
     }  # fmt: skip
-    assert said_by["Quote prices in TWD."] == ["Bob"]
-    assert said_by["Be brief and friendly."] == ["Carol"]
+    assert contributors_by_text["Quote prices in TWD."] == ["Bob"]
+    assert contributors_by_text["Be brief and friendly."] == ["Carol"]
     assert draft["provenance"]["conflicts"][0]["question"] == "How friendly?"
     assert draft["written"]["prompt"] == "".join(segment["text"] for segment in draft["provenance"]["segments"])
 
     # Edited, applied, compared on one message, voted on, saved as v3.
-    draft = company.write(alice, draft["written"]["prompt"] + "\nNever shout.")
-    alice.ok("POST", f"{company.draft_at}/apply", {"revision": draft["revision"]})
+    draft = environment.write(alice, draft["written"]["prompt"] + "\nNever shout.")
+    alice.ok("POST", f"{environment.draft_at}/apply", {"revision": draft["revision"]})
     comparison = {"id": str(new_id()), "text": "What does it cost?", "revision": draft["revision"]}
-    alice.ok("POST", f"chats/{company.chat}/agents/{company.scribe}/comparisons", comparison)
-    tab.until(lambda t: len(compared(t, comparison["id"])) == 2)
-    stamps = {side: m["payload"]["stamp"] for side, m in compared(tab, comparison["id"]).items()}
+    alice.ok("POST", f"chats/{environment.chat}/agents/{environment.scribe}/comparisons", comparison)
+    tab.wait_until(lambda t: len(get_compared_answers(t, comparison["id"])) == 2)
+    stamps = {side: m["payload"]["stamp"] for side, m in get_compared_answers(tab, comparison["id"]).items()}
     assert (stamps["production"]["version"], stamps["draft"]["draft_apply"]) == (2, 1)
     asked = [r.body["messages"] for r in model.requests if "What does it cost?" in str(r.body["messages"][-1])]
     assert sorted("Never shout." in str(messages[0]) for messages in asked) == [False, True]
-    bob.ok("POST", f"chats/{company.chat}/comparisons/{comparison['id']}/vote", {"choice": "draft"})
-    carol.ok("POST", f"chats/{company.chat}/comparisons/{comparison['id']}/vote", {"choice": "equal"})
-    draft = alice.ok("GET", company.draft_at)
+    bob.ok("POST", f"chats/{environment.chat}/comparisons/{comparison['id']}/vote", {"choice": "draft"})
+    carol.ok("POST", f"chats/{environment.chat}/comparisons/{comparison['id']}/vote", {"choice": "equal"})
+    draft = alice.ok("GET", environment.draft_at)
     assert draft["votes"] == [{"draft_apply": 1, "production": 0, "equal": 1, "draft": 1}]
     saved = {"revision": draft["revision"], "base_version": 2, "message": "Two suggestions"}
-    assert alice.ok("POST", f"{company.draft_at}/save", saved)["number"] == 3
+    assert alice.ok("POST", f"{environment.draft_at}/save", saved)["number"] == 3
 
-    # Both are told; the list says in which version their words went.
+    # Both are notified; the list shows the version with their text.
     for person in (bob, carol):
-        assert "suggestion_accepted" in told(person)
-    accepted = alice.ok("GET", f"workspaces/{company.workspace}/suggestions?state=accepted")["results"]
+        assert "suggestion_accepted" in list_notifications(person)
+    accepted = alice.ok("GET", f"workspaces/{environment.workspace}/suggestions?state=accepted")["results"]
     assert [(row["saved_as"], row["merge_id"]) for row in accepted] == [(3, merge["id"])] * 2
 
     # v1 against v3, and restored as v4.
-    assert "+Never shout." in alice.ok("GET", f"agents/{company.scribe}/diff?a=1&b=3")["prompt"]
+    assert "+Never shout." in alice.ok("GET", f"agents/{environment.scribe}/diff?a=1&b=3")["prompt"]
     restored = alice.ok(
-        "POST", f"agents/{company.scribe}/versions/1/restore",
-        {"base_version": 3, "message": "Back to the start", "chat_id": company.chat},
+        "POST", f"agents/{environment.scribe}/versions/1/restore",
+        {"base_version": 3, "message": "Back to the start", "chat_id": environment.chat},
     )  # fmt: skip
     assert (restored["number"], restored["origin"], restored["prompt"]) == (4, "restored", PROMPT)
-    replies = bob.ok("GET", f"agents/{company.scribe}/versions/2/replies")["results"]
-    assert [reply["chat_id"] for reply in replies] == [company.chat]
+    replies = bob.ok("GET", f"agents/{environment.scribe}/versions/2/replies")["results"]
+    assert [reply["chat_id"] for reply in replies] == [environment.chat]
 
 
-def compared(tab, comparison: str) -> dict[str, dict]:
-    """The answers of a comparison so far, by side."""
-    said = [m for m in tab.messages("TEXT_MESSAGE") if (m["payload"].get("stamp") or {}).get("compared") == comparison]
-    return {m["payload"]["stamp"]["side"]: m for m in said}
+def get_compared_answers(tab, comparison: str) -> dict[str, dict]:
+    """Return the answers of a comparison so far, by side."""
+    messages = [
+        m for m in tab.messages("TEXT_MESSAGE") if (m["payload"].get("stamp") or {}).get("compared") == comparison
+    ]
+    return {m["payload"]["stamp"]["side"]: m for m in messages}
 
 
-def test_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, model):
+def test_an_agent_writes_a_draft_of_itself_only_among_editors(environment, model):
     shorter = PROMPT + "\nAnswer shorter."
     call = {"name": "revise_prompt", "arguments": json.dumps({"prompt": shorter, "reason": "Dave wants it shorter"})}
     model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})
-    tab = company.alice.watch(company.chat)
-    company.bob.post(company.chat, "from now on answer shorter")
-    tab.answer(company.scribe, 1)
+    tab = environment.alice.watch(environment.chat)
+    environment.bob.post(environment.chat, "from now on answer shorter")
+    tab.wait_for_answer(environment.scribe, 1)
     [refused] = tab.messages("TOOL_RESPONSE")
     assert refused["payload"]["status"] == "error"
-    assert company.bob.status("GET", company.draft_at) == 404
+    assert environment.bob.status("GET", environment.draft_at) == 404
 
-    company.dave.post(company.chat, "from now on answer shorter")
-    tab.answer(company.scribe, 2)
+    environment.dave.post(environment.chat, "from now on answer shorter")
+    tab.wait_for_answer(environment.scribe, 2)
     assert [row["payload"]["status"] for row in tab.messages("TOOL_RESPONSE")] == ["error", "error"]
-    assert company.bob.status("GET", company.draft_at) == 404
+    assert environment.bob.status("GET", environment.draft_at) == 404
 
-    # Where editors are among themselves, it does.
-    body = {"title": "Editors", "actor_ids": [company.scribe, company.alice.id]}
-    chat = company.dave.ok("POST", f"workspaces/{company.workspace}/chats", body)["chat"]["id"]
-    tab = company.alice.watch(chat)
-    company.dave.post(chat, "from now on answer shorter")
-    tab.answer(company.scribe, 1)
-    draft = company.alice.ok("GET", f"chats/{chat}/agents/{company.scribe}/draft")
+    # In a chat with editors only, the tool is allowed.
+    body = {"title": "Editors", "actor_ids": [environment.scribe, environment.alice.id]}
+    chat = environment.dave.ok("POST", f"workspaces/{environment.workspace}/chats", body)["chat"]["id"]
+    tab = environment.alice.watch(chat)
+    environment.dave.post(chat, "from now on answer shorter")
+    tab.wait_for_answer(environment.scribe, 1)
+    draft = environment.alice.ok("GET", f"chats/{chat}/agents/{environment.scribe}/draft")
     assert (draft["written"]["prompt"], draft["status"], draft["lock_holder_id"]) == (shorter, "drafting", None)
     assert draft["provenance"]["origin"] == "revise"
     [contributor] = draft["provenance"]["contributors"]
-    assert (contributor["actor_id"], contributor["in_run_of"]) == (company.scribe, "Dave")
+    assert (contributor["actor_id"], contributor["in_run_of"]) == (environment.scribe, "Dave")
     assert draft["applied"] is None
