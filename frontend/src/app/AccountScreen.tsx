@@ -4,15 +4,14 @@ import { type ReactNode, useState } from 'react'
 import { ApiError, confirmEmail, keys, useSignUpMode } from '@/api'
 import { AccountForm, ForgotPassword, LanguageSelect, NewPassword } from '@/features/accounts'
 import { useAsyncAction } from '@/lib/asyncAction'
-import { cx } from '@/lib/cx'
-import { getErrorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
-import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
+import { ErrorBanner } from '@/ui/ErrorBanner'
 import { Logo } from '@/ui/Logo'
 import accountStyles from './Account.module.css'
+import { ButtonLink } from './ButtonLink'
 import { pathAfterSignIn } from './session'
 
 declare module '@tanstack/history' {
@@ -68,15 +67,9 @@ export function SignUpScreen() {
   if (isClosed) {
     return (
       <AccountLayout title={t('signUpTitle')} lead={t(mode === 'closed' ? 'signUpClosed' : 'signUpInvited')}>
-        <Link
-          data-slot="button"
-          data-size="lg"
-          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
-          to="/sign-in"
-          search={search}
-        >
+        <ButtonLink tone="ink" to="/sign-in" search={search}>
           {t('haveAccountSignIn')}
-        </Link>
+        </ButtonLink>
       </AccountLayout>
     )
   }
@@ -132,38 +125,24 @@ export function ConfirmEmailScreen() {
   if (confirmed !== null) {
     return (
       <AccountLayout title={t('emailConfirmedTitle')} lead={rich('emailConfirmedLead', { email: confirmed })}>
-        <Link
-          data-slot="button"
-          data-size="lg"
-          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
-          to="/"
-        >
+        <ButtonLink tone="ink" to="/">
           {t('goOn')}
-        </Link>
+        </ButtonLink>
       </AccountLayout>
     )
   }
   if (error instanceof ApiError && error.code === 'link_dead') {
     return (
-      <AccountLayout title={t('linkDeadTitle')} lead={t('emailLinkDeadLead')}>
-        <Link
-          data-slot="button"
-          data-size="lg"
-          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
-          to="/"
-        >
+      <AccountLayout title={t('linkInvalidTitle')} lead={t('emailLinkInvalidLead')}>
+        <ButtonLink tone="ink" to="/">
           {t('goOn')}
-        </Link>
+        </ButtonLink>
       </AccountLayout>
     )
   }
   return (
     <AccountLayout title={t('confirmEmailTitle')} lead={t('confirmEmailLead')}>
-      {error ? (
-        <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {getErrorText(error)}
-        </div>
-      ) : null}
+      <ErrorBanner error={error} />
       <Button tone="ink" size="lg" busy={busy ? t('confirming') : null} onClick={confirm}>
         {t('confirmEmail')}
       </Button>
@@ -179,15 +158,10 @@ export function NewPasswordScreen() {
   const navigate = useNavigate()
   if (isLinkInvalid) {
     return (
-      <AccountLayout title={t('linkDeadTitle')} lead={t('linkDeadLead')}>
-        <Link
-          data-slot="button"
-          data-size="lg"
-          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
-          to="/forgot-password"
-        >
+      <AccountLayout title={t('linkInvalidTitle')} lead={t('linkInvalidLead')}>
+        <ButtonLink tone="ink" to="/forgot-password">
           {t('askAgain')}
-        </Link>
+        </ButtonLink>
       </AccountLayout>
     )
   }

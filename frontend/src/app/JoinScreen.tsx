@@ -13,9 +13,11 @@ import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
 import { EmptyState } from '@/ui/EmptyState'
+import { ErrorBanner } from '@/ui/ErrorBanner'
 import { Logo } from '@/ui/Logo'
 import { Skeleton } from '@/ui/Skeleton'
 import accountStyles from './Account.module.css'
+import { ButtonLink } from './ButtonLink'
 
 /** The token of the invite link that was accepted before sign-up. It is not kept in the address, where others could put it. */
 let acceptedToken: string | null = null
@@ -107,26 +109,12 @@ function AcceptInvite({ token }: { token: string }) {
   if (me.data === null) {
     return (
       <div className="row wrap">
-        <Link
-          data-slot="button"
-          data-size="lg"
-          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
-          to="/sign-up"
-          search={{ next }}
-          onClick={rememberAcceptance}
-        >
+        <ButtonLink tone="ink" to="/sign-up" search={{ next }} onClick={rememberAcceptance}>
           {t('signUpAndJoin')}
-        </Link>
-        <Link
-          data-slot="button"
-          data-size="lg"
-          className={cx(buttonStyles.btn, buttonStyles.lg)}
-          to="/sign-in"
-          search={{ next }}
-          onClick={rememberAcceptance}
-        >
+        </ButtonLink>
+        <ButtonLink to="/sign-in" search={{ next }} onClick={rememberAcceptance}>
           {t('haveAccountSignIn')}
-        </Link>
+        </ButtonLink>
       </div>
     )
   }
@@ -137,11 +125,7 @@ function AcceptInvite({ token }: { token: string }) {
           {t('joinAs', { name: me.data.actor.name })}
         </Button>
       </div>
-      {error ? (
-        <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {getErrorText(error)}
-        </div>
-      ) : null}
+      <ErrorBanner error={error} />
     </div>
   )
 }

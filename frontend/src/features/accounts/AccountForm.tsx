@@ -7,6 +7,7 @@ import { getErrorText } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
+import { ErrorBanner } from '@/ui/ErrorBanner'
 import { TextField } from '@/ui/Field'
 
 interface AccountFormProps {
@@ -96,11 +97,7 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
         onChange={set('password')}
       />
       {forgot ? <p className={cx(blocks.forgot, 'sm')}>{forgot(form.email)}</p> : null}
-      {hasFormError ? (
-        <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {getErrorText(error)}
-        </div>
-      ) : null}
+      <ErrorBanner error={hasFormError ? error : null} />
       <Button tone="ink" size="lg" type="submit" busy={busy ? t(isNew ? 'signingUp' : 'signingIn') : null}>
         {t(isNew ? 'signUp' : 'signIn')}
       </Button>

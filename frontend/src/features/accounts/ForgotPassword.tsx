@@ -1,11 +1,10 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { ApiError, requestPasswordReset } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
-import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
-import blocks from '@/ui/blocks.module.css'
+import { ErrorBanner } from '@/ui/ErrorBanner'
 import { TextField } from '@/ui/Field'
 
 /** The form that requests a password reset link. The text after it does not reveal whether an account exists. */
@@ -41,11 +40,7 @@ export function ForgotPassword({ email: initialEmail, back }: { email: string; b
         error={isEmailInvalid ? getErrorText(error) : null}
         onChange={setEmail}
       />
-      {error && !isEmailInvalid ? (
-        <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {getErrorText(error)}
-        </div>
-      ) : null}
+      <ErrorBanner error={isEmailInvalid ? null : error} />
       <Button tone="ink" size="lg" type="submit" busy={busy ? t('sendingLink') : null}>
         {t('sendLink')}
       </Button>

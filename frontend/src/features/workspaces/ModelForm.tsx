@@ -17,6 +17,7 @@ import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { formatSeconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
+import { ErrorBanner } from '@/ui/ErrorBanner'
 import { TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
@@ -223,11 +224,7 @@ function ChoiceForm(props: ChoiceFormProps) {
       ) : (
         <ModelNameField {...props} form={form} missing={missing} />
       )}
-      {choose.error ? (
-        <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {getErrorText(choose.error)}
-        </div>
-      ) : null}
+      <ErrorBanner error={choose.error} />
       <div className="row wrap">
         <Button tone="ink" type="submit" size="lg" busy={choose.isPending ? t('saving') : null} blocked={blocked}>
           {action}
@@ -391,8 +388,8 @@ function TestButton(props: { workspaceId: string; choice: ModelChoice; blocked: 
   }
   return (
     <>
-      <Button size="lg" busy={busy ? t('trying') : null} blocked={blocked} onClick={() => void runTest()}>
-        {t('tryModel')}
+      <Button size="lg" busy={busy ? t('testingModel') : null} blocked={blocked} onClick={() => void runTest()}>
+        {t('testModel')}
       </Button>
       {result ? (
         <span className={result.ok ? 'ok sm' : 'no sm'} role="status">

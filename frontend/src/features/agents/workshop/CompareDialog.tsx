@@ -1,14 +1,12 @@
 import { Play } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { type AgentRow, comparisons, drafts } from '@/api'
-import { cx } from '@/lib/cx'
-import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { upsertRows } from '@/realtime'
 import { Button } from '@/ui/Button'
-import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
+import { ErrorBanner } from '@/ui/ErrorBanner'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { isSameContent } from '../content'
@@ -124,11 +122,7 @@ function CompareForm({
       </Field>
       {reasons[status] ? <p className="muted sm">{reasons[status]}</p> : null}
       {needsApply ? <p className="muted sm">{t('compare.notApplied')}</p> : null}
-      {error ? (
-        <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {getErrorText(error)}
-        </div>
-      ) : null}
+      <ErrorBanner error={error} />
       <div className="row endrow">
         <Button onClick={onClose}>{t('cancel')}</Button>
         {status === 'typedSince' ? (

@@ -1,12 +1,11 @@
 import { TriangleAlert } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { type AgentRow, ApiError, useDraftTrial } from '@/api'
-import { cx } from '@/lib/cx'
-import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
+import { ErrorBanner } from '@/ui/ErrorBanner'
 import { TextField } from '@/ui/Field'
 import { isSameContent } from '../content'
 import type { DraftActions } from './actions'
@@ -80,11 +79,7 @@ function SaveForm({
       />
       <TrialWarning workshop={workshop} />
       <VoteCounts votes={workshop.draft?.votes ?? []} />
-      {error ? (
-        <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {getErrorText(error)}
-        </div>
-      ) : null}
+      <ErrorBanner error={error} />
       <div className="row endrow">
         <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
         <Button

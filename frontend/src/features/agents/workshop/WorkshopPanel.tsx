@@ -1,55 +1,27 @@
-import { ArrowLeft, ChevronDown, Columns2, History, X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import {
-  type ReactNode,
-  type Ref,
-  useDeferredValue,
-  useEffect,
-  useImperativeHandle,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
-import {
-  type ActorRow,
-  type AgentRow,
-  type Provenance,
-  type SpecContent,
-  useModel,
-  useModelOffers,
-  type WorkspaceRow,
-} from '@/api'
-import { LayerIcon } from '@/features/layers'
+import { type Ref, useEffect, useImperativeHandle, useRef, useState } from 'react'
+import { type ActorRow, type AgentRow, type SpecContent, useModel, useModelOffers, type WorkspaceRow } from '@/api'
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { pendingPath, suggestionPath } from '@/lib/paths'
-import { formatNumber } from '@/lib/time'
-import { Avatar } from '@/ui/Avatar'
-import { IconButton } from '@/ui/Button'
 import layout from '@/ui/layout.module.css'
-import { Menu, MenuItem } from '@/ui/Menu'
-import { Segments } from '@/ui/Segments'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { isSameContent, listEnabledTools } from '../content'
-import { buildHistoryPath } from '../history/pair'
 import { ActionsBar } from './ActionsBar'
 import { useDraftActions } from './actions'
 import { CompareDialog } from './CompareDialog'
-import { DiffView } from './DiffView'
 import { DraftNotices } from './DraftNotices'
 import { useWorkshop, type Workshop } from './draftSession'
 import { canSave, canWrite, LimitsForm, ModelForm, ToolsForm } from './Forms'
 import { LayerBar, type WorkshopView } from './LayerBar'
-import { countUnifiedChanges } from './layerGutter'
-import { PromptEditor, type PromptHandle } from './PromptEditor'
-import { findSources, getOriginLayer, type Sources } from './provenance'
-import type { SourceMark } from './provenanceGutter'
+import type { PromptHandle } from './PromptEditor'
+import { PromptView, useSources, ViewSwitch } from './PromptView'
 import { RebaseView } from './RebaseView'
 import { SaveDialog } from './SaveDialog'
-import { formatContributors } from './SourcesPanel'
 import { useStartEditing } from './startEditing'
 import workshopStyles from './Workshop.module.css'
+import { WorkshopHeader } from './WorkshopHeader'
 
 interface WorkshopPanelProps {
   chatId: string
@@ -142,7 +114,16 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
 
   return (
     <aside className={layout.panel} data-pane="workshop" aria-label={t('workshop')} data-kept>
-      <WorkshopHeader {...props} onClose={close} onCompare={() => props.onComparing('')} />
+      <WorkshopHeader
+        chatId={chatId}
+        workspace={workspace}
+        agent={agent}
+        agents={props.agents}
+        onAgent={props.onAgent}
+        onClose={close}
+        onGo={onGo}
+        onCompare={() => props.onComparing('')}
+      />
       <LayerBar
         agent={agent}
         workspaceId={workspace.id}
@@ -249,165 +230,6 @@ function useView(isStale: boolean) {
   }
   const view: WorkshopView = chosenView === 'rebase' && !isStale ? 'write' : chosenView
   return { view, tab, openView, setTab }
-}
-
-/** Locates the segments of the draft in its current text; null when it has no provenance. */
-function useSources({ draft, content }: Workshop): Sources | null {
-  const provenance = draft?.provenance ?? null
-  return useMemo(() => (provenance ? findSources(provenance, content) : null), [provenance, content])
-}
-
-interface WorkshopHeaderProps extends WorkshopPanelProps {
-  onCompare(): void
-}
-
-function WorkshopHeader({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onCompare }: WorkshopHeaderProps) {
-  const { t } = useTexts()
-  const { actor } = agent
-  return (
-    <header className={layout.bar}>
-      <IconButton className="only-phone" label={t('backToChat')} onClick={onClose}>
-        <ArrowLeft className="i" />
-      </IconButton>
-      <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square size="m" />
-      {agents.length > 1 ? (
-        <Menu
-          label={t('agents')}
-          trigger={
-            <button type="button" className={cx(workshopStyles.agentpick, 'row')}>
-              <h2 className="cut">{actor.name}</h2>
-              <ChevronDown className="i s faint" aria-hidden />
-            </button>
-          }
-        >
-          {agents.map(other => (
-            <MenuItem key={other.id} onSelect={() => onAgent(other.id)}>
-              <Avatar id={other.id} name={other.name} avatar={other.avatar} square />
-              {other.name}
-            </MenuItem>
-          ))}
-        </Menu>
-      ) : (
-        <h2 className="cut">{actor.name}</h2>
-      )}
-      <div className="end">
-        <IconButton
-          label={t('versions')}
-          onClick={() => onGo(buildHistoryPath(workspace.handle, agent.actor.id, chatId))}
-        >
-          <History className="i" />
-        </IconButton>
-        <IconButton label={t('compare.dots')} onClick={onCompare} aria-haspopup="dialog">
-          <Columns2 className="i" />
-        </IconButton>
-        <IconButton className="only-wide" label={t('closeWorkshop')} onClick={onClose}>
-          <X className="i" />
-        </IconButton>
-      </div>
-    </header>
-  )
-}
-
-interface ViewSwitchProps {
-  agent: AgentRow
-  workshop: Workshop
-  view: WorkshopView
-  isStale: boolean
-  onView(view: WorkshopView): void
-}
-
-function ViewSwitch({ agent, workshop, view, isStale, onView }: ViewSwitchProps) {
-  const { t } = useTexts()
-  const { production, content, draft, applied } = workshop
-  // Deferred, so that counting does not delay typing.
-  const prompt = useDeferredValue(content.prompt)
-  const counts = useMemo(() => countUnifiedChanges(production.prompt, prompt), [production.prompt, prompt])
-  const isChanged = !isSameContent(production, content)
-  const options: { value: WorkshopView; label: ReactNode }[] = [
-    { value: 'write', label: workshop.isMine ? t('write') : t('read') },
-  ]
-  if (isChanged || view === 'production')
-    options.push({
-      value: 'production',
-      label: (
-        <>
-          {t('diffTo')} <LayerIcon layer="production" />v{agent.spec.number}
-        </>
-      ),
-    })
-  if (applied)
-    options.push({
-      value: 'applied',
-      label: (
-        <>
-          {t('diffTo')} <LayerIcon layer="applied" />r{draft?.apply_count}
-        </>
-      ),
-    })
-  if (isStale) options.push({ value: 'rebase', label: t('rebaseView', { version: `v${agent.spec.number}` }) })
-  return (
-    <div className={workshopStyles.mode}>
-      <Segments label={t('view')} value={view} options={options} onChange={onView} />
-      <span className="num end">
-        {isChanged ? `+${counts.added} −${counts.removed} · ` : null}
-        {t('characters', { count: content.prompt.length, n: formatNumber(content.prompt.length) })}
-      </span>
-    </div>
-  )
-}
-
-interface PromptViewProps {
-  workshop: Workshop
-  view: WorkshopView
-  writerName: string
-  sources: Sources | null
-  /** No one is editing and this person may: the first key acquires the lock. */
-  canStartEditing: boolean
-  onStartEditing(prompt: string, at: number): void
-  onApply(): void
-  onSave(): void
-  ref: Ref<PromptHandle>
-}
-
-function PromptView(props: PromptViewProps) {
-  const { workshop, view, writerName, sources, canStartEditing, onStartEditing, onApply, onSave, ref } = props
-  const { content, production, draft, applied, isMine, caret, edit } = workshop
-  const { t } = useTexts()
-  const provenance = draft?.provenance ?? null
-  const marks = useMemo(() => buildMarks(sources, provenance, t), [sources, provenance, t])
-  if (view === 'production')
-    return <DiffView before={production} after={content} layer={applied && !isMine ? 'applied' : 'writing'} />
-  if (view === 'applied' && applied) return <DiffView before={applied} after={content} layer="writing" />
-  return (
-    <PromptEditor
-      ref={ref}
-      text={content.prompt}
-      isReadOnly={!(isMine || canStartEditing)}
-      isBeingEdited={isMine}
-      lowerLayers={{ production: production.prompt, applied: applied?.prompt ?? null }}
-      caret={caret === null || !writerName ? null : { at: caret, name: writerName }}
-      sources={marks}
-      onEdit={(prompt, at) => (isMine ? edit({ ...content, prompt }, at) : onStartEditing(prompt, at))}
-      onApply={onApply}
-      onSave={onSave}
-    />
-  )
-}
-
-/** Builds the marks of the lines that have contributors. */
-function buildMarks(
-  sources: Sources | null,
-  provenance: Provenance | null,
-  t: ReturnType<typeof useTexts>['t'],
-): SourceMark[] {
-  if (!sources || !provenance) return []
-  return sources.located
-    .filter(({ segment, lines }) => segment.contributors?.length && lines.length > 0)
-    .map(({ segment, lines }) => ({
-      lines,
-      names: formatContributors(provenance, segment.contributors ?? [], t),
-      layer: getOriginLayer(provenance),
-    }))
 }
 
 function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: string }) {

@@ -16,7 +16,7 @@ const access = {
   confirming: 'Confirming',
   emailConfirmedTitle: 'Your email is confirmed',
   emailConfirmedLead: 'You sign in with {{email}} from now on.',
-  emailLinkDeadLead: 'It has been used, or it is too old. Sign in to get a new one, or change your email again.',
+  emailLinkInvalidLead: 'It has been used, or it is too old. Sign in to get a new one, or change your email again.',
   goOn: 'Continue',
   checkMailTitle: 'Check your email',
   checkMailLead: 'We sent a link to {{email}}. Open it, then sign in.',

@@ -16,8 +16,8 @@ const accounts = {
   newPassword: 'New password',
   setPassword: 'Set password',
   settingPassword: 'Setting password',
-  linkDeadTitle: 'This link has expired',
-  linkDeadLead: 'It has been used, or it is more than an hour old. Ask for a new one.',
+  linkInvalidTitle: 'This link has expired',
+  linkInvalidLead: 'It has been used, or it is more than an hour old. Ask for a new one.',
   askAgain: 'Ask for a new link',
   // sign-in
   changePassword: 'Change password',

@@ -16,7 +16,7 @@ const access = {
   confirming: '正在确认',
   emailConfirmedTitle: '邮箱已确认',
   emailConfirmedLead: '从现在起用 {{email}} 登录。',
-  emailLinkDeadLead: '它已经用过，或已过期。请登录以重新获取，或再次更改邮箱。',
+  emailLinkInvalidLead: '它已经用过，或已过期。请登录以重新获取，或再次更改邮箱。',
   goOn: '继续',
   checkMailTitle: '请查看邮箱',
   checkMailLead: '我们已发一个链接到 {{email}}。打开它，然后登录。',

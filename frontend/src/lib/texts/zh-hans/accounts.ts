@@ -18,8 +18,8 @@ const accounts: Record<keyof typeof en, string> = {
   newPassword: '新密码',
   setPassword: '设置密码',
   settingPassword: '正在设置密码',
-  linkDeadTitle: '这个链接已过期',
-  linkDeadLead: '它已经用过，或超过了一小时。请重新获取。',
+  linkInvalidTitle: '这个链接已过期',
+  linkInvalidLead: '它已经用过，或超过了一小时。请重新获取。',
   askAgain: '获取新的链接',
   // sign-in
   changePassword: '更改密码',

@@ -16,7 +16,7 @@ const access = {
   confirming: '正在確認',
   emailConfirmedTitle: '電子郵件已確認',
   emailConfirmedLead: '從現在起以 {{email}} 登入。',
-  emailLinkDeadLead: '它已經用過，或已過期。請登入以重新取得，或再次變更電子郵件。',
+  emailLinkInvalidLead: '它已經用過，或已過期。請登入以重新取得，或再次變更電子郵件。',
   goOn: '繼續',
   checkMailTitle: '請查看電子郵件',
   checkMailLead: '我們已寄一個連結到 {{email}}。開啟它，然後登入。',

@@ -18,8 +18,8 @@ const accounts: Record<keyof typeof en, string> = {
   newPassword: '新密碼',
   setPassword: '設定密碼',
   settingPassword: '正在設定密碼',
-  linkDeadTitle: '這個連結已過期',
-  linkDeadLead: '它已經用過，或超過了一小時。請重新索取。',
+  linkInvalidTitle: '這個連結已過期',
+  linkInvalidLead: '它已經用過，或超過了一小時。請重新索取。',
   askAgain: '索取新的連結',
   // sign-in
   changePassword: '變更密碼',
