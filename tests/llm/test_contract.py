@@ -99,7 +99,7 @@ async def failure_of(llm: LLM, request: Request) -> tuple[list[Chunk], LLMError]
     pytest.fail("no error came")
 
 
-async def test_text_streams_in_chunks_and_the_answer_is_their_sum(make: Make, scripted: ScriptedModel) -> None:
+async def test_text_is_streamed_in_chunks_that_add_up_to_the_answer(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Hel", "lo ", "東京", "\n", "there"])
     chunks, answer = await all_of(make(), request_of())
     assert [chunk.text for chunk in chunks] == ["Hel", "lo ", "東京", "\n", "there"]
@@ -110,7 +110,7 @@ async def test_text_streams_in_chunks_and_the_answer_is_their_sum(make: Make, sc
     assert 0 < answer.first_token_s <= answer.seconds
 
 
-async def test_thinking_streams_apart_from_the_text(make: Make, scripted: ScriptedModel) -> None:
+async def test_thinking_is_streamed_separately_from_the_text(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="think", thinking="First this.", text="Then that.")
     chunks, answer = await all_of(make(), request_of())
     assert [chunk.part for chunk in chunks] == ["thinking", "thinking", "text", "text"]
@@ -135,7 +135,7 @@ async def test_the_prompt_the_tools_and_the_key_reach_the_server(make: Make, scr
     assert (sent.body["model"], sent.body["temperature"], sent.body["stream"]) == ("scripted", 0.5, True)
 
 
-async def test_a_call_streams_its_arguments_under_its_name(make: Make) -> None:
+async def test_the_arguments_of_a_call_are_streamed_after_its_name(make: Make) -> None:
     chunks, answer = await all_of(make(), request_of("What time is it in Tokyo?", tools=[ZONE]))
     assert {chunk.part for chunk in chunks} == {"arguments"}
     assert len(chunks) > 2
@@ -146,7 +146,7 @@ async def test_a_call_streams_its_arguments_under_its_name(make: Make) -> None:
 
 
 @pytest.mark.parametrize("bad", ["parallel", "duplicate_ids", "empty_ids"])
-async def test_RUN12_parallel_calls_stay_apart_whatever_their_ids(
+async def test_RUN12_parallel_calls_are_distinguished_whatever_their_ids(
     make: Make, scripted: ScriptedModel, bad: str
 ) -> None:
     scripted.script(mode="badtool", bad=bad)
@@ -166,7 +166,7 @@ async def test_RUN12_parallel_calls_stay_apart_whatever_their_ids(
         ("unknown_tool", "{}"),
     ],
 )
-async def test_RUN12_bad_arguments_come_through_as_they_were_written(
+async def test_RUN12_malformed_arguments_are_not_changed(
     make: Make, scripted: ScriptedModel, bad: str, arguments: str
 ) -> None:
     scripted.script(mode="badtool", bad=bad)
@@ -174,21 +174,25 @@ async def test_RUN12_bad_arguments_come_through_as_they_were_written(
     assert [call.arguments for call in answer.calls] == [arguments]
 
 
-async def test_RUN12_a_megabyte_of_arguments_comes_through(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN12_a_megabyte_of_arguments_is_accepted(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="badtool", bad="huge")
     _, answer = await all_of(make(Timeouts(10, 10, 20)), request_of(tools=[ZONE]))
     assert len(answer.calls[0].arguments) > 1_000_000
 
 
 @pytest.mark.parametrize("finish", ["length", "content_filter"])
-async def test_an_end_that_is_not_the_models_own_is_told(make: Make, scripted: ScriptedModel, finish: str) -> None:
+async def test_an_answer_that_was_cut_or_filtered_has_that_finish_reason(
+    make: Make, scripted: ScriptedModel, finish: str
+) -> None:
     scripted.script(text="As far as", finish=finish)
     _, answer = await all_of(make(), request_of())
     assert answer.finish == finish
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
-async def test_RUN11_a_stream_without_its_end_is_no_answer(make: Make, scripted: ScriptedModel, mode: str) -> None:
+async def test_RUN11_a_stream_without_a_finish_reason_is_an_error(
+    make: Make, scripted: ScriptedModel, mode: str
+) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three ", "four"], after=3)
     chunks, error = await failure_of(make(), request_of())
     assert error.code == "cut"
@@ -196,7 +200,7 @@ async def test_RUN11_a_stream_without_its_end_is_no_answer(make: Make, scripted:
     assert "One two three four" not in error.partial_text
 
 
-async def test_RUN11_an_end_before_the_first_word_is_no_answer(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN11_an_end_before_the_first_chunk_is_an_error(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="cleancut", after=0)
     chunks, error = await failure_of(make(), request_of())
     assert (chunks, error.code, error.retryable) == ([], "cut", True)
@@ -231,7 +235,7 @@ async def test_an_error_in_the_stream_is_an_error(make: Make, scripted: Scripted
         (529, "server", True),
     ],
 )
-async def test_RUN20_a_refusal_has_its_code_and_is_asked_once_by_a_wire(
+async def test_RUN20_an_error_status_has_its_code_and_adapters_do_not_retry(
     make: Make, scripted: ScriptedModel, status: int, code: str, retryable: bool
 ) -> None:
     scripted.script(mode="status", status=status)
@@ -240,16 +244,14 @@ async def test_RUN20_a_refusal_has_its_code_and_is_asked_once_by_a_wire(
     assert len(scripted.requests) == 1
 
 
-async def test_RUN20_the_providers_wait_is_told(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN20_the_wait_of_the_provider_is_in_the_error(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="status", status=429, retry_after="7")
     _, error = await failure_of(make(), request_of())
     assert error.retry_after == 7.0
 
 
 @pytest.mark.parametrize("mode", ["status", "errframe"])
-async def test_SEC17_an_error_that_repeats_the_key_comes_without_it(
-    make: Make, scripted: ScriptedModel, mode: str
-) -> None:
+async def test_SEC17_the_key_is_removed_from_errors(make: Make, scripted: ScriptedModel, mode: str) -> None:
     scripted.script(mode=mode, status=401, echo_key=True, after=0, error="Bad key sk-abcdefghijklmnop " + "x" * 2000)
     _, error = await failure_of(make(), request_of())
     assert KEY not in error.message
@@ -266,7 +268,7 @@ async def test_SEC17_an_error_that_repeats_the_key_comes_without_it(
         ({"mode": "slowdrip"}, "timeout_idle", 1),
     ],
 )
-async def test_RUN10_a_silent_model_is_left_at_the_limit(
+async def test_RUN10_a_request_to_a_silent_model_ends_at_the_time_limit(
     make: Make, scripted: ScriptedModel, script: dict, code: str, chunks: int
 ) -> None:
     scripted.script(**script)
@@ -275,7 +277,7 @@ async def test_RUN10_a_silent_model_is_left_at_the_limit(
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_RUN10_an_endless_model_is_left_at_the_limit(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN10_an_endless_answer_ends_at_the_time_limit(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=10_000, every=0.02)
     shown, error = await failure_of(make(Timeouts(first=5, idle=5, total=0.5)), request_of())
     assert (error.code, error.retryable) == ("timeout_total", False)
@@ -283,9 +285,7 @@ async def test_RUN10_an_endless_model_is_left_at_the_limit(make: Make, scripted:
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_RUN10_a_reader_that_takes_its_time_is_not_held_against_the_model(
-    make: Make, scripted: ScriptedModel
-) -> None:
+async def test_RUN10_the_time_of_a_slow_reader_does_not_count(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(tokens=["a", "b", "c"], every=0.1)
     texts = []
     async for part in make(Timeouts(first=2, idle=0.3, total=10)).ask(request_of()):
@@ -294,7 +294,9 @@ async def test_RUN10_a_reader_that_takes_its_time_is_not_held_against_the_model(
     assert texts == ["a", "b", "c", "abc"]
 
 
-async def test_RUN16_cancelling_closes_the_connection_upstream_at_once(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN16_cancelling_closes_the_connection_to_the_provider_at_once(
+    make: Make, scripted: ScriptedModel
+) -> None:
     scripted.script(mode="drip", every=0.02, count=5000)
     llm = make(Timeouts())
     begun = asyncio.Event()
@@ -312,7 +314,7 @@ async def test_RUN16_cancelling_closes_the_connection_upstream_at_once(make: Mak
     await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
 
 
-async def test_RUN16_cancelling_before_the_first_word_closes_the_connection(
+async def test_RUN16_cancelling_before_the_first_chunk_closes_the_connection(
     make: Make, scripted: ScriptedModel
 ) -> None:
     scripted.script(mode="nofirst")
@@ -326,14 +328,14 @@ async def test_RUN16_cancelling_before_the_first_word_closes_the_connection(
     await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
 
 
-async def test_RUN16_leaving_the_stream_closes_the_connection(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN16_closing_the_generator_closes_the_connection(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=1)
     async with aclosing(make(Timeouts()).ask(request_of())) as parts:
         await anext(parts)
     await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
 
 
-async def test_usage_is_estimated_where_the_server_says_none(make: Make, scripted: ScriptedModel) -> None:
+async def test_usage_is_estimated_if_the_server_reports_none(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(text="Four words are here.", usage=False)
     _, answer = await all_of(make(), request_of())
     assert answer.usage.input_tokens > 0

@@ -96,18 +96,18 @@ def test_a_form_is_read_from_the_prompt(prompt: str, sentences: int | None, clos
 
 @pytest.mark.parametrize("key", TEMPLATES)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_agents_start_from_asks_for_nothing_peculiar(key: str, language: str) -> None:
+def test_the_initial_prompt_contains_no_instruction_for_the_demo_model(key: str, language: str) -> None:
     read = read_conversation(request_of("Hello", TEMPLATES[key][language].prompt))
     assert (read.sentences, read.closing, read.language) == (None, "", "en")
 
 
-def test_what_frames_the_prompt_is_no_instruction() -> None:
+def test_the_text_after_the_prompt_contains_no_instruction() -> None:
     crowd = "\n\nMessages of others begin with the name of who wrote them; yours do not."
     read = read_conversation(request_of("Hello", crowd))
     assert (read.sentences, read.closing, read.language) == (None, "", "en")
 
 
-async def test_the_prompt_decides_how_it_answers() -> None:
+async def test_the_answer_follows_the_prompt() -> None:
     assert (await said("Hello", "You are kind.")).startswith("Hello! I am Scribe.")
     assert (
         await said("Hello", "Answer in Chinese, in one sentence, and always end with “喵”.") == "你好！我是 Scribe。 喵"
@@ -115,13 +115,13 @@ async def test_the_prompt_decides_how_it_answers() -> None:
     assert await said("Hello", "用简体中文回答，用一句话回答。") == "你好！我是 Scribe。"
 
 
-async def test_it_answers_in_the_language_of_the_question() -> None:
+async def test_the_answer_is_in_the_language_of_the_question() -> None:
     assert (await said("你好")).startswith("你好！我是 Scribe")
     assert "我是示范模型" in await said("这个计划怎么样？")
     assert "我是示範模型" in await said("這個計畫怎麼樣？")
 
 
-async def test_the_question_may_ask_for_a_form_too() -> None:
+async def test_the_answer_follows_instructions_in_the_question() -> None:
     assert (
         await said("Hello, answer in Simplified Chinese")
         == "你好！我是 Scribe。我是示范模型：在聊天室旁修改我的提示词，看我怎么做。"
@@ -157,7 +157,7 @@ async def test_a_question_for_the_time_becomes_a_call(question: str, zone: str) 
 
 
 @pytest.mark.parametrize("question", ["Last time we met Bob.", "Hello", "I like current affairs", "Take your time."])
-async def test_other_talk_calls_nothing(question: str) -> None:
+async def test_other_questions_cause_no_call(question: str) -> None:
     assert (await answer_to(question, tools=(CLOCK,))).calls == ()
 
 
@@ -192,7 +192,7 @@ async def test_an_older_result_does_not_answer_a_new_question() -> None:
     assert answer.text.startswith("Hello!")
 
 
-async def test_any_tool_can_be_ordered_by_name() -> None:
+async def test_any_tool_can_be_requested_by_name() -> None:
     tools = (
         tool("ask_scribe", ("task",), task="string"),
         tool("roll", ("sides", "times"), sides="integer", times="integer"),
@@ -205,7 +205,7 @@ async def test_any_tool_can_be_ordered_by_name() -> None:
     assert json.loads(rolled.calls[0].arguments) == {"sides": 6, "times": 2}
 
 
-async def test_what_a_call_lacks_is_asked_for_and_not_made_up() -> None:
+async def test_missing_arguments_are_asked_for_and_not_invented() -> None:
     tools = (tool("roll", ("sides",), sides="integer"),)
     answer = await answer_to("call roll", tools=tools)
     assert answer.calls == ()
@@ -239,7 +239,7 @@ def registered(name: str) -> ToolSchema:
     return ToolSchema(name, registry[name].description, registry[name].build_schema())
 
 
-async def test_what_it_read_it_cites() -> None:
+async def test_the_answer_cites_the_page_that_was_read() -> None:
     page = Page("Tides", "The Harbour", "2026-01-02", "# Tides\n\nHigh water is at six.", 30)
     result = format_page(page, URL("https://example.com/tides"), 0, is_cut=False)
     call = ToolCall("r:1:0", "web_fetch", '{"url": "https://example.com/tides"}')
@@ -253,19 +253,19 @@ async def test_what_it_read_it_cites() -> None:
 
 @pytest.mark.parametrize("language", ["English", "Traditional Chinese", "Simplified Chinese"])
 @pytest.mark.parametrize("question", ["Hello", "What do you think of this plan?"])
-async def test_it_says_that_it_is_the_demo_model(question: str, language: str) -> None:
+async def test_the_answer_says_that_it_is_of_the_demo_model(question: str, language: str) -> None:
     words = {"English": "demo model", "Traditional Chinese": "示範模型", "Simplified Chinese": "示范模型"}[language]
     answer = await answer_to(question, f"Answer in {language}.")
     assert words in answer.text
     assert answer.model == "demo"
 
 
-async def test_it_repeats_what_it_read() -> None:
+async def test_the_answer_repeats_the_question() -> None:
     assert "“9**9**9”" in await said("9**9**9")
     assert "「這個計畫怎麼樣？」" in await said("這個計畫怎麼樣？")
 
 
-async def test_in_a_crowd_the_speakers_name_is_not_part_of_the_question() -> None:
+async def test_in_a_group_the_name_of_the_author_is_not_part_of_the_question() -> None:
     crowd = FRAME.replace("With you", "Messages of others begin with the name of who wrote them. With you")
     request = Request("demo", [Turn("system", crowd), Turn("user", "Alice (agent), to Scribe: @scribe And now?")])
     parts = [part async for part in DemoModel(pace=0).ask(request)]
@@ -275,7 +275,7 @@ async def test_in_a_crowd_the_speakers_name_is_not_part_of_the_question() -> Non
 
 @pytest.mark.parametrize("question", ["", "   ", "@scribe", "?", "{name} %s {", "\x00", "好" * 5000, "🙂"])
 @pytest.mark.parametrize("prompt", ["", "{prompt}", "Answer in Klingon. " * 300])
-async def test_it_always_has_something_to_say(question: str, prompt: str) -> None:
+async def test_every_request_gets_a_text(question: str, prompt: str) -> None:
     assert (await answer_to(question, prompt, tools=(CLOCK,))).text
 
 
@@ -288,7 +288,7 @@ async def test_a_request_without_anything_is_answered() -> None:
 # --- as a model ---------------------------------------------------------------------------------------------------
 
 
-def test_text_streams_by_words_and_by_characters() -> None:
+def test_text_is_streamed_by_words_or_characters() -> None:
     assert _WORDS.findall("Hello there, 東京都!\nBye") == ["Hello", " there,", " ", "東京", "都", "!", "\nBye"]
 
 
@@ -296,11 +296,11 @@ def test_text_streams_by_words_and_by_characters() -> None:
     ("text", "language"),
     [("Hello", "en"), ("你好", "zh-hant"), ("這個計畫", "zh-hant"), ("这个计划", "zh-hans")],
 )
-def test_the_script_tells_the_language(text: str, language: str) -> None:
+def test_the_language_is_detected_by_the_script(text: str, language: str) -> None:
     assert detect_language(text) == language
 
 
-async def test_RUN16_it_can_be_stopped_at_any_word() -> None:
+async def test_RUN16_the_demo_model_can_be_stopped_after_any_chunk() -> None:
     stream = DemoModel(pace=0.01).ask(request_of("Tell me something about yourself, please"))
     task = asyncio.create_task(anext(stream))
     await asyncio.sleep(0)
@@ -310,14 +310,14 @@ async def test_RUN16_it_can_be_stopped_at_any_word() -> None:
     await stream.aclose()
 
 
-async def test_it_costs_nothing_and_estimates_its_tokens() -> None:
+async def test_the_demo_model_costs_nothing_and_estimates_its_tokens() -> None:
     answer = await answer_to("Hello")
     assert answer.usage.cost_micro == 0
     assert answer.usage.estimated
     assert answer.usage.output_tokens > 0
 
 
-async def test_it_stands_behind_the_same_door_as_any_model() -> None:
+async def test_the_demo_model_is_returned_by_get_model() -> None:
     endpoint = Endpoint("demo", None, Secret(""), "demo")
     assert isinstance(get_model(endpoint), DemoModel)
     result = await client.test_model(endpoint, "demo")

@@ -50,7 +50,7 @@ async def failure_of(llm: LiteLLMAdapter, request: Request = ASK) -> LLMError:
     return raised.value
 
 
-async def test_text_and_calls_stream_with_what_they_used(scripted: ScriptedModel) -> None:
+async def test_text_and_calls_are_streamed_with_their_usage(scripted: ScriptedModel) -> None:
     calls = [{"name": "current_time", "arguments": f'{{"timezone": "{zone}"}}'} for zone in ("Tokyo", "Paris")]
     scripted.script(tokens=["Let ", "me see."], calls=calls)
     chunks, answer = await all_of(wire(scripted))
@@ -70,7 +70,7 @@ async def test_the_key_and_the_prompt_reach_the_provider(scripted: ScriptedModel
     assert sent.body["system"][0]["text"] == "Be brief."
 
 
-async def test_a_conversation_with_broken_arguments_in_it_can_go_on(scripted: ScriptedModel) -> None:
+async def test_a_conversation_with_malformed_arguments_can_be_continued(scripted: ScriptedModel) -> None:
     calls = (ToolCall("r:1:0", "no such tool!", '{"timezone": "Asia/To', provider_id="x"),)
     turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "There is no such tool.", call_id="r:1:0")]
     _, answer = await all_of(wire(scripted), Request(ASK.model, turns, [ZONE]))
@@ -78,7 +78,7 @@ async def test_a_conversation_with_broken_arguments_in_it_can_go_on(scripted: Sc
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
-async def test_RUN11_a_stream_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
+async def test_RUN11_a_stream_without_a_finish_reason_is_an_error(scripted: ScriptedModel, mode: str) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
     error = await failure_of(wire(scripted))
     assert (error.code, error.partial_text) == ("cut", "One two ")
@@ -90,14 +90,14 @@ async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) ->
     assert error.code in ("garbled", "cut", "server")
 
 
-async def test_RUN10_a_silent_model_is_left_at_the_limit(scripted: ScriptedModel) -> None:
+async def test_RUN10_a_request_to_a_silent_model_ends_at_the_time_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
     error = await failure_of(wire(scripted, Timeouts(10, 0.4, 20)))
     assert error.code == "timeout_idle"
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_RUN16_cancelling_closes_the_connection_upstream_at_once(scripted: ScriptedModel) -> None:
+async def test_RUN16_cancelling_closes_the_connection_to_the_provider_at_once(scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=5000, every=0.02)
     begun = asyncio.Event()
 
@@ -114,14 +114,14 @@ async def test_RUN16_cancelling_closes_the_connection_upstream_at_once(scripted:
     await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
 
 
-async def test_RUN20_a_refusal_is_asked_once_and_its_wait_is_told(scripted: ScriptedModel) -> None:
+async def test_RUN20_an_error_status_is_not_retried_and_its_wait_is_in_the_error(scripted: ScriptedModel) -> None:
     scripted.script(mode="status", status=429, retry_after="3")
     error = await failure_of(wire(scripted))
     assert (error.code, error.retryable, error.retry_after) == ("rate_limited", True, 3.0)
     assert len(scripted.requests) == 1
 
 
-async def test_SEC17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_SEC17_without_a_key_no_request_is_sent(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """litellm would take the platform's own key from the environment."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "the-platforms-own-key")
     endpoint = Endpoint("anthropic", scripted.url, Secret(""), "workspace")
@@ -129,7 +129,7 @@ async def test_SEC17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monk
     assert scripted.requests == []
 
 
-async def test_SEC12_an_address_of_a_tenant_is_never_given_to_it(scripted: ScriptedModel) -> None:
+async def test_SEC12_litellm_never_gets_an_address_of_a_tenant(scripted: ScriptedModel) -> None:
     endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
     assert (await failure_of(LiteLLMAdapter(endpoint, Timeouts()))).code == "host_refused"
     assert scripted.requests == []
@@ -143,7 +143,7 @@ class GeminiAtTheScript(LiteLLMAdapter):
 
 
 @pytest.mark.parametrize("wire_of", [AtTheScript, GeminiAtTheScript])
-async def test_SEC12_what_it_connects_to_is_judged_whatever_it_was_given(
+async def test_SEC12_every_address_that_litellm_connects_to_is_checked(
     scripted: ScriptedModel, settings, wire_of: type[LiteLLMAdapter]
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
@@ -153,7 +153,7 @@ async def test_SEC12_what_it_connects_to_is_judged_whatever_it_was_given(
 
 
 @pytest.mark.parametrize(("provider", "name"), [("anthropic", "ANTHROPIC_BASE_URL"), ("gemini", "GEMINI_API_BASE")])
-async def test_SEC17_neither_an_address_nor_a_proxy_of_the_environment_gets_a_tenants_key(
+async def test_SEC17_neither_an_address_nor_a_proxy_in_the_environment_gets_the_key_of_a_tenant(
     scripted: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch, provider: str, name: str
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
@@ -172,14 +172,14 @@ async def test_SEC13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None
     assert len(scripted.requests) == 1
 
 
-async def test_a_server_that_is_not_there_is_asked_once(scripted: ScriptedModel, settings) -> None:
+async def test_a_request_to_an_unreachable_server_is_not_retried(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
     llm = AtTheScript(Endpoint("anthropic", "http://127.0.0.1:9", Secret("k"), "workspace"), Timeouts(10, 2, 20))
     error = await failure_of(llm)
     assert (error.code, error.retryable) == ("unreachable", True)
 
 
-async def test_a_trial_by_litellm_says_whether_the_model_answers(
+async def test_a_model_test_through_litellm_returns_whether_the_model_answers(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(_ADAPTERS, "litellm", AtTheScript)

@@ -61,7 +61,7 @@ def of_process(engine, monkeypatch):
 
 
 @pytest.mark.usefixtures("of_process")
-def test_a_test_is_started_done_by_a_worker_and_asked_for(environment, model, nothing_under_way):
+def test_a_test_is_started_run_by_a_worker_and_polled(environment, model, nothing_under_way):
     test = start(environment.team, model, key=Secret("sk-CANARY-of-a-test-0001"))
     assert test.state == "waiting"
     assert b"CANARY" not in b"".join(nothing_under_way.lrange("work", 0, -1))
@@ -99,7 +99,7 @@ def ledger():
         ({"mode": "status", "status": 401}, (0, 0), False, "refused"),
     ],
 )
-def test_each_trial_of_a_model_is_in_the_ledger(
+def test_each_model_test_has_a_ledger_entry(
     environment, model, nothing_under_way, script, tokens, is_estimated, code
 ):  # fmt: skip
     team = environment.team
@@ -120,9 +120,7 @@ def test_each_trial_of_a_model_is_in_the_ledger(
 
 
 @pytest.mark.usefixtures("of_process")
-def test_a_trial_that_cannot_be_stored_in_the_ledger_still_has_its_result(
-    environment, model, nothing_under_way, caplog
-):
+def test_a_model_test_without_a_ledger_entry_still_has_its_result(environment, model, nothing_under_way, caplog):
     test = start(environment.team, model)
     [task] = nothing_under_way.lrange("work", 0, -1)
     arguments = json.loads(b64decode(json.loads(task)["body"]))[0]
@@ -133,7 +131,7 @@ def test_a_trial_that_cannot_be_stored_in_the_ledger_still_has_its_result(
 
 
 @pytest.mark.usefixtures("of_process")
-def test_without_a_name_the_servers_models_are_listed_and_no_model_is_asked(environment, model, nothing_under_way):
+def test_without_a_model_the_models_of_the_server_are_listed_and_none_is_tested(environment, model, nothing_under_way):
     test = start(environment.team, model, default_model=" ")
     do_task(nothing_under_way)
     done = wait_for(environment, test)
@@ -143,7 +141,7 @@ def test_without_a_name_the_servers_models_are_listed_and_no_model_is_asked(envi
 
 
 @pytest.mark.usefixtures("of_process")
-def test_FAIR2_a_server_that_never_answers_holds_no_thread_of_the_worker(environment, model, nothing_under_way):
+def test_FAIR2_a_silent_server_blocks_no_thread_of_the_worker(environment, model, nothing_under_way):
     """The task returns at once, and twenty such tests leave the loop and its agents alone."""
     model.script(model="silent", mode="nofirst")
     team = environment.team
@@ -160,7 +158,7 @@ def test_FAIR2_a_server_that_never_answers_holds_no_thread_of_the_worker(environ
     assert wait_for(environment, test).code == "unavailable"  # twenty at once are what a process makes
 
 
-def test_one_test_at_a_time_in_a_workspace_and_of_a_person(environment, model):
+def test_a_workspace_and_a_person_have_one_test_at_a_time(environment, model):
     team = environment.team
     workspaces.join_workspace(team.charlie, team.workspace.id, role="editor", invited_by=team.alice)
     start(team, model)
@@ -178,7 +176,7 @@ def test_one_test_at_a_time_in_a_workspace_and_of_a_person(environment, model):
     assert elsewhere.state == "waiting"
 
 
-def test_where_no_worker_takes_it_the_service_is_unavailable(environment, model, monkeypatch):
+def test_a_test_that_no_worker_starts_is_unavailable(environment, model, monkeypatch):
     team = environment.team
     test = start(team, model)
     monkeypatch.setattr(model_tests, "MAX_WAIT_SECONDS", -1)
@@ -188,7 +186,7 @@ def test_where_no_worker_takes_it_the_service_is_unavailable(environment, model,
     start(team, model)  # and the next is not refused for it
 
 
-def test_a_test_belongs_to_its_workspace_and_to_who_may_set_the_model(environment, model):
+def test_a_test_is_visible_only_in_its_workspace_to_those_who_may_set_the_model(environment, model):
     team = environment.team
     test = start(team, model)
     with pytest.raises(NotFound):
@@ -201,7 +199,7 @@ def test_a_test_belongs_to_its_workspace_and_to_who_may_set_the_model(environmen
         model_tests.get_model_test(team.alice, team.workspace.id, new_id())
 
 
-def test_trying_models_takes_from_the_bucket_of_jobs(team, settings):
+def test_model_tests_count_against_the_rate_of_jobs(team, settings):
     settings.RATES = settings.RATES | {"jobs": (0.001, 1.0)}
     client = Client()
     client.force_login(team.alice)
@@ -215,7 +213,7 @@ def test_trying_models_takes_from_the_bucket_of_jobs(team, settings):
     ("who", "port", "is_taken"),
     [("alice", 11434, True), ("alice", 1234, False), ("bob", 11434, False), ("alice", 8000, False)],
 )
-def test_a_server_of_this_machine_is_for_who_runs_it_and_must_have_answered(team, settings, who, port, is_taken):
+def test_a_server_of_this_machine_is_offered_to_operators_if_it_has_answered(team, settings, who, port, is_taken):
     settings.EMBEDDED, settings.OWN_PORT = True, 8000
     store_local_servers([LocalServer("Ollama", "http://localhost:11434/v1", ["llama"])])
     actor = getattr(team, who)

@@ -61,7 +61,7 @@ SAMPLE = (
 
 
 @given(st.lists(st.integers(0, len(SAMPLE)), max_size=12))
-def test_the_answer_is_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
+def test_the_answer_is_the_same_wherever_the_bytes_are_split(cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(SAMPLE)]
     chunks, stream = read(*(SAMPLE[a:b] for a, b in zip(places, places[1:], strict=False)))
     assert [chunk.text for chunk in chunks] == ["想一想", "你好 ", "world\n", "", '{"a": "東', '京"}']
@@ -71,7 +71,7 @@ def test_the_answer_is_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> N
 
 
 @given(st.binary(max_size=300))
-def test_SEC20_whatever_a_server_sends_is_read_or_refused(data: bytes) -> None:
+def test_SEC20_any_bytes_of_a_server_are_parsed_or_refused(data: bytes) -> None:
     try:
         read(b"data: " + data + b"\n\n")
     except LLMError:
@@ -83,7 +83,7 @@ def test_SEC20_whatever_a_server_sends_is_read_or_refused(data: bytes) -> None:
                         st.sampled_from(["choices", "delta", "content", "tool_calls", "index", "id", "function", "name",
                                          "arguments", "usage", "error", "finish_reason", "message", "model"]),
                         inner, max_size=4), max_leaves=12))  # fmt: skip
-def test_SEC20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> None:
+def test_SEC20_any_json_of_a_server_is_parsed_or_refused(data: Any) -> None:
     call = {"choices": [{"delta": {"tool_calls": [data]}, "message": {"tool_calls": [data]}}]}
     for sent in (data, {"choices": [data]}, {"choices": [{"delta": data, "message": data}]}, call):
         for whole in (False, True):
@@ -96,12 +96,12 @@ def test_SEC20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> Non
             stream.assembly.build_calls()
 
 
-def test_a_last_line_without_its_end_counts() -> None:
+def test_a_last_line_without_a_line_break_is_parsed() -> None:
     _, stream = read(frames({"content": "Hi"}).rstrip())
     assert (stream.assembly.text, stream.assembly.finish, stream.done) == ("Hi", "stop", True)
 
 
-def test_RUN12_calls_under_one_index_are_told_apart_by_their_ids() -> None:
+def test_RUN12_calls_with_one_index_are_distinguished_by_their_ids() -> None:
     """Some servers number every call 0."""
     _, stream = read(
         frames(
@@ -144,7 +144,7 @@ def test_an_endless_line_and_an_endless_document_are_refused(body: list[bytes]) 
 # --- the request --------------------------------------------------------------------------------------------------
 
 
-def test_call_ids_and_broken_arguments_are_sent_as_every_provider_takes_them() -> None:
+def test_call_ids_and_malformed_arguments_are_sent_in_a_form_that_every_provider_accepts() -> None:
     calls = (
         ToolCall("0192-run:1:0", "no such tool!", '{"timezone": "Asia/To', provider_id="same"),
         ToolCall("0192-run:1:1", "x", "", provider_id="same"),
@@ -173,11 +173,11 @@ def test_call_ids_and_broken_arguments_are_sent_as_every_provider_takes_them() -
         ({}, None),
     ],
 )
-def test_RUN20_the_wait_is_read_in_each_way_it_is_written(headers: dict[str, str], seconds: float | None) -> None:
+def test_RUN20_the_wait_is_parsed_in_all_its_formats(headers: dict[str, str], seconds: float | None) -> None:
     assert parse_retry_after(headers) == seconds
 
 
-def test_SEC17_what_is_shown_of_an_error_holds_no_key_and_is_short() -> None:
+def test_SEC17_the_text_of_an_error_has_no_key_and_is_short() -> None:
     text = f"Incorrect key {KEY.reveal()} or sk-proj-abcdefghijkl\nAuthorization: Bearer abcdefghijkl " + "x" * 600
     shown = redact(text, KEY)
     assert shown.startswith("Incorrect key *** or *** Authorization: Bearer *** xxx")
@@ -219,7 +219,7 @@ async def failure_of(llm: OpenAIAdapter) -> LLMError:
     return raised.value
 
 
-async def test_a_connection_is_used_again_after_an_answer_and_not_after_an_error(scripted: ScriptedModel) -> None:
+async def test_a_connection_is_reused_after_an_answer_and_not_after_an_error(scripted: ScriptedModel) -> None:
     ports = []
     scripted.script(text="fine")
     for mode in ("plain", "plain", "stall", "plain"):
@@ -232,7 +232,7 @@ async def test_a_connection_is_used_again_after_an_answer_and_not_after_an_error
     assert ports[0] == ports[1] == ports[2] != ports[3]
 
 
-async def test_a_server_that_never_closes_does_not_hold_the_answer_back(
+async def test_a_server_that_never_closes_the_stream_does_not_delay_the_answer(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openai, "SECONDS_AFTER_FINISH", 0.1)
@@ -242,7 +242,7 @@ async def test_a_server_that_never_closes_does_not_hold_the_answer_back(
     assert answer.usage.estimated
 
 
-async def test_a_server_that_does_not_stream_is_read_all_the_same(scripted: ScriptedModel) -> None:
+async def test_the_answer_of_a_server_that_does_not_stream_is_parsed(scripted: ScriptedModel) -> None:
     scripted.script(text="In one chunk.", streams=False)
     answer = await answer_of(wire(scripted))
     assert (answer.text, answer.finish, answer.usage.output_tokens) == ("In one chunk.", "stop", 3)
@@ -251,7 +251,7 @@ async def test_a_server_that_does_not_stream_is_read_all_the_same(scripted: Scri
     assert (answer.calls, answer.finish) == ((ToolCall("", "x", "{}", 0, "call_0"),), "tool_calls")
 
 
-async def test_a_server_that_knows_no_stream_options_is_asked_without_them_from_then_on(
+async def test_a_server_that_refuses_stream_options_does_not_get_them_again(
     scripted: ScriptedModel,
 ) -> None:
     scripted.script(text="Fine.")
@@ -268,7 +268,7 @@ async def test_SEC12_a_tenants_private_host_is_refused_without_a_connection(scri
     assert scripted.requests == []
 
 
-async def test_the_operators_own_endpoint_may_be_anywhere(scripted: ScriptedModel, settings) -> None:
+async def test_the_endpoint_of_the_operator_may_have_any_host(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     assert (await answer_of(wire(scripted, paid_by="system"))).text
 
@@ -280,7 +280,7 @@ async def test_SEC13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None
     assert len(scripted.requests) == 1
 
 
-async def test_SEC13_a_base_whose_name_flips_is_connected_to_where_it_was_judged_only(
+async def test_SEC13_a_host_whose_addresses_change_is_connected_at_the_checked_address_only(
     settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
@@ -297,18 +297,18 @@ async def test_SEC13_a_base_whose_name_flips_is_connected_to_where_it_was_judged
     assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
 
 
-async def test_a_server_that_is_not_there_is_unreachable(scripted: ScriptedModel, settings) -> None:
+async def test_a_server_that_does_not_exist_is_unreachable(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
     error = await failure_of(wire(scripted, api_base="http://127.0.0.1:9/v1"))
     assert (error.code, error.retryable) == ("unreachable", True)
 
 
-async def test_without_a_key_none_is_sent(scripted: ScriptedModel) -> None:
+async def test_without_a_key_no_header_is_sent(scripted: ScriptedModel) -> None:
     await answer_of(wire(scripted, key=Secret("")))
     assert "Authorization" not in scripted.requests[0].headers
 
 
-async def test_parameters_cannot_replace_what_is_ours(scripted: ScriptedModel) -> None:
+async def test_parameters_cannot_replace_our_fields(scripted: ScriptedModel) -> None:
     parameters: dict[str, Any] = {"temperature": 0.1, "top_p": None, "model": "other", "stream": False, "messages": []}
     await answer_of(wire(scripted), Request("scripted", ASK.turns, parameters=parameters))
     body = scripted.requests[0].body
@@ -316,7 +316,7 @@ async def test_parameters_cannot_replace_what_is_ours(scripted: ScriptedModel) -
     assert len(body["messages"]) == 2
 
 
-async def test_a_trial_says_whether_an_endpoint_works(scripted: ScriptedModel) -> None:
+async def test_a_model_test_returns_whether_an_endpoint_works(scripted: ScriptedModel) -> None:
     endpoint = Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")
     assert (await llm_client.test_model(endpoint, "scripted")).ok
     scripted.script(mode="status", status=401, error="Bad key", echo_key=True)
@@ -335,7 +335,7 @@ async def test_a_trial_says_whether_an_endpoint_works(scripted: ScriptedModel) -
         ({"mode": "nofirst"}, "timeout_first"),
     ],
 )
-async def test_a_model_that_says_nothing_or_stops_after_a_word_has_not_passed_its_trial(
+async def test_a_model_that_is_silent_or_stalls_after_a_chunk_fails_its_test(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch, script: dict[str, Any], code: str
 ) -> None:
     monkeypatch.setattr(llm_client, "MAX_TEST_IDLE_SECONDS", 0.3)
@@ -347,18 +347,18 @@ async def test_a_model_that_says_nothing_or_stops_after_a_word_has_not_passed_it
     assert result.message
 
 
-async def test_a_trial_of_a_talkative_model_is_left_before_its_end(scripted: ScriptedModel) -> None:
+async def test_a_model_test_ends_after_enough_chunks(scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=100_000, every=0.001)
     result = await llm_client.test_model(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted")
     assert result.ok
     assert len(scripted.requests) == 1
 
 
-async def test_a_server_is_asked_for_its_models_with_its_key(scripted: ScriptedModel) -> None:
+async def test_the_models_of_a_server_are_listed_with_its_key(scripted: ScriptedModel) -> None:
     assert await list_models(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")) == ["scripted"]
 
 
-async def test_a_server_that_lists_no_models_says_so(scripted: ScriptedModel, settings) -> None:
+async def test_a_server_that_lists_no_models_is_an_error(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS |= {f"{scripted.host}/requests"}
     with pytest.raises(LLMError) as error:
         await list_models(Endpoint("openai_compatible", f"{scripted.url}/requests", KEY, "workspace"))
@@ -366,7 +366,7 @@ async def test_a_server_that_lists_no_models_says_so(scripted: ScriptedModel, se
 
 
 @pytest.mark.parametrize("base", ["/v1/chat", "/api", "", "/v1?x=", "/v1#x", "/v1/..", "/v1/%2e%2e/api"])
-async def test_a_private_host_is_asked_below_its_path_only(scripted: ScriptedModel, base: str) -> None:
+async def test_a_private_host_gets_requests_below_its_base_path_only(scripted: ScriptedModel, base: str) -> None:
     endpoint = Endpoint("openai_compatible", scripted.url + base, KEY, "workspace")
     for asked in (failure_of(OpenAIAdapter(endpoint, Timeouts(1, 1, 1))), _listing_of(endpoint)):
         assert (await asked).code == "host_refused"
@@ -379,7 +379,7 @@ async def _listing_of(endpoint: Endpoint) -> LLMError:
     return error.value
 
 
-def test_a_conversation_that_is_too_long_is_known_in_a_frame_as_in_a_refusal() -> None:
+def test_a_conversation_that_is_too_long_is_recognised_in_a_frame_and_in_a_status_error() -> None:
     said = {"code": 400, "message": "This model's maximum context length is 8192 tokens."}
     refused = build_status_error(400, {}, json.dumps({"error": said}).encode(), KEY)
     broken_off = build_frame_error(said, KEY)

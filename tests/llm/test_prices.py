@@ -36,25 +36,25 @@ def test_a_known_model_has_a_price_and_a_size(endpoint: Endpoint, model: str) ->
     assert (get_context_size(endpoint, model) or 0) >= 64_000
 
 
-def test_a_server_of_ones_own_has_none() -> None:
+def test_a_self_hosted_server_has_no_price() -> None:
     assert get_price(at("openai_compatible", "http://localhost:11434/v1"), "gpt-4o") is None
     assert get_context_size(at("openai"), "no-such-model") is None
 
 
-def test_what_was_used_is_priced_in_millionths_of_a_dollar_cached_tokens_apart() -> None:
+def test_usage_is_priced_in_millionths_of_a_dollar_with_a_separate_price_for_cached_tokens() -> None:
     said = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 400}}
     usage = build_usage(at("openai"), ASK, said, Assembly())
     assert (usage.input_tokens, usage.output_tokens, usage.estimated) == (1000, 100, False)
     assert usage.cost_micro == round(600 * 2.5 + 400 * 1.25 + 100 * 10)
 
 
-def test_what_openrouter_took_is_what_it_cost() -> None:
+def test_the_cost_that_openrouter_reports_is_used() -> None:
     said = {"prompt_tokens": 10, "completion_tokens": 1, "cost": 0.0123}
     assert build_usage(at("openrouter"), ASK, said, Assembly()).cost_micro == 12_300
 
 
 @pytest.mark.parametrize("said", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many"}, {"prompt_tokens": -1}])
-def test_where_the_server_says_nothing_sensible_it_is_estimated(said) -> None:
+def test_usage_is_estimated_if_the_report_of_the_server_is_invalid(said) -> None:
     made = Assembly()
     made.add_text("Four words are here.")
     usage = build_usage(at("openai_compatible", "https://models.example.com/v1"), ASK, said, made)
@@ -70,13 +70,13 @@ def test_tokens_are_estimated_for_english_and_chinese() -> None:
     assert estimate_tokens("這個計畫很好") == 6
 
 
-def test_known_models_are_named_as_a_spec_names_them() -> None:
+def test_known_models_have_the_names_that_specs_use() -> None:
     assert "gpt-4o" in list_known_models("openai")
     assert "gemini-2.5-pro" in list_known_models("gemini")
     assert list_known_models("openai_compatible") == []
 
 
-def test_litellm_is_imported_by_neither_prices_nor_the_door() -> None:
+def test_litellm_is_imported_neither_by_prices_nor_by_client() -> None:
     """It takes seconds and 185 MB: the worker pays that when it first needs it, the web process never."""
     code = "import sys, llm.client, llm.prices as p; p.list_known_models('openai'); sys.exit('litellm' in sys.modules)"
     env = {"DJANGO_SETTINGS_MODULE": "config.settings", "PATH": ""}

@@ -12,7 +12,7 @@ from tests.llm.test_providers import AZURE, BEDROCK, KEY, MODEL
 
 
 @pytest.mark.parametrize("provider", ["deepseek", "mistral", "groq", "xai"])
-def test_its_models_have_prices(provider: str) -> None:
+def test_the_models_of_each_provider_have_prices(provider: str) -> None:
     price = get_price(Endpoint(provider, None, Secret(KEY), "workspace"), PROVIDERS[provider].usual_model)
     assert price is not None
     assert 0 < price.input < price.output
@@ -43,7 +43,7 @@ def test_options_of_another_form_are_refused(provider: str, options: dict[str, s
     assert refused.value.code == Code.INVALID
 
 
-def test_every_entry_of_the_table_is_whole(settings) -> None:
+def test_every_entry_of_the_table_is_complete(settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     assert [name for name, _ in list_provider_choices()] == list(PROVIDERS)
     for provider in PROVIDERS.values():

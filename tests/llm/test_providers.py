@@ -66,7 +66,7 @@ FIXED = {
 
 
 @pytest.mark.parametrize(("provider", "url"), FIXED.items())
-async def test_a_provider_is_asked_at_its_own_address(
+async def test_requests_go_to_the_address_of_the_provider(
     settings, monkeypatch: pytest.MonkeyPatch, provider: str, url: str
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
@@ -80,7 +80,7 @@ async def test_a_provider_is_asked_at_its_own_address(
 
 
 @pytest.mark.parametrize("provider", FIXED)
-async def test_its_answers_stream_with_calls_and_usage(scripted: ScriptedModel, provider: str) -> None:
+async def test_answers_are_streamed_with_calls_and_usage(scripted: ScriptedModel, provider: str) -> None:
     scripted.script(tokens=["Let ", "me see."], calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}])
     llm = OpenAIAdapter(Endpoint(provider, scripted.api_base, Secret(KEY), "workspace"), LIMITS)
     chunks, answer = await all_of(llm, request_of("m", tools=(ZONE,), max_tokens=7))
@@ -101,7 +101,7 @@ def azure(scripted: ScriptedModel, **more: Any) -> Endpoint:
     return Endpoint(provider="azure", paid_by="workspace", **facts)
 
 
-async def test_azure_is_asked_for_a_deployment_of_an_api_version_with_its_own_header(scripted: ScriptedModel) -> None:
+async def test_requests_to_azure_have_a_deployment_an_api_version_and_the_key_header(scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Hel", "lo"])
     chunks, answer = await all_of(OpenAIAdapter(azure(scripted), LIMITS), request_of("my-gpt", max_tokens=5))
     assert ([chunk.text for chunk in chunks], answer.text, answer.usage.output_tokens) == (["Hel", "lo"], "Hello", 2)
@@ -113,7 +113,7 @@ async def test_azure_is_asked_for_a_deployment_of_an_api_version_with_its_own_he
 
 
 @pytest.mark.parametrize("model", ["../../v1", "a/b", "..", "a?b", "a#b", "a%2fb", "", "{model}"])
-async def test_SEC12_the_name_of_a_deployment_is_no_path(scripted: ScriptedModel, model: str) -> None:
+async def test_SEC12_the_name_of_a_deployment_cannot_be_a_path(scripted: ScriptedModel, model: str) -> None:
     assert (await failure_of(OpenAIAdapter(azure(scripted), LIMITS), request_of(model))).code == "bad_request"
     assert scripted.requests == []
 
@@ -154,7 +154,7 @@ def bedrock(scripted: ScriptedModel, timeouts: Timeouts = LIMITS, **more: Any) -
     return llm
 
 
-async def test_bedrock_streams_text_and_calls_with_what_they_used(scripted: ScriptedModel) -> None:
+async def test_bedrock_streams_text_and_calls_with_their_usage(scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Let ", "me see."], calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}])
     chunks, answer = await all_of(bedrock(scripted), request_of(MODEL, tools=(ZONE,)))
     assert [chunk.text for chunk in chunks if chunk.part == "text"] == ["Let ", "me see."]
@@ -165,7 +165,7 @@ async def test_bedrock_streams_text_and_calls_with_what_they_used(scripted: Scri
     assert KEY not in json.dumps([sent.headers, sent.body])
 
 
-async def test_bedrock_reads_the_signature_that_was_made_for_the_request(scripted: ScriptedModel) -> None:
+async def test_the_signature_of_bedrock_matches_the_request(scripted: ScriptedModel) -> None:
     """The path must arrive as it was signed: its colon stays encoded."""
     await all_of(bedrock(scripted), request_of(MODEL))
     [sent] = scripted.requests
@@ -180,7 +180,7 @@ async def test_bedrock_reads_the_signature_that_was_made_for_the_request(scripte
     assert authorization.endswith(f"Signature={signature}")
 
 
-async def test_SEC17_no_identity_of_the_process_signs_for_a_tenant(
+async def test_SEC17_no_credentials_of_the_process_sign_requests_of_a_tenant(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SESSION_TOKEN", "AWS_ROLE_NAME", "AWS_PROFILE_NAME"):
@@ -194,7 +194,7 @@ async def test_SEC17_no_identity_of_the_process_signs_for_a_tenant(
     assert "platforms" not in json.dumps(sent.headers).lower()
 
 
-async def test_bedrock_is_reached_in_its_region_only(settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_requests_to_bedrock_go_to_its_region_only(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     names, connects = FakeDns(monkeypatch), ConnectionRecorder(monkeypatch)
     names.answers = [["127.0.0.1"]]
@@ -211,33 +211,35 @@ async def test_bedrock_is_reached_in_its_region_only(settings, monkeypatch: pyte
 @pytest.mark.parametrize(
     "region", ["", "eu-central-1.evil.example/", "evil.example#", "169.254.169.254", "EU-CENTRAL-1"]
 )
-async def test_SEC12_a_region_is_no_host(scripted: ScriptedModel, region: str) -> None:
+async def test_SEC12_a_region_cannot_be_a_host(scripted: ScriptedModel, region: str) -> None:
     llm = bedrock(scripted, options=BEDROCK | {"region": region})
     assert (await failure_of(llm, request_of(MODEL))).code == "bad_request"
     assert scripted.requests == []
 
 
 @pytest.mark.parametrize("model", ["invoke/x", "agentcore/arn:aws:x", "../x", "us-west-2/x", "mantle/x", "a b", ""])
-async def test_SEC12_the_name_of_a_model_leads_nowhere_else(scripted: ScriptedModel, model: str) -> None:
+async def test_SEC12_the_name_of_a_model_cannot_change_the_address(scripted: ScriptedModel, model: str) -> None:
     assert (await failure_of(bedrock(scripted), request_of(model))).code == "bad_request"
     assert scripted.requests == []
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
-async def test_RUN11_a_stream_of_bedrock_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
+async def test_RUN11_a_stream_of_bedrock_without_a_finish_reason_is_an_error(
+    scripted: ScriptedModel, mode: str
+) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
     error = await failure_of(bedrock(scripted), request_of(MODEL))
     assert (error.code, error.partial_text) == ("cut", "One two ")
 
 
-async def test_RUN10_a_silent_bedrock_is_left_at_the_limit(scripted: ScriptedModel) -> None:
+async def test_RUN10_a_request_to_a_silent_bedrock_ends_at_the_time_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
     error = await failure_of(bedrock(scripted, Timeouts(10, 0.4, 20)), request_of(MODEL))
     assert error.code == "timeout_idle"
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_RUN16_leaving_bedrock_closes_the_connection(scripted: ScriptedModel) -> None:
+async def test_RUN16_closing_a_stream_of_bedrock_closes_the_connection(scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=5000, every=0.02)
     async with aclosing(bedrock(scripted, Timeouts()).ask(request_of(MODEL))) as parts:
         await anext(parts)
@@ -248,7 +250,7 @@ async def test_RUN16_leaving_bedrock_closes_the_connection(scripted: ScriptedMod
     ("status", "code", "retryable"),
     [(400, "bad_request", False), (403, "refused", False), (429, "rate_limited", True), (503, "server", True)],
 )
-async def test_RUN20_a_refusal_of_bedrock_is_asked_once(
+async def test_RUN20_an_error_status_of_bedrock_is_not_retried(
     scripted: ScriptedModel, status: int, code: str, retryable: bool
 ) -> None:
     scripted.script(mode="status", status=status, error=f"No: {KEY}")

@@ -67,7 +67,7 @@ async def failure_of(llm: LLM) -> LLMError:
     return raised.value
 
 
-async def test_RUN20_it_is_asked_again_with_growing_waits() -> None:
+async def test_RUN20_requests_are_retried_with_increasing_waits() -> None:
     slept: list[float] = []
     model = Failing(error(), error())
     (answer,) = await all_of(patient(model, slept=slept))
@@ -76,19 +76,19 @@ async def test_RUN20_it_is_asked_again_with_growing_waits() -> None:
     assert slept == [0.002, 0.004]
 
 
-async def test_RUN20_after_three_tries_the_error_stands() -> None:
+async def test_RUN20_after_three_tries_the_error_is_raised() -> None:
     model = Failing(*[error() for _ in range(9)])
     failed = await failure_of(patient(model))
     assert (failed.code, failed.tries, model.asked) == ("server", 3, 3)
 
 
-async def test_RUN20_the_providers_wait_is_honoured() -> None:
+async def test_RUN20_the_wait_of_the_provider_is_kept() -> None:
     slept: list[float] = []
     await all_of(patient(Failing(error("rate_limited", retry_after=7.0)), slept=slept))
     assert slept == [7.0005]
 
 
-async def test_RUN20_a_wait_that_is_too_long_is_the_persons_to_decide() -> None:
+async def test_RUN20_a_request_is_not_retried_after_a_wait_that_is_too_long() -> None:
     slept: list[float] = []
     model = Failing(error("rate_limited", retry_after=3600))
     assert (await failure_of(patient(model, slept=slept))).retry_after == 3600
@@ -96,26 +96,26 @@ async def test_RUN20_a_wait_that_is_too_long_is_the_persons_to_decide() -> None:
 
 
 @pytest.mark.parametrize("code", ["refused", "bad_request", "not_found", "host_refused", "timeout_total"])
-async def test_what_asking_again_cannot_cure_is_asked_once(code: str) -> None:
+async def test_errors_that_a_retry_cannot_resolve_are_not_retried(code: str) -> None:
     model = Failing(error(code, retryable=False))
     assert (await failure_of(patient(model))).code == code
     assert model.asked == 1
 
 
 @pytest.mark.parametrize("code", ["cut", "timeout_first"])
-async def test_RUN11_a_broken_stream_is_asked_for_once_more_only(code: str) -> None:
+async def test_RUN11_a_broken_stream_is_requested_only_once_more(code: str) -> None:
     model = Failing(*[error(code) for _ in range(9)])
     assert (await failure_of(patient(model))).tries == 2
     assert model.asked == 2
 
 
-async def test_RUN11_once_a_chunk_was_shown_nothing_is_asked_again() -> None:
+async def test_RUN11_a_request_is_not_retried_after_the_first_chunk() -> None:
     model = Failing(error("cut"), shows=True)
     assert (await failure_of(patient(model))).code == "cut"
     assert model.asked == 1
 
 
-async def test_RUN20_an_endpoint_that_keeps_failing_is_left_alone_for_a_while() -> None:
+async def test_RUN20_requests_to_an_endpoint_that_keeps_failing_pause() -> None:
     breaker, model = Breaker(), Failing(*[error() for _ in range(99)])
     for _ in range(9):
         await failure_of(patient(model, breaker))
@@ -126,7 +126,7 @@ async def test_RUN20_an_endpoint_that_keeps_failing_is_left_alone_for_a_while() 
     assert resting.retry_after is not None
 
 
-async def test_RUN20_who_has_asked_hears_of_the_own_failure_and_not_of_those_that_made_the_model_rest() -> None:
+async def test_RUN20_a_failed_request_raises_its_own_error_and_not_that_of_the_pause() -> None:
     breaker, model = Breaker(), Failing(error("timeout_first"), error())
 
     async def sleep(seconds: float) -> None:
@@ -137,7 +137,7 @@ async def test_RUN20_who_has_asked_hears_of_the_own_failure_and_not_of_those_tha
     assert (found.code, found.tries, model.asked) == ("timeout_first", 1, 1)
 
 
-async def test_RUN20_after_its_rest_one_tries_and_success_opens_it_for_all() -> None:
+async def test_RUN20_after_the_pause_one_request_is_sent_and_its_success_ends_the_pause() -> None:
     breaker, model = Breaker(), Failing(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW)])
     for _ in range(9):
         await failure_of(patient(model, breaker))
@@ -150,7 +150,7 @@ async def test_RUN20_after_its_rest_one_tries_and_success_opens_it_for_all() -> 
     assert breaker.failures == 0
 
 
-async def test_RUN20_who_stops_listening_after_the_answer_has_been_answered() -> None:
+async def test_RUN20_an_answer_counts_as_a_success_if_its_reader_stops_there() -> None:
     """As the loop does: failures that answers lie between are not failures in a row."""
     breaker, model = Breaker(), Failing(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW - 1)])
     for _ in range(3):
@@ -161,7 +161,7 @@ async def test_RUN20_who_stops_listening_after_the_answer_has_been_answered() ->
     assert breaker.failures == 0
 
 
-async def test_a_request_that_is_itself_at_error_does_not_count_against_the_endpoint() -> None:
+async def test_an_invalid_request_does_not_count_as_a_failure_of_the_endpoint() -> None:
     breaker = Breaker()
     for _ in range(20):
         await failure_of(patient(Failing(error("bad_request", retryable=False)), breaker))
@@ -184,7 +184,7 @@ def at(scripted: ScriptedModel, tenant: str = "") -> LLM:
     return get_model(endpoint, Timeouts(2, 2, 5), tenant=tenant)
 
 
-async def test_RUN20_the_door_asks_again_until_it_works(scripted: ScriptedModel) -> None:
+async def test_RUN20_get_model_retries_until_the_request_succeeds(scripted: ScriptedModel) -> None:
     scripted.script(text="Hello again.")
     scripted.script(mode="status", status=529, times=2)
     *_, answer = await all_of(at(scripted))
@@ -194,14 +194,16 @@ async def test_RUN20_the_door_asks_again_until_it_works(scripted: ScriptedModel)
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
-async def test_RUN20_a_hundred_runs_make_no_storm(scripted: ScriptedModel, status: int) -> None:
+async def test_RUN20_a_hundred_runs_send_few_requests_to_a_failing_endpoint(
+    scripted: ScriptedModel, status: int
+) -> None:
     scripted.script(mode="status", status=status)
     results = await asyncio.gather(*(all_of(at(scripted)) for _ in range(100)), return_exceptions=True)
     assert all(isinstance(result, LLMError) for result in results)
     assert len(scripted.requests) <= 300
 
 
-async def test_one_tenants_failures_rest_the_model_for_no_other(scripted: ScriptedModel) -> None:
+async def test_failures_of_one_tenant_pause_the_model_for_no_other(scripted: ScriptedModel) -> None:
     """Also where all of them use the operator's key."""
     scripted.script(mode="status", status=500)
     for _ in range(5):
@@ -214,7 +216,7 @@ async def test_one_tenants_failures_rest_the_model_for_no_other(scripted: Script
     assert answer.text == "Here I am."
 
 
-async def test_RUN11_an_end_before_the_first_word_is_cured_by_asking_once_more(scripted: ScriptedModel) -> None:
+async def test_RUN11_an_end_before_the_first_chunk_is_retried_once(scripted: ScriptedModel) -> None:
     scripted.script(text="Here I am.")
     scripted.script(mode="cleancut", after=0, times=1)
     *_, answer = await all_of(at(scripted))
@@ -222,7 +224,7 @@ async def test_RUN11_an_end_before_the_first_word_is_cured_by_asking_once_more(s
     assert (answer.text, answer.tries) == ("Here I am.", 2)
 
 
-async def test_only_a_long_wait_before_the_next_try_is_announced() -> None:
+async def test_only_a_long_wait_before_a_retry_is_announced() -> None:
     announced: list[float] = []
 
     async def announce(seconds: float) -> None:

@@ -27,7 +27,7 @@ def told(recording):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_workspace_hears_that_an_agent_works_and_that_it_does_not_any_more(environment, recording):
+def test_a_workspace_is_notified_when_an_agent_starts_and_stops_working(environment, recording):
     robin = str(environment.team.robin.id)
     environment.model.script(mode="drip", count=60, every=0.05)
     environment.post("hello")
@@ -46,7 +46,7 @@ def reporter(environment):
     return AgentStateReporter(DatabaseExecutor(1, "test"))
 
 
-def test_agents_are_told_together_and_again_only_when_another_process_has_changed_them(
+def test_states_are_published_in_one_frame_and_again_only_when_another_process_has_changed_them(
     environment, recording, reporter
 ):
     environment.add_agent("Scribe")

@@ -64,7 +64,7 @@ def both(environment):
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_production_and_the_draft_answer_the_same_message_each_with_its_own_text(environment):
+def test_production_and_the_draft_answer_the_same_message_each_with_its_own_prompt(environment):
     both(environment)
     environment.post("hello", wake="nobody")
     message = compare(environment.team)
@@ -87,7 +87,7 @@ def test_production_and_the_draft_answer_the_same_message_each_with_its_own_text
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_what_is_said_in_a_comparison_wakes_and_mentions_nobody_and_answers_no_other_message(environment):
+def test_the_answers_of_a_comparison_wake_and_mention_no_participant_and_answer_no_other_message(environment):
     environment.add_agent("Finch")
     environment.model.script(text="ask @finch")
     environment.engine, engine = None, environment.engine
@@ -103,7 +103,7 @@ def test_what_is_said_in_a_comparison_wakes_and_mentions_nobody_and_answers_no_o
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_later_runs_read_the_question_once_and_the_drafts_answer(environment):
+def test_later_runs_read_the_question_once_and_the_answer_of_the_draft(environment):
     both(environment)
     compare(environment.team)
     environment.submit_queued_runs()
@@ -116,7 +116,7 @@ def test_later_runs_read_the_question_once_and_the_drafts_answer(environment):
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_an_agent_at_work_takes_in_no_comparison_of_another(environment):
+def test_a_running_run_does_not_read_a_comparison_of_another_agent(environment):
     environment.add_agent("Finch")
     environment.model.script(text="done")
     call = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
@@ -150,7 +150,7 @@ def writing_tool():
 
 
 @pytest.mark.usefixtures("engine")
-def test_tools_that_write_are_left_out_since_they_would_act_twice(environment, writing_tool):
+def test_a_comparison_has_no_tools_that_write(environment, writing_tool):
     tools = (ToolUse(tool="current_time"), ToolUse(tool=writing_tool))
     draft = drafts.claim_draft(**place(environment.team), content=PIRATE.model_copy(update={"tools": tools}))
     drafts.apply_draft(**place(environment.team), revision=draft.revision)
@@ -163,7 +163,7 @@ def test_tools_that_write_are_left_out_since_they_would_act_twice(environment, w
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_a_side_that_failed_is_asked_again_with_the_same_text(environment):
+def test_a_side_that_failed_is_retried_with_the_same_spec(environment):
     environment.model.script(text="fine")
     environment.model.script(mode="status", status=400, system="pirate", times=1)
     message = compare(environment.team)
@@ -182,7 +182,7 @@ def test_a_side_that_failed_is_asked_again_with_the_same_text(environment):
 
 
 @pytest.mark.usefixtures("applied")
-def test_RUN16_one_side_is_stopped_and_the_other_goes_on(environment):
+def test_RUN16_one_side_is_stopped_and_the_other_continues(environment):
     compare(environment.team)
     draft, production = sorted(environment.runs(), key=lambda run: run.stamp["side"])
     runs.stop_run(actor=environment.team.alice, run_id=draft.id)
@@ -192,7 +192,7 @@ def test_RUN16_one_side_is_stopped_and_the_other_goes_on(environment):
 
 
 @pytest.mark.usefixtures("applied")
-def test_who_is_compared_is_not_steered_by_what_is_said_meanwhile(team):
+def test_a_side_of_a_comparison_does_not_read_new_messages(team):
     compare(team)
     [robin] = wake.preview_wakes(team.bob, team.chat.id, text="hello")
     assert robin.effect == "wakes"
@@ -201,7 +201,7 @@ def test_who_is_compared_is_not_steered_by_what_is_said_meanwhile(team):
 # --- once, and only what answers --------------------------------------------------------------------------------
 
 
-def test_MSG1_asking_twice_under_one_id_asks_once(team, applied):
+def test_MSG1_a_comparison_that_is_requested_twice_with_one_id_is_started_once(team, applied):
     id = new_id()
     first = compare(team, id=id, revision=applied.revision)
     drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
@@ -210,7 +210,7 @@ def test_MSG1_asking_twice_under_one_id_asks_once(team, applied):
 
 
 @pytest.mark.usefixtures("applied")
-def test_an_id_that_stands_for_something_else_is_refused(team):
+def test_an_id_of_another_message_is_refused(team):
     said = chats.post_message(team.alice, team.chat.id, text="Which?", wake="nobody")[0]
     asked = compare(team)
     for id, text, who in [(said.id, "Which?", "alice"), (asked.id, "What?", "alice"), (asked.id, "Which?", "bob")]:
@@ -227,7 +227,7 @@ def refused(team, **more):
     return refusal.value.code
 
 
-def test_only_what_is_applied_can_be_compared(team):
+def test_only_the_applied_revision_can_be_compared(team):
     assert refused(team) == Code.NO_DRAFT
     draft = drafts.claim_draft(**place(team), content=PIRATE)
     assert refused(team, revision=draft.revision) == Code.NOT_APPLIED
@@ -240,7 +240,7 @@ def test_only_what_is_applied_can_be_compared(team):
     assert refused(team, text="x" * 200_001) == TooLarge.default_code
 
 
-def test_what_is_applied_can_be_compared_by_all_while_somebody_writes_on(team, applied):
+def test_the_applied_revision_can_be_compared_while_the_draft_is_edited(team, applied):
     drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
     message = compare(team, who="bob")
     assert message.payload["draft"]["spec_id"] == str(applied.applied_id)
@@ -248,7 +248,7 @@ def test_what_is_applied_can_be_compared_by_all_while_somebody_writes_on(team, a
 
 
 @pytest.mark.usefixtures("applied")
-def test_an_agent_that_has_left_is_not_asked(team):
+def test_an_agent_that_has_left_the_chat_cannot_be_compared(team):
     with transaction.atomic():
         chats.remove_participant(team.alice, team.chat.id, team.robin.id)
     assert refused(team) == Code.NOT_FOUND
@@ -262,7 +262,7 @@ def votes_of(message):
     return [(vote["actor_id"], vote["choice"]) for vote in message.payload["votes"]]
 
 
-def test_each_person_has_one_vote_and_may_change_it_or_take_it_back(team, applied):
+def test_each_person_has_one_vote_and_may_change_or_withdraw_it(team, applied):
     message = compare(team)
     ballot(team, message, "alice", "draft")
     ballot(team, message, "bob", "production")
@@ -274,7 +274,7 @@ def test_each_person_has_one_vote_and_may_change_it_or_take_it_back(team, applie
     assert votes_of(message) == [(str(team.alice.id), "equal")]
 
 
-def test_voting_the_same_again_changes_nothing(team, applied):
+def test_repeating_the_same_vote_changes_nothing(team, applied):
     message = compare(team)
     first = ballot(team, message, "alice", "draft")
     assert ballot(team, message, "alice", "draft").version == first.version
@@ -294,7 +294,7 @@ def test_votes_are_counted_for_the_apply_that_was_compared(team, applied):
     ]
 
 
-def test_a_vote_tells_what_is_written_now_not_what_was(team, applied):
+def test_a_vote_returns_the_current_draft(team, applied):
     message = compare(team)
     drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
     ballot(team, message, "bob", "draft")
@@ -302,7 +302,7 @@ def test_a_vote_tells_what_is_written_now_not_what_was(team, applied):
     assert (applied.written["prompt"], applied.revision) == ("Aye.", 2)
 
 
-def test_only_people_vote_and_only_here(team, applied):
+def test_only_people_of_this_chat_can_vote(team, applied):
     message = compare(team)
     with pytest.raises(Forbidden):
         ballot(team, message, "robin", "draft")
@@ -313,7 +313,7 @@ def test_only_people_vote_and_only_here(team, applied):
     assert votes_of(message) == []
 
 
-def test_a_draft_that_is_over_is_voted_on_no_more(team, applied):
+def test_voting_ends_with_the_draft(team, applied):
     message, other = compare(team), compare(team)
     ballot(team, message, "alice", "draft")
     drafts.save_draft(**place(team), revision=applied.revision, base_version=1)
@@ -326,7 +326,7 @@ def test_a_draft_that_is_over_is_voted_on_no_more(team, applied):
     assert votes_of(message) == [(str(team.alice.id), "draft")]
 
 
-def test_the_next_draft_ends_without_touching_what_was_compared_before(team, applied):
+def test_the_end_of_the_next_draft_does_not_change_earlier_comparisons(team, applied):
     message = compare(team)
     drafts.discard_draft(**place(team), revision=applied.revision)
     message.refresh_from_db()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.usefixtures("engine")
-def test_RUN17_one_agent_works_serially_and_its_wakes_are_joined(environment):
+def test_RUN17_the_runs_of_an_agent_in_a_chat_are_serial_and_messages_join_the_queued_run(environment):
     environment.model.script(text="answer", first=3.0)
     environment.post("message 0")
     environment.wait(lambda: environment.model.requests)
@@ -30,7 +30,7 @@ def test_RUN17_one_agent_works_serially_and_its_wakes_are_joined(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_RUN17_different_agents_work_side_by_side(environment):
+def test_RUN17_different_agents_run_concurrently(environment):
     for number in range(7):
         environment.add_agent(f"Agent{number}", handle=f"agent{number}")
     environment.model.script(text="answer", first=3.0)
@@ -63,7 +63,7 @@ def test_RUN17_twenty_messages_at_once_are_answered_one_run_after_the_other(envi
 
 
 @pytest.mark.usefixtures("engine")
-def test_RUN17_twenty_agents_work_side_by_side(environment):
+def test_RUN17_twenty_agents_run_concurrently(environment):
     for number in range(20):
         environment.add_agent(f"Agent{number}", handle=f"agent{number}")
     environment.model.script(text="answer", first=5.0)
@@ -98,7 +98,7 @@ def test_RUN17_a_run_that_many_claim_at_once_is_claimed_once(environment):
     assert set(Run.objects.values_list("state", "attempt")) == {("running", 1)}
 
 
-def test_a_busy_concurrency_key_lets_nobody_in(environment):
+def test_no_run_of_a_key_with_an_active_run_is_claimed(environment):
     environment.post("one")
     [first] = environment.runs()
     assert claims.claim_run(first.id, "host:1:x") is not None
@@ -108,7 +108,7 @@ def test_a_busy_concurrency_key_lets_nobody_in(environment):
     assert [run.state for run in environment.runs()] == ["running", "queued"]
 
 
-def test_messages_while_one_waits_join_it(environment):
+def test_messages_join_the_queued_run(environment):
     for text in ("one", "two", "three"):
         environment.post(text)
     [run] = environment.runs()
@@ -116,7 +116,7 @@ def test_messages_while_one_waits_join_it(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_what_is_said_during_a_run_is_taken_in_at_its_next_step_and_not_answered_again(environment):
+def test_a_message_during_a_run_is_read_at_its_next_step_and_not_answered_again(environment):
     environment.model.script(text="Both answered.")
     call = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
     environment.model.script(calls=[call], first=0.8, times=1)
@@ -133,7 +133,7 @@ def test_what_is_said_during_a_run_is_taken_in_at_its_next_step_and_not_answered
 
 
 @pytest.mark.usefixtures("engine")
-def test_what_is_said_during_the_last_answer_gets_its_own(environment):
+def test_a_message_during_the_last_answer_gets_its_own_answer(environment):
     environment.model.script(text="second answer")
     environment.model.script(text="first answer", first=0.4, times=1)
     environment.post("first")
@@ -143,7 +143,7 @@ def test_what_is_said_during_the_last_answer_gets_its_own(environment):
     assert environment.list_answers() == ["first answer", "second answer"]
 
 
-def test_a_wake_that_was_read_before_it_began_ends_without_a_word(environment, engine):
+def test_a_queued_run_whose_message_was_read_ends_without_an_answer(environment, engine):
     """A repeated run reads the room as well; the wake that waited behind it has nothing left to do."""
     from runs.services import runs
 
@@ -159,7 +159,7 @@ def test_a_wake_that_was_read_before_it_began_ends_without_a_word(environment, e
 
 
 @pytest.mark.usefixtures("engine")
-def test_more_runs_than_the_process_carries_wait_and_are_done(environment, settings):
+def test_runs_beyond_the_slots_of_a_process_wait_and_are_executed(environment, settings):
     settings.RUNS_PER_WORKER = 2
     environment.model.script(text="answer", first=0.1)
     rooms = []
@@ -179,7 +179,7 @@ def test_more_runs_than_the_process_carries_wait_and_are_done(environment, setti
     assert overlap(environment.model.requests) <= 2
 
 
-def test_a_run_whose_time_has_not_come_is_not_claimed(environment):
+def test_a_run_is_not_claimed_before_its_retry_at(environment):
     from common.clock import now
 
     environment.post("hello")
@@ -187,7 +187,7 @@ def test_a_run_whose_time_has_not_come_is_not_claimed(environment):
     assert claims.claim_run(environment.runs()[0].id, "host:1:x") is None
 
 
-def test_RUN4_runs_that_no_hint_reached_are_found_by_the_sweeper(environment, engine):
+def test_RUN4_runs_whose_task_was_lost_are_found_by_the_sweeper(environment, engine):
     environment.engine = None
     environment.model.script(text="found")
     started = time.monotonic()

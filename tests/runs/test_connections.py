@@ -32,7 +32,7 @@ def count_connections() -> tuple[int, int]:
     return used, ceiling
 
 
-def test_RUN8_sockets_and_runs_leave_postgres_chat(environment, start_worker):
+def test_RUN8_sockets_and_runs_leave_connections_to_postgres_free(environment, start_worker):
     team, most = environment.team, []
     with transaction.atomic():
         people = [make_person(f"P{number}") for number in range(SOCKETS // OF_ONE)]

@@ -18,7 +18,7 @@ def say_much(environment, number=30):
         environment.post(LONG, by=environment.team.bob, wake="nobody")
 
 
-def test_FAIR3_of_a_chat_of_long_messages_only_what_can_fit_is_read(environment, settings):
+def test_FAIR3_only_the_messages_that_may_fit_are_read_from_a_long_chat(environment, settings):
     settings.LLM_CONTEXT_SIZE = 8_000
     read = []
     for number in (8, 30):
@@ -35,7 +35,7 @@ def test_FAIR3_of_a_chat_of_long_messages_only_what_can_fit_is_read(environment,
     assert read[0][1] <= read[1][1] <= 6
 
 
-def test_a_model_that_reads_more_is_given_more_of_the_chat(environment):
+def test_a_larger_model_gets_more_of_the_chat(environment):
     say_much(environment)
     run = claimed(environment, text="hello")
     sizes = [len(read_log(run, tokens)) for tokens in (8_000, 32_000, 128_000, 1_000_000)]
@@ -44,7 +44,7 @@ def test_a_model_that_reads_more_is_given_more_of_the_chat(environment):
     assert sizes[-1] == 31
 
 
-def test_what_the_run_answers_is_read_however_long_ago_it_was_said(environment):
+def test_the_message_that_the_run_answers_is_read_however_old_it_is(environment):
     question = environment.post("What is the colour of this?")
     say_much(environment)
     run = claimed(environment, text="and?")
@@ -55,7 +55,7 @@ def test_what_the_run_answers_is_read_however_long_ago_it_was_said(environment):
     assert len(lines) < 7
 
 
-def test_each_side_of_a_comparison_reads_its_question_and_what_can_fit_before_it(environment):
+def test_each_side_of_a_comparison_reads_its_question_and_the_messages_before_it_that_may_fit(environment):
     say_much(environment)
     run = claimed(environment, text="hello")
     run.stamp = run.stamp | {"compared": True}
@@ -66,7 +66,7 @@ def test_each_side_of_a_comparison_reads_its_question_and_what_can_fit_before_it
     assert len(lines) < 6
 
 
-def test_FAIR3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(environment, settings):
+def test_FAIR3_only_the_newest_messages_of_others_that_may_fit_are_read(environment, settings):
     settings.LLM_MAX_CONTEXT = 8_000
     run = claimed(environment, text="hello")
     say_much(environment)

@@ -53,7 +53,7 @@ def until_taken_over(environment, run):
     return round(time.monotonic() - started, 1)
 
 
-def test_RUN1_RUN2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said_twice(environment, start_worker):
+def test_RUN1_RUN2_a_worker_killed_at_any_moment_is_replaced_and_no_message_is_repeated(environment, start_worker):
     workers = [start_worker(), start_worker()]
     took = []
     for number in range(N):
@@ -74,7 +74,7 @@ def test_RUN1_RUN2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said
     report(f"{N} kills: taken over after {sorted(took)} s")
 
 
-def test_RUN2_the_only_worker_killed_and_started_again_takes_up_its_run(environment, start_worker):
+def test_RUN2_the_only_worker_is_killed_and_continues_its_run_after_a_restart(environment, start_worker):
     worker = start_worker()
     environment.model.script(mode="drip", count=100, every=0.03)
     environment.post("go")
@@ -89,7 +89,7 @@ def test_RUN2_the_only_worker_killed_and_started_again_takes_up_its_run(environm
     assert (run.state, run.crashes, environment.list_answers()) == ("completed", 1, ["Here I am again."])
 
 
-def test_RUN3_a_zombie_that_wakes_up_says_nothing(environment, start_worker):
+def test_RUN3_a_frozen_worker_that_continues_writes_nothing(environment, start_worker):
     workers = [start_worker(), start_worker()]
     environment.model.script(text="The heir speaks.")
     environment.model.script(text="The zombie speaks.", first=1.0, times=1)
@@ -110,7 +110,7 @@ def test_RUN3_a_zombie_that_wakes_up_says_nothing(environment, start_worker):
     assert environment.list_answers() == ["The heir speaks."]
 
 
-def test_RUN4_what_waits_when_redis_forgets_everything_is_done(environment, start_worker):
+def test_RUN4_queued_runs_are_executed_after_redis_has_lost_its_data(environment, start_worker):
     rooms = [
         environment.open_chat(f"{number}")
         for number in range(100 if IS_CHAOS else 20)
@@ -125,7 +125,7 @@ def test_RUN4_what_waits_when_redis_forgets_everything_is_done(environment, star
     assert len(environment.model.requests) == len(rooms)
 
 
-def test_RUN6_a_worker_that_is_told_to_end_gives_its_runs_back(environment, start_worker):
+def test_RUN6_a_worker_that_gets_sigterm_queues_its_runs_again(environment, start_worker):
     worker = start_worker()
     environment.model.script(mode="drip", count=400, every=0.05)
     environment.post("go")
@@ -141,7 +141,7 @@ def test_RUN6_a_worker_that_is_told_to_end_gives_its_runs_back(environment, star
     assert (run.state, environment.list_answers()) == ("completed", ["After the deploy."])
 
 
-def test_RUN6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_go_on(environment, start_worker):
+def test_RUN6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_continue(environment, start_worker):
     workers = [start_worker(), start_worker()]
     rooms = [
         environment.open_chat(f"{number}")

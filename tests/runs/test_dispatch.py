@@ -53,7 +53,7 @@ def test_a_celery_worker_accepts_the_task(fresh_broker):
     assert json.loads(b64decode(ours["body"]))[:2] == json.loads(b64decode(theirs["body"]))[:2]
 
 
-def test_each_of_many_runs_gets_a_task_of_its_own(fresh_broker):
+def test_each_of_several_runs_gets_its_own_task(fresh_broker):
     ids = [uuid4() for _ in range(3)]
     assert dispatch.send_run_tasks(ids)
     assert dispatch.send_run_tasks([])
@@ -86,14 +86,14 @@ def test_RUN4_after_a_failure_no_task_is_sent_for_a_while():
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_RUN4_runs_are_done_while_redis_is_down(environment, engine):
+def test_RUN4_runs_are_executed_while_redis_is_down(environment, engine):
     environment.engine = None
     environment.post("hello")
     assert environment.wait_until_idle()[0].state == "completed"
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_RUN4_a_model_cannot_be_tried_while_redis_is_down_and_that_is_said_soon(team):
+def test_RUN4_a_model_test_is_refused_soon_while_redis_is_down(team):
     started = time.monotonic()
     with pytest.raises(AppError) as refused:
         model_tests.start_model_test(

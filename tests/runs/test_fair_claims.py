@@ -56,7 +56,7 @@ def claim_all(slots):
     return claimed
 
 
-def test_FAIR1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(environment, slots):
+def test_FAIR1_hundreds_of_queued_runs_of_a_workspace_do_not_delay_a_message_of_another(environment, slots):
     queued(environment.team, 300)
     other = make_team(" of another")
     with transaction.atomic():
@@ -74,7 +74,7 @@ def test_FAIR1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_messa
     assert claims.claim_run(waiting.id, "here:1:a", slots=slots) is not None
 
 
-def test_FAIR1_a_workspace_has_its_share_and_each_of_its_people_theirs(environment, slots):
+def test_FAIR1_a_workspace_has_a_share_of_slots_and_so_has_each_person(environment, slots):
     team = environment.team
     for person in (team.alice, team.bob):
         queued(team, 50, person=person)
@@ -112,7 +112,7 @@ def test_FAIR1_many_tenants_together_leave_a_slot_for_the_next(slots):
     assert slots.reserve_slot(Run(workspace_id=new_id(), on_behalf_of_id=new_id()))
 
 
-def test_FAIR1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, settings):
+def test_FAIR1_a_run_that_is_claimed_twice_at_once_uses_one_slot(slots, settings):
     """A hint and the sweeper may point at the same run, and only one of the two claims gets it."""
     settings.RUNS_PER_PERSON = 2
     person_id = new_id()
@@ -144,7 +144,7 @@ def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, sett
     assert claims.claim_run(job.id, "here:1:a", slots=slots) is not None
 
 
-def test_FAIR1_a_claim_asks_no_more_for_it(environment, slots, django_assert_num_queries):
+def test_FAIR1_a_claim_needs_no_more_queries_with_shares(environment, slots, django_assert_num_queries):
     environment.post("warm")
     environment.post("hello", chat=_second_room(environment))
     first, second = Run.objects.order_by("pk")
@@ -161,7 +161,7 @@ def test_FAIR1_a_refused_claim_costs_one_query(environment, slots, django_assert
         assert claims.claim_run(second.id, "here:1:a", slots=slots) is None
 
 
-def test_FAIR1_what_was_lost_is_looked_for_in_turns(environment):
+def test_FAIR1_undispatched_runs_are_picked_in_turns(environment):
     """Who waits without a hint is found, however many older ones wait for others."""
     queued(environment.team, 250)
     dora = make_person("Dora")
@@ -177,7 +177,7 @@ def test_FAIR1_what_was_lost_is_looked_for_in_turns(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_FAIR1_what_is_over_the_share_waits_and_is_done(environment, settings):
+def test_FAIR1_runs_beyond_the_share_wait_and_are_executed(environment, settings):
     settings.RUNS_PER_WORKER, settings.RUNS_PER_WORKSPACE, settings.RUNS_PER_PERSON = 8, 3, 2
     environment.model.script(text="answer", first=0.05)
     team = environment.team
@@ -207,7 +207,7 @@ def runs_read():
 
 
 @pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
-def test_FAIR1_a_claim_reads_its_concurrency_key_and_not_what_waits_elsewhere(environment, plan):
+def test_FAIR1_a_claim_reads_the_runs_of_its_concurrency_key_only(environment, plan):
     queued(environment.team, 500)
     mine = queued(environment.team, 1)[0]
     with transaction.atomic(), connection.cursor() as cursor:

@@ -33,7 +33,7 @@ def answers(environment):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_FAIR5_an_endless_answer_is_cut_where_it_is_stored_and_its_server_is_left(environment, model):
+def test_FAIR5_an_endless_answer_is_cut_and_its_connection_closed(environment, model):
     model.script(match="go on", mode="drip", tokens=["x" * 10_000] * 700, every=0.0001)
     environment.post("go on for ever")
     [run] = environment.wait_until_idle()
@@ -48,7 +48,7 @@ def test_FAIR5_an_endless_answer_is_cut_where_it_is_stored_and_its_server_is_lef
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_FAIR5_seventy_thousand_mentions_are_an_answer_like_any_other(environment, model):
+def test_FAIR5_an_answer_with_seventy_thousand_mentions_is_stored(environment, model):
     handles = " ".join(f"@h{number:05}" for number in range(70_000))
     model.script(match="mention", tokens=[handles[at : at + 50_000] for at in range(0, len(handles), 50_000)])
     environment.post("mention all")
@@ -59,7 +59,7 @@ def test_FAIR5_seventy_thousand_mentions_are_an_answer_like_any_other(environmen
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_FAIR5_of_four_hundred_calls_sixteen_are_made_and_the_model_is_told(environment, model):
+def test_FAIR5_sixteen_of_four_hundred_calls_are_made_and_the_model_reads_that(environment, model):
     calls = [
         {"name": "current_time", "arguments": json.dumps({"timezone": f"Etc/GMT+{number % 12}"})}
         for number in range(400)
@@ -76,7 +76,7 @@ def test_FAIR5_of_four_hundred_calls_sixteen_are_made_and_the_model_is_told(envi
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_FAIR5_a_refusal_by_the_database_is_a_failed_run_of_one_attempt(environment, model, monkeypatch):
+def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(environment, model, monkeypatch):
     """Whatever it is that cannot be stored: it cannot the next time either, and no worker has died of it."""
 
     def refused(*args, **kwargs):
@@ -106,7 +106,7 @@ def test_FAIR5_a_refusal_by_the_database_is_a_failed_run_of_one_attempt(environm
         ("SELECT pg_terminate_backend(pg_backend_pid())", True),
     ],
 )
-def test_FAIR5_only_a_lost_or_stopping_database_is_away(statement, is_away):
+def test_FAIR5_only_a_lost_or_stopping_database_counts_as_unavailable(statement, is_away):
     with psycopg.connect(get_database_url()) as line, pytest.raises(psycopg.Error) as error:
         line.execute(statement)
     wrapped = OperationalError(str(error.value))
@@ -115,7 +115,7 @@ def test_FAIR5_only_a_lost_or_stopping_database_is_away(statement, is_away):
 
 
 @pytest.mark.django_db
-def test_FAIR5_a_statement_that_cannot_be_sent_is_no_lost_database():
+def test_FAIR5_a_statement_that_cannot_be_sent_does_not_count_as_a_lost_database():
     with pytest.raises(OperationalError) as error, connection.cursor() as cursor:
         cursor.execute(f"SELECT 1 WHERE 1 IN ({', '.join(['%s'] * 65_536)})", list(range(65_536)))
     assert not is_database_unavailable(error.value)
@@ -124,7 +124,7 @@ def test_FAIR5_a_statement_that_cannot_be_sent_is_no_lost_database():
 # --- the stream ---------------------------------------------------------------------------------------------------
 
 
-def test_FAIR5_an_endless_line_is_kept_in_parts_and_given_up():
+def test_FAIR5_an_endless_line_is_buffered_in_parts_and_refused():
     stream = OpenAIStream(Secret(""))
     list(stream.read_bytes(b"data: "))
     for _ in range(1000):
@@ -137,14 +137,14 @@ def test_FAIR5_an_endless_line_is_kept_in_parts_and_given_up():
     assert error.value.code == "garbled"
 
 
-def test_FAIR5_a_line_in_many_parts_is_read_when_it_ends():
+def test_FAIR5_a_line_in_many_parts_is_parsed_at_its_end():
     stream = OpenAIStream(Secret(""))
     line = b'data: {"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]}\n'
     chunks = [chunk for at in range(len(line)) for chunk in stream.read_bytes(line[at : at + 1])]
     assert [chunk.text for chunk in chunks] == ["hello"]
 
 
-def test_FAIR5_each_part_of_an_answer_has_its_limit():
+def test_FAIR5_each_part_of_an_answer_has_a_limit():
     made = Assembly()
     for _ in range(300):
         made.add_text("x" * 1000)
@@ -164,7 +164,7 @@ def test_FAIR5_each_part_of_an_answer_has_its_limit():
     assert budget.left == Budget.TOTAL_CHARACTERS
 
 
-def test_FAIR5_what_all_answers_hold_has_a_limit_that_short_answers_do_not_meet():
+def test_FAIR5_all_answers_together_have_a_limit_that_does_not_affect_short_ones():
     long = [Assembly() for _ in range(200)]
     for one in long:
         one.add_text("x" * MAX_TEXT)
@@ -180,7 +180,7 @@ def test_FAIR5_what_all_answers_hold_has_a_limit_that_short_answers_do_not_meet(
     assert budget.left == Budget.TOTAL_CHARACTERS
 
 
-def test_FAIR5_arguments_that_look_whole_again_and_again_are_read_a_few_times_only(monkeypatch):
+def test_FAIR5_arguments_that_seem_complete_again_and_again_are_parsed_a_few_times(monkeypatch):
     read = []
 
     def loads(text):

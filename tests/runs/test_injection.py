@@ -164,7 +164,7 @@ def standing() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_SEC9_no_order_of_a_text_has_a_forbidden_effect(victim, servers, carrier):
+def test_SEC9_no_instruction_in_a_text_has_a_forbidden_effect(victim, servers, carrier):
     evil = servers[1]
     if carrier == "another agent":
         victim.add_agent("Scribe")
@@ -194,7 +194,7 @@ def test_SEC9_no_order_of_a_text_has_a_forbidden_effect(victim, servers, carrier
     assert ChatActor.objects.filter(chat=victim.team.chat, actor=victim.team.alice, ended_at=None).exists()
 
 
-def test_the_obedient_model_does_what_is_allowed(victim, servers):
+def test_the_scripted_model_makes_the_allowed_calls(victim, servers):
     """Else the sixty would prove nothing: an editor alone in a chat is obeyed, and so is a host that she names."""
     site, evil = servers
     team = victim.team

@@ -42,11 +42,11 @@ def done(environment, engine):
 
 @pytest.mark.usefixtures("done")
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_broken_row_is_found(name):
+def test_a_row_that_breaks_an_invariant_is_found(name):
     with connection.cursor() as cursor:
         cursor.execute(FAULTS[name])
     assert name in invariants.find_broken()
 
 
-def test_every_invariant_is_tried_that_the_database_does_not_hold_by_itself():
+def test_every_invariant_without_a_database_constraint_is_tested():
     assert set(invariants.INVARIANTS) - set(FAULTS) == {"one run at a time works for a concurrency key"}

@@ -38,7 +38,7 @@ def expire(run):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_job_is_done_and_its_end_is_told_once(job_environment):
+def test_a_job_is_executed_and_its_hook_called_once(job_environment):
     job_environment.environment.model.script(text="It answers shorter.")
     lines = Message.objects.count()
     run = job_environment.wait_for(job_environment.start())
@@ -74,7 +74,7 @@ def test_a_job_whose_model_fails_fails_with_its_code(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_job_without_an_answer_has_failed(job_environment):
+def test_a_job_without_an_answer_fails(job_environment):
     job_environment.environment.model.script(tokens=[" "])
     run = job_environment.wait_for(job_environment.start())
     assert (run.state, run.error_code) == ("failed", "empty_answer")
@@ -82,7 +82,7 @@ def test_a_job_without_an_answer_has_failed(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_job_that_calls_a_tool_is_told_that_there_is_none(job_environment):
+def test_a_job_that_calls_a_tool_reads_that_there_is_none(job_environment):
     call = {"name": "current_time", "arguments": "{}"}
     job_environment.environment.model.script(calls=[call], then={"text": "Then without."})
     run = job_environment.wait_for(job_environment.start())
@@ -91,7 +91,7 @@ def test_a_job_that_calls_a_tool_is_told_that_there_is_none(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_RUN16_a_job_at_work_is_stopped_within_a_second(job_environment):
+def test_RUN16_a_running_job_is_stopped_within_a_second(job_environment):
     job_environment.environment.model.script(mode="drip", count=400, every=0.02)
     run = job_environment.start()
     job_environment.environment.wait(lambda: job_environment.environment.model.requests)
@@ -104,7 +104,7 @@ def test_RUN16_a_job_at_work_is_stopped_within_a_second(job_environment):
     assert job_environment.recorded_ends == [("stopped", "", "")]
 
 
-def test_a_job_that_waits_is_stopped_at_once_and_stopping_again_changes_nothing(job_environment):
+def test_a_queued_job_is_stopped_at_once_and_stopping_it_again_changes_nothing(job_environment):
     run = job_environment.start()
     for _ in range(2):
         runs.stop_job(job_environment.environment.team.alice, run.id)
@@ -113,7 +113,7 @@ def test_a_job_that_waits_is_stopped_at_once_and_stopping_again_changes_nothing(
     assert job_environment.recorded_ends == [("stopped", "", "")]
 
 
-def test_a_job_that_begins_while_it_is_being_stopped_is_asked_to_stop(job_environment):
+def test_a_job_that_is_claimed_while_it_is_stopped_gets_a_stop_request(job_environment):
     run = job_environment.start()
     job_environment.listen = lambda ended: begun_meanwhile(job_environment, run)
     runs.stop_job(job_environment.environment.team.alice, run.id)
@@ -127,7 +127,7 @@ def begun_meanwhile(job_environment, run):
     assert ConcurrentTransaction(lambda: claims.claim_run(run.id, "there:1:a")).result()
 
 
-def test_an_operator_stops_a_job_and_cannot_repeat_it(job_environment):
+def test_an_operator_can_stop_a_job_and_cannot_retry_it(job_environment):
     operator = make_operator()
     run = runs.stop_run(operator, job_environment.start().id, as_operator=True)
     assert (run.state, run.stopped_by) == ("stopped", operator)
@@ -138,7 +138,7 @@ def test_an_operator_stops_a_job_and_cannot_repeat_it(job_environment):
 
 
 @pytest.mark.parametrize("gone", ["removed", "deactivated"])
-def test_SEC5_a_job_for_somebody_who_left_asks_no_model(job_environment, engine, gone):
+def test_SEC5_a_job_for_a_person_who_left_sends_no_request(job_environment, engine, gone):
     team = job_environment.environment.team
     job_environment.environment.engine = None
     run = job_environment.start(by=team.bob)
@@ -150,7 +150,7 @@ def test_SEC5_a_job_for_somebody_who_left_asks_no_model(job_environment, engine,
     assert not job_environment.environment.model.requests
 
 
-def test_SEC5_who_leaves_while_the_model_answers_gets_no_answer(job_environment):
+def test_SEC5_a_person_who_leaves_while_the_model_answers_gets_no_answer(job_environment):
     run = claim_job(job_environment.start(by=job_environment.environment.team.bob))
     leave(job_environment.environment.team, "removed")
     with pytest.raises(RunNotAllowed):
@@ -170,7 +170,7 @@ def leave(team, how):
 # --- exactly once -------------------------------------------------------------------------------------------------
 
 
-def test_RUN3_who_lost_a_job_tells_nobody(job_environment):
+def test_RUN3_a_worker_that_lost_a_job_calls_no_hook(job_environment):
     zombie = claim_job(job_environment.start())
     expire(zombie)
     assert leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
@@ -183,7 +183,7 @@ def test_RUN3_who_lost_a_job_tells_nobody(job_environment):
     assert job_environment.recorded_ends == [("completed", "mine", "")]
 
 
-def test_RUN3_what_a_listener_did_goes_back_with_a_lost_lease(job_environment):
+def test_RUN3_the_changes_of_listeners_are_rolled_back_with_a_lost_lease(job_environment):
     run = claim_job(job_environment.start())
     title = job_environment.environment.team.chat.title
 
@@ -204,7 +204,7 @@ def test_RUN3_what_a_listener_did_goes_back_with_a_lost_lease(job_environment):
     )
 
 
-def test_a_job_whose_worker_died_three_times_fails_and_is_told(job_environment):
+def test_a_job_whose_worker_died_three_times_fails_and_calls_its_hook(job_environment):
     run = job_environment.start()
     for is_alone in (False, False, True):
         assert claims.claim_run(run.id, "there:1:a", isolated=is_alone)
@@ -216,7 +216,7 @@ def test_a_job_whose_worker_died_three_times_fails_and_is_told(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_an_answer_that_cannot_be_taken_fails_and_that_is_told(job_environment):
+def test_a_job_whose_answer_is_refused_by_a_listener_fails_and_calls_its_hook(job_environment):
     def refuse_answers(ended):
         if ended.state == "completed":
             raise ValueError("a listener's mistake")
@@ -231,13 +231,13 @@ def test_an_answer_that_cannot_be_taken_fails_and_that_is_told(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_listener_that_always_breaks_keeps_no_job_alive(job_environment):
+def test_a_job_ends_although_its_listener_always_fails(job_environment):
     job_environment.listen = lambda ended: 1 / 0
     run = job_environment.wait_for(job_environment.start())
     assert (run.state, run.error_code, job_environment.recorded_ends) == ("failed", "internal", [])
 
 
-def test_RUN6_a_worker_that_ends_gives_its_job_back(job_environment):
+def test_RUN6_a_worker_that_ends_queues_its_job_again(job_environment):
     job_environment.environment.model.script(mode="stall", times=1)
     first = Engine()
     first.start()
@@ -258,7 +258,7 @@ def test_RUN6_a_worker_that_ends_gives_its_job_back(job_environment):
 
 
 @pytest.mark.stack
-def test_RUN1_a_killed_workers_job_is_taken_over_and_answered_once(job_environment, start_worker):
+def test_RUN1_the_job_of_a_killed_worker_is_reclaimed_and_answered_once(job_environment, start_worker):
     job_environment.environment.model.script(mode="stall", times=1)
     job_environment.environment.model.script(text="An answer.")
     worker = start_worker()
@@ -275,7 +275,7 @@ def test_RUN1_a_killed_workers_job_is_taken_over_and_answered_once(job_environme
 
 
 @pytest.mark.usefixtures("engine")
-def test_one_job_at_a_time_works_on_a_subject(job_environment):
+def test_the_jobs_of_a_subject_run_one_at_a_time(job_environment):
     job_environment.environment.model.script(mode="drip", count=20, every=0.02)
     first = job_environment.start()
     second = job_environment.start(subject_id=first.trigger_id)
@@ -286,7 +286,7 @@ def test_one_job_at_a_time_works_on_a_subject(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_merge_that_streams_says_how_far_it_is_and_a_summary_does_not(job_environment):
+def test_a_merge_that_streams_reports_progress_and_a_summary_does_not(job_environment):
     job_environment.environment.model.script(mode="drip", count=60, every=0.02)
     with Recording(f"workspace:{job_environment.environment.team.workspace.id}") as recording:
         merge = job_environment.wait_for(job_environment.start("merge"))

@@ -24,7 +24,7 @@ def done(environment):
 
 
 @pytest.mark.parametrize(("language", "begins"), [("en", "Counted by the demo model"), ("zh-hant", "示範模型數出來的")])
-def test_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(environment, board, language, begins):
+def test_without_a_key_a_suggestion_gets_a_summary_in_the_language_of_its_author(environment, board, language, begins):
     Credential.objects.all().delete()
     board["bob"].language = language
     board["bob"].save()
@@ -36,7 +36,7 @@ def test_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(enviro
     assert board.get_system_message("SUGGESTION_CREATED")["summary"] == suggestion.summary
 
 
-def test_a_merge_by_the_model_becomes_a_draft(environment, board):
+def test_a_merge_by_a_model_becomes_a_draft(environment, board):
     first, second = board.suggest(KINDER), board.suggest(BRIEFER, "carol")
     done(environment)
     environment.model.script(text=json.dumps(build_answer()), match="Merge the prompts")
@@ -62,7 +62,7 @@ def test_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, bo
     assert live.written["prompt"] == KINDER.replace("Be brief.", "Use one sentence.")
 
 
-def test_many_summaries_and_answers_in_one_chat_wait_for_each_other_and_none_dies(environment, board):
+def test_many_summaries_and_answers_in_one_chat_cause_no_deadlock(environment, board):
     """Both take the room before the run: no deadlock, and nothing is told twice."""
     environment.model.script(text="A short answer.", every=0.01)
     for number in range(8):

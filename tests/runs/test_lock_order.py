@@ -52,7 +52,7 @@ def test_an_agent_is_renamed_while_its_draft_is_saved(team):
     assert Draft.objects.get().outcome == "saved"
 
 
-def test_a_member_is_removed_while_a_run_begins(team):
+def test_a_member_is_removed_while_a_run_starts(team):
     with transaction.atomic():
         chats.post_message(team.bob, team.chat.id, text="hello")
     run = Run.objects.get()
@@ -64,7 +64,7 @@ def test_a_member_is_removed_while_a_run_begins(team):
     assert Run.objects.get().state == "running"
 
 
-def test_who_is_removed_while_they_use_a_link_stays_out(team):
+def test_a_person_who_is_removed_while_they_accept_a_link_is_not_a_member(team):
     _, url = chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
     with transaction.atomic():
         workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)

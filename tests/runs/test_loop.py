@@ -26,14 +26,14 @@ async def test_an_answer_without_a_call_ends_the_run():
     assert len(llm.requests) == 1
 
 
-async def test_a_call_is_made_and_its_result_is_asked_about():
+async def test_a_call_is_made_and_the_model_asked_with_its_result():
     harness, llm = await run([called(OK), said("it is 1")])
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1"]
     assert [turn.role for turn in llm.requests[1].turns] == ["system", "user", "assistant", "tool"]
     assert harness.list_texts() == ["it is 1"]
 
 
-async def test_calls_settle_in_the_models_order_and_only_reading_goes_together():
+async def test_calls_are_made_in_the_order_of_the_model_and_only_reads_concurrently():
     calls = [("look_up", '{"n": 1}'), ("look_up", '{"n": 2}'), ("send", '{"n": 3}'), ("look_up", '{"n": 4}')]
     harness, _ = await run([called(*calls)])
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2", "sent 3", "saw 4"]
@@ -41,7 +41,7 @@ async def test_calls_settle_in_the_models_order_and_only_reading_goes_together()
     assert harness.stores == 8
 
 
-async def test_what_is_said_meanwhile_is_taken_in_after_the_results_and_before_the_next_question():
+async def test_new_messages_are_added_after_the_results_and_before_the_next_request():
     harness, llm = await run([called(OK)], LoopHarness(news_at=frozenset({3})))
     assert [turn.text for turn in llm.requests[1].turns[-2:]] == ["saw 1", "news 3"]
 
@@ -53,14 +53,14 @@ async def test_a_stop_that_comes_with_a_stored_step_ends_the_run_before_the_mode
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1"]
 
 
-async def test_it_ends_within_max_steps():
+async def test_a_run_ends_within_max_steps():
     harness, llm = await run([called(("look_up", f'{{"n": {n}}}')) for n in range(99)], max_steps=4)
     assert len(llm.requests) == 4
     assert [end.code for end in harness.ends] == ["step_limit"]
     assert harness.statuses() == ["ok"] * 4
 
 
-async def test_the_models_error_comes_through():
+async def test_an_error_of_the_model_is_raised():
     with pytest.raises(LLMError, match="busy"):
         await run([LLMError("rate_limited", "busy")])
 
@@ -80,7 +80,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-async def test_RUN12_a_malformed_call_is_never_made_and_the_model_is_told(kind):
+async def test_RUN12_a_malformed_call_is_never_made_and_the_model_reads_why(kind):
     harness, llm = await run([called(("note", BAD[kind])), said("sorry")])
     assert harness.executions == []
     assert harness.statuses() == ["error"]
@@ -89,7 +89,7 @@ async def test_RUN12_a_malformed_call_is_never_made_and_the_model_is_told(kind):
     assert sum(len(call.arguments) for turn in llm.requests[1].turns for call in turn.calls) < 300_000
 
 
-async def test_RUN12_an_unknown_tool_is_never_made_and_the_model_hears_which_there_are():
+async def test_RUN12_an_unknown_tool_is_never_called_and_the_model_reads_which_tools_exist():
     harness, _ = await run([called(("no_such", '{"n": 1}'))])
     assert harness.list_texts("TOOL_RESPONSE") == ["There is no tool 'no_such'. There are: look_up, send, note."]
 
@@ -101,14 +101,14 @@ async def test_RUN12_three_malformed_answers_in_a_row_end_the_run():
     assert [end.code for end in harness.ends] == ["malformed_calls"]
 
 
-async def test_RUN12_a_good_call_between_bad_ones_lets_the_run_go_on():
+async def test_RUN12_a_valid_call_between_malformed_ones_lets_the_run_continue():
     bad = called(("note", "{"))
     harness, llm = await run([bad, bad, called(OK), bad, bad, said("done")])
     assert harness.ends == []
     assert harness.list_texts() == ["done"]
 
 
-async def test_RUN12_calls_whose_provider_ids_are_empty_or_doubled_are_told_apart():
+async def test_RUN12_calls_with_empty_or_repeated_provider_ids_are_distinguished():
     harness, llm = await run([called(("look_up", '{"n": 1}'), ("look_up", '{"n": 2}')), said("both")])
     ids = [call.id for turn in llm.requests[1].turns for call in turn.calls]
     assert len(set(ids)) == 2
@@ -134,14 +134,14 @@ def broken_off(code="cut"):
 
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
-async def test_RUN11_an_answer_that_breaks_off_in_the_middle_is_asked_for_once_more(code):
+async def test_RUN11_an_answer_that_breaks_off_in_the_middle_is_requested_once_more(code):
     harness, llm = await run([broken_off(code), said("whole")])
     assert harness.list_texts() == ["whole"]
     assert harness.retries == [code]
     assert llm.requests[0].turns == llm.requests[1].turns
 
 
-async def test_RUN11_each_answer_is_asked_for_once_more_only():
+async def test_RUN11_each_answer_is_requested_only_once_more():
     harness, llm = LoopHarness(), ScriptedLLM([broken_off(), called(OK), broken_off(), broken_off(), said("never")])
     with pytest.raises(LLMError, match="broke off"):
         await harness.process(llm, max_steps=10)
@@ -150,14 +150,14 @@ async def test_RUN11_each_answer_is_asked_for_once_more_only():
 
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
-async def test_RUN11_after_a_tool_has_acted_nothing_is_asked_again(code):
+async def test_RUN11_after_a_tool_has_written_no_answer_is_requested_again(code):
     harness, llm = LoopHarness(), ScriptedLLM([called(("send", '{"n": 1}')), broken_off(code), said("never")])
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)
     assert (harness.retries, len(llm.requests)) == ([], 2)
 
 
-async def test_an_answer_of_which_nothing_was_shown_is_not_asked_for_again_here():
+async def test_an_answer_without_a_chunk_is_not_requested_again_by_the_loop():
     harness, llm = LoopHarness(), ScriptedLLM([LLMError("cut", "It broke off.", retryable=True), said("never")])
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)
@@ -181,7 +181,7 @@ async def test_a_conversation_that_is_too_long_is_shortened_once():
 TOO_LONG = LLMError("context_too_long", "too long")
 
 
-async def test_a_single_message_that_is_too_long_is_asked_about_with_half_of_it():
+async def test_a_single_message_that_is_too_long_is_cut_to_half():
     harness = LoopHarness()
     text = "".join(f"{n:04} " for n in range(2_000))
     harness.lines = [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": text})]
@@ -196,14 +196,14 @@ async def test_a_single_message_that_is_too_long_is_asked_about_with_half_of_it(
     )
 
 
-async def test_a_short_message_to_a_model_that_finds_it_too_long_is_not_asked_about_again():
+async def test_a_short_conversation_that_a_model_finds_too_long_is_not_sent_again():
     harness, llm = LoopHarness(), ScriptedLLM([TOO_LONG, said("never")])
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)
     assert (harness.retries, len(llm.requests)) == ([], 1)
 
 
-async def test_each_answer_has_one_try_with_less():
+async def test_a_conversation_is_shortened_once_per_answer():
     harness = LoopHarness()
     harness.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 4_000}) for n in range(8)]
     _, llm = await run([TOO_LONG, called(OK), TOO_LONG, said("ok")], harness)
@@ -214,7 +214,7 @@ async def test_each_answer_has_one_try_with_less():
     assert harness.list_texts() == ["ok"]
 
 
-async def test_nothing_of_a_job_is_left_out():
+async def test_the_input_of_a_job_is_never_shortened():
     """A merge of half the texts would lose the other half."""
     harness = LoopHarness(budget=None)
     harness.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "x" * 9_000}))
@@ -224,7 +224,7 @@ async def test_nothing_of_a_job_is_left_out():
     assert (harness.retries, len(llm.requests)) == ([], 1)
 
 
-async def test_what_is_said_meanwhile_keeps_to_the_budget():
+async def test_new_messages_do_not_exceed_the_budget():
     harness = LoopHarness(budget=1_000, news_at=frozenset({3}), news="long " * 4_000)
     _, llm = await run([called(OK), said("ok")], harness)
     assert estimate_tokens_of_turns(llm.requests[1].turns[1:]) <= 1_000

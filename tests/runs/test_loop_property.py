@@ -22,7 +22,7 @@ MAX_STEPS = 5
 
 @settings(max_examples=examples(300), deadline=None)
 @given(script=st.lists(ANSWERS, max_size=8), crash_at=MOMENTS, news_at=MOMENTS, stop_at=st.integers(-1, 12))
-async def test_RUN1_whatever_happens_calls_are_made_once_and_the_model_is_asked_rightly(
+async def test_RUN1_calls_are_made_once_and_every_conversation_is_valid_in_random_scripts(
     script, crash_at, news_at, stop_at
 ):
     harness = LoopHarness(crash_at=crash_at, news_at=news_at, stop_at=stop_at)

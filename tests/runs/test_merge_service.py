@@ -91,7 +91,7 @@ async def ask(body: str = build_service_request(uuid4(), "merge", {"production":
     return parts[-1]
 
 
-def test_the_signature_is_that_of_standard_webhooks() -> None:
+def test_the_signature_follows_standard_webhooks() -> None:
     # The specification's own example.
     body, secret = '{"event_type":"ping","data":{"success":true}}', Secret("whsec_plJ3nmyCDGBKInavdOK15jsl")
     assert build_signature_headers(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
@@ -100,7 +100,7 @@ def test_the_signature_is_that_of_standard_webhooks() -> None:
     }  # fmt: skip
 
 
-async def test_it_is_asked_with_a_signature_and_answers_json(service: MergeService) -> None:
+async def test_the_service_gets_a_signed_request_and_answers_json(service: MergeService) -> None:
     id = uuid4()
     answer = await ask(build_service_request(id, "merge", {"production": "你好。\n"}))
     assert json.loads(answer.text) == SEGMENTS
@@ -110,7 +110,7 @@ async def test_it_is_asked_with_a_signature_and_answers_json(service: MergeServi
     assert asked["headers"]["webhook-id"] == f"msg_{id}"
 
 
-async def test_a_wrong_secret_is_refused_and_not_repeated(service: MergeService, settings: Any) -> None:
+async def test_a_wrong_secret_is_refused_and_not_retried(service: MergeService, settings: Any) -> None:
     settings.MERGE_SERVICE["secret"] = base64.b64encode(b"another").decode()
     with pytest.raises(LLMError) as raised:
         await ask()
@@ -118,7 +118,7 @@ async def test_a_wrong_secret_is_refused_and_not_repeated(service: MergeService,
     assert "another" not in raised.value.message
 
 
-async def test_a_service_that_is_overloaded_is_asked_again_under_the_same_id(service: MergeService) -> None:
+async def test_a_request_to_an_overloaded_service_is_retried_with_the_same_id(service: MergeService) -> None:
     service.status, service.headers = 503, {"Retry-After": "0"}
     with pytest.raises(LLMError) as raised:
         await ask()
@@ -129,14 +129,14 @@ async def test_a_service_that_is_overloaded_is_asked_again_under_the_same_id(ser
 @pytest.mark.parametrize(
     ("body", "said"), [(b"<html>", "no JSON"), (b"\xff", "no JSON"), (b'"' + b"x" * 3_000_000 + b'"', "too large")]
 )
-async def test_what_is_no_answer_is_told(service: MergeService, body: bytes, said: str) -> None:
+async def test_an_invalid_answer_is_an_error(service: MergeService, body: bytes, said: str) -> None:
     service.body = body
     with pytest.raises(LLMError, match=said) as raised:
         await ask()
     assert (raised.value.code, len(service.asked)) == ("garbled", 1)
 
 
-async def test_it_has_a_limited_time(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_service_has_a_time_limit(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_adapter, "MAX_REQUEST_SECONDS", 0.2)
     service.pause = 1.0
     with pytest.raises(LLMError) as raised:
@@ -144,14 +144,14 @@ async def test_it_has_a_limited_time(service: MergeService, monkeypatch: pytest.
     assert (raised.value.code, raised.value.retryable) == ("timeout_total", False)
 
 
-async def test_it_is_not_followed_elsewhere(service: MergeService) -> None:
+async def test_redirects_of_the_service_are_not_followed(service: MergeService) -> None:
     service.status, service.headers = 307, {"Location": "http://127.0.0.1:1/"}
     with pytest.raises(LLMError) as raised:
         await ask()
     assert raised.value.code == "host_refused"
 
 
-async def test_a_service_that_is_away_is_told(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_service_is_an_error(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llm.retry.BASE_DELAY_SECONDS", 0.01)
     service.close()
     with pytest.raises(LLMError) as raised:
@@ -161,7 +161,7 @@ async def test_a_service_that_is_away_is_told(service: MergeService, monkeypatch
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_a_merge_asks_the_service_and_a_summary_the_model(service: MergeService, environment: Any) -> None:
+def test_a_merge_uses_the_service_and_a_summary_the_model(service: MergeService, environment: Any) -> None:
     job_environment = JobEnvironment(environment)
     merge = job_environment.wait_for(job_environment.start("merge"))
     assert (merge.state, json.loads(merge.answer)) == ("completed", SEGMENTS)

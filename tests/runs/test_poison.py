@@ -27,7 +27,7 @@ def rooms_of(environment, count):
 
 @pytest.mark.stack
 @pytest.mark.parametrize("how", HOW)
-def test_RUN9_a_poisonous_run_is_tried_three_times_and_its_neighbours_are_not_blamed(environment, start_worker, how):
+def test_RUN9_a_poison_run_is_tried_three_times_and_other_runs_do_not_fail(environment, start_worker, how):
     environment.team.robin.current_spec.tool_configs.create(position=9, tool="poison")
     environment.model.script(text="I was only near.", first=4.0)
     call = {"name": "poison", "arguments": f'{{"how": "{how}"}}'}
@@ -64,7 +64,7 @@ def test_RUN9_a_poisonous_run_is_tried_three_times_and_its_neighbours_are_not_bl
     assert third.process.poll() is None
 
 
-def test_RUN9_who_died_twice_is_given_to_one_process_and_to_no_worker(environment):
+def test_RUN9_a_run_with_two_crashes_is_claimed_by_an_isolated_process_only(environment):
     environment.post("hello")
     [run] = environment.runs()
     for crashes, alone in ((0, []), (1, []), (2, [run.id])):

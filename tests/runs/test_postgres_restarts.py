@@ -84,7 +84,7 @@ def answered(tab, agent: str) -> bool:
     return bool(said) and said[-1]["author_id"] == agent and said[-1]["type"] == "TEXT_MESSAGE"
 
 
-def test_RUN7_postgres_is_restarted_under_load_and_nothing_acknowledged_is_lost(stack, model):
+def test_RUN7_postgres_is_restarted_under_load_and_no_acknowledged_message_is_lost(stack, model):
     alice = Integrator(stack, "Alice")
     long, *busy = furnish(alice, model)
     model.script(text="Heard you.", every=0.1)

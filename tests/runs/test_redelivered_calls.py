@@ -14,7 +14,7 @@ ROUNDS = N * 5 // 4 if IS_CHAOS else 1
 
 
 @pytest.mark.parametrize(("tool", "status"), [("order_once", "interrupted"), ("order_by_key", "ok")])
-def test_RUN15_a_call_is_repeated_after_a_kill_only_when_it_may_be_and_then_with_its_key(
+def test_RUN15_a_call_is_repeated_after_a_kill_only_if_it_is_idempotent_and_with_its_key(
     environment, start_worker, order_server, tool, status
 ):
     environment.team.robin.current_spec.tool_configs.create(position=9, tool=tool)

@@ -31,7 +31,7 @@ def wire(environment):
 
 
 @pytest.mark.stack
-def test_RUN5_a_worker_hears_again_after_its_wire_was_cut(environment, start_worker, wire):
+def test_RUN5_a_worker_receives_tasks_again_after_its_connection_was_cut(environment, start_worker, wire):
     worker = start_worker(REDIS_URL=wire.url, **NO_SWEEP)
     environment.post("before")
     environment.wait_until_idle(20)
@@ -57,7 +57,7 @@ def test_RUN5_a_worker_hears_again_after_its_wire_was_cut(environment, start_wor
 
 
 @pytest.mark.stack
-def test_RUN5_a_worker_that_went_disconnected_ends_so_that_it_is_started_again(environment, start_worker, wire):
+def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, start_worker, wire):
     worker = start_worker(REDIS_URL=wire.url, WORKER_DISCONNECTED_AFTER="3", **NO_SWEEP)
     environment.post("before")
     environment.wait_until_idle(20)
@@ -93,7 +93,7 @@ def left(patience, queue, *, hears=False, seconds=1.5):
     return bool(ended)
 
 
-def test_RUN5_only_tasks_that_wait_while_none_comes_are_deafness():
+def test_RUN5_a_worker_is_disconnected_only_if_tasks_wait_and_it_receives_none():
     assert left(0.3, "work")
     assert left(0.3, "runs")
     assert not left(0.3, None)

@@ -14,7 +14,7 @@ from runs.models import LLMCall, Run, Step
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
-def test_a_message_is_answered_and_the_answer_is_stamped(environment):
+def test_a_message_is_answered_and_the_answer_has_a_stamp(environment):
     environment.model.script(text="Hello Alice.")
     message = environment.post("hello")
     [run] = environment.wait_until_idle()
@@ -31,7 +31,7 @@ def test_a_message_is_answered_and_the_answer_is_stamped(environment):
     assert "incomplete" not in answer.payload or answer.payload["incomplete"] is False
 
 
-def test_FAIR2_what_a_run_looks_up_is_counted_for_its_workspace(environment, monkeypatch):
+def test_FAIR2_name_lookups_of_a_run_are_counted_for_its_workspace(environment, monkeypatch):
     tenants, open_ = [], OpenAIAdapter._open_stream
 
     async def noted(self, request):
@@ -44,7 +44,7 @@ def test_FAIR2_what_a_run_looks_up_is_counted_for_its_workspace(environment, mon
     assert tenants == [str(environment.team.workspace.id)]
 
 
-def test_each_request_is_in_the_ledger(environment):
+def test_each_request_has_a_ledger_entry(environment):
     environment.model.script(text="one two three")
     environment.post("hello")
     [run] = environment.wait_until_idle()
@@ -57,7 +57,7 @@ def test_each_request_is_in_the_ledger(environment):
     assert Step.objects.filter(run=run).values_list("kind", "state").get() == ("llm", "done")
 
 
-def test_a_tool_is_called_and_its_result_answered(environment):
+def test_a_tool_is_called_and_the_model_answers_its_result(environment):
     environment.post("What time is it in Tokyo?")
     [run] = environment.wait_until_idle()
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"]
@@ -74,7 +74,7 @@ def test_a_tool_is_called_and_its_result_answered(environment):
     ]  # fmt: skip
 
 
-def test_the_applied_draft_answers_in_its_chat_and_is_stamped(environment):
+def test_the_applied_draft_answers_in_its_chat_and_the_stamp_says_so(environment):
     team = environment.team
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.claim_draft(**where, content=SpecContent(prompt="Be a pirate."))
@@ -87,7 +87,7 @@ def test_the_applied_draft_answers_in_its_chat_and_is_stamped(environment):
     assert (stamp.version, stamp.draft_apply, stamp.draft_by) == (None, 1, "Alice")
 
 
-def test_the_model_sees_names_in_a_chat_of_several_and_its_own_words_as_its_own(environment):
+def test_in_a_group_the_model_reads_names_and_its_own_messages_as_assistant(environment):
     environment.model.script(text="First answer.")
     environment.post("I am here")
     environment.wait_until_idle()
@@ -97,14 +97,14 @@ def test_the_model_sees_names_in_a_chat_of_several_and_its_own_words_as_its_own(
     assert turns == [("user", "Alice: I am here"), ("assistant", "First answer."), ("user", "Bob: Me too")]
 
 
-def test_the_agent_has_read_what_it_answered(environment):
+def test_the_read_cursor_of_the_agent_includes_the_message_that_it_answered(environment):
     environment.post("hello")
     environment.wait_until_idle()
     participant = ChatActor.objects.get(chat=environment.team.chat, actor=environment.team.robin)
     assert participant.last_read_seq >= environment.log()[0].seq
 
 
-def test_no_connection_is_checked_out_while_a_model_sleeps(environment):
+def test_no_connection_is_checked_out_while_a_run_waits_for_a_model(environment):
     environment.model.script(text="late", first=1.0)
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
@@ -116,7 +116,7 @@ def test_no_connection_is_checked_out_while_a_model_sleeps(environment):
     assert environment.model.requests[-1].ended_at is None
 
 
-def test_an_empty_answer_is_a_failure_that_shows(environment):
+def test_an_empty_answer_is_a_visible_failure(environment):
     environment.model.script(tokens=[" "])
     environment.post("hello")
     [run] = environment.wait_until_idle()
@@ -124,7 +124,7 @@ def test_an_empty_answer_is_a_failure_that_shows(environment):
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
 
 
-def test_a_person_who_left_is_not_answered(environment):
+def test_a_person_who_left_gets_no_answer(environment):
     from chats import services as chats
 
     team = environment.team
@@ -138,7 +138,7 @@ def test_a_person_who_left_is_not_answered(environment):
     assert environment.list_answers() == []
 
 
-def test_a_run_ends_at_its_time_limit_and_keeps_what_was_said(environment):
+def test_a_run_ends_at_its_time_limit_and_keeps_the_streamed_text(environment):
     team = environment.team
     team.robin.current_spec.limits = {"max_seconds": 5}
     team.robin.current_spec.save()

@@ -40,7 +40,7 @@ def test_RUN11_a_cut_stream_is_never_stored_as_complete(environment, mode):
     assert list(LLMCall.objects.order_by("pk").values_list("error_code", "attempt")) == [("cut", 1), ("cut", 2)]
 
 
-def test_what_broke_off_is_in_the_ledger_with_what_it_took(environment):
+def test_an_answer_that_broke_off_has_a_ledger_entry_with_its_usage(environment):
     environment.model.script(text="this is the whole of it")
     environment.model.script(mode="cleancut", after=3, text="this is only the beginning of it", times=1)
     environment.post("hello")
@@ -53,7 +53,7 @@ def test_what_broke_off_is_in_the_ledger_with_what_it_took(environment):
     assert run.output_tokens == first.output_tokens + second.output_tokens
 
 
-def test_RUN11_a_stream_cut_before_a_word_was_shown_is_asked_once_more(environment):
+def test_RUN11_a_stream_cut_before_its_first_chunk_is_requested_once_more(environment):
     environment.model.script(text="whole")
     environment.model.script(mode="cleancut", after=0, tokens=["x"], times=1)
     environment.post("hello")
@@ -65,7 +65,7 @@ def test_RUN11_a_stream_cut_before_a_word_was_shown_is_asked_once_more(environme
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut", "halfline", "errframe", "stall"])
 @override_settings(LLM_IDLE_TIMEOUT=0.3)
-def test_RUN11_an_answer_cut_in_the_middle_is_asked_for_again_and_is_whole(environment, mode):
+def test_RUN11_an_answer_cut_in_the_middle_is_requested_again_and_is_complete(environment, mode):
     environment.model.script(text="this is the whole of it")
     environment.model.script(mode=mode, after=3, text="this is only the beginning of it", times=1)
     environment.post("hello")
@@ -77,7 +77,7 @@ def test_RUN11_an_answer_cut_in_the_middle_is_asked_for_again_and_is_whole(envir
     assert [bool(call.error_code) for call in LLMCall.objects.order_by("pk")] == [True, False]
 
 
-def test_RUN11_a_run_that_asks_again_keeps_its_lease(environment):
+def test_RUN11_a_run_that_retries_keeps_its_lease(environment):
     """Beats of the heart that read the attempt of before, or the one of after, take nothing for lost."""
     environment.model.script(text="one two three four five six seven eight nine ten", every=0.2)
     environment.model.script(mode="cleancut", after=3, text="this is only the beginning", times=1, every=0.3)
@@ -86,7 +86,7 @@ def test_RUN11_a_run_that_asks_again_keeps_its_lease(environment):
     assert (environment.runs()[0].attempt, len(environment.model.requests)) == (2, 2)
 
 
-def test_a_chat_too_long_for_its_model_is_asked_with_half_of_it(environment):
+def test_a_chat_that_is_too_long_for_its_model_is_cut_to_half(environment):
     for number in range(20):
         environment.post(f"{number} " + "x" * 200, wake="nobody")
     environment.model.script(text="short enough")
@@ -124,7 +124,7 @@ def test_a_message_too_long_for_its_model_is_shortened_and_answered(environment)
     assert environment.log()[0].text == text
 
 
-def test_a_message_longer_than_its_model_reads_is_shortened_before_it_is_asked(environment, settings):
+def test_a_message_longer_than_the_size_of_its_model_is_shortened_before_the_request(environment, settings):
     settings.LLM_CONTEXT_SIZE = 8_000
     environment.post("older " * 5_000, wake="nobody")
     environment.post("BEGIN " + "字" * 50_000 + " END")
@@ -137,7 +137,7 @@ def test_a_message_longer_than_its_model_reads_is_shortened_before_it_is_asked(e
     assert sent[0]["content"].endswith("字 END")
 
 
-def test_what_a_run_answers_is_sent_however_much_was_said_since(environment, settings):
+def test_the_message_that_a_run_answers_is_sent_however_many_messages_follow(environment, settings):
     settings.LLM_CONTEXT_SIZE = 8_000
     engine, environment.engine = environment.engine, None
     environment.post("What is the colour of this?")
@@ -152,7 +152,7 @@ def test_what_a_run_answers_is_sent_however_much_was_said_since(environment, set
     assert "29 " in sent[-1]
 
 
-def test_a_merge_too_long_for_its_model_fails_and_nothing_of_it_is_cut(environment, engine):
+def test_a_merge_that_is_too_long_for_its_model_fails_and_is_not_shortened(environment, engine):
     environment.model.script(mode="status", status=400, error=MODEL_IS_SMALL)
     with transaction.atomic():
         run = start_job(
@@ -165,7 +165,7 @@ def test_a_merge_too_long_for_its_model_fails_and_nothing_of_it_is_cut(environme
     assert (run.state, run.error_code, len(environment.model.requests)) == ("failed", "context_too_long", 1)
 
 
-def test_a_chat_too_long_even_when_shortened_says_so(environment):
+def test_a_chat_that_is_too_long_even_when_shortened_fails_with_that_code(environment):
     for number in range(20):
         environment.post(f"{number} " + "x" * 200, wake="nobody")
     environment.model.script(mode="status", status=400, error="prompt is too long: 210000 tokens > 200000 maximum")
@@ -187,14 +187,14 @@ def test_an_answer_cut_by_its_length_is_marked_as_incomplete(environment):
 
 
 @override_settings(LLM_FIRST_TOKEN_TIMEOUT=0.3)
-def test_RUN10_a_model_that_says_nothing_fails_at_the_limit(environment):
+def test_RUN10_a_run_with_a_silent_model_fails_at_the_time_limit(environment):
     environment.model.script(mode="nofirst")
     environment.post("hello")
     assert outcome(environment) == (("failed", "timeout_first"), ["RUN_FAILED"])
 
 
 @override_settings(LLM_IDLE_TIMEOUT=0.3)
-def test_RUN10_a_model_that_stalls_twice_fails_at_the_limit_and_its_words_are_kept(environment):
+def test_RUN10_a_run_whose_model_stalls_twice_fails_and_keeps_the_streamed_text(environment):
     environment.model.script(mode="stall", after=2, text="so far so good")
     environment.post("hello")
     assert outcome(environment) == (("failed", "timeout_idle"), ["TEXT_MESSAGE", "RUN_FAILED"])
@@ -210,7 +210,7 @@ def test_RUN10_a_model_that_stalls_twice_fails_at_the_limit_and_its_words_are_ke
 
 
 @override_settings(LLM_IDLE_TIMEOUT=0.3)
-def test_RUN10_an_answer_that_stalls_after_a_tool_has_acted_is_not_asked_for_again(environment, monkeypatch):
+def test_RUN10_an_answer_that_stalls_after_a_tool_has_written_is_not_requested_again(environment, monkeypatch):
     monkeypatch.setattr(CurrentTime, "effect", "write")
     environment.model.script(
         calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}],
@@ -222,13 +222,13 @@ def test_RUN10_an_answer_that_stalls_after_a_tool_has_acted_is_not_asked_for_aga
 
 
 @override_settings(LLM_TOTAL_TIMEOUT=0.8)
-def test_RUN10_a_model_that_drips_for_ever_fails_at_the_limit(environment):
+def test_RUN10_a_run_with_an_endlessly_slow_model_fails_at_the_time_limit(environment):
     environment.model.script(mode="drip", count=500, every=0.05)
     environment.post("hello")
     assert outcome(environment)[0] == ("failed", "timeout_total")
 
 
-def test_RUN20_a_failing_provider_is_asked_three_times_and_its_key_never_shows(environment):
+def test_RUN20_a_request_to_a_failing_provider_is_tried_three_times_and_its_key_is_never_shown(environment):
     environment.model.script(mode="status", status=500, retry_after="0", echo_key=True)
     environment.post("hello")
     assert outcome(environment) == (("failed", "server"), ["RUN_FAILED"])
@@ -239,7 +239,7 @@ def test_RUN20_a_failing_provider_is_asked_three_times_and_its_key_never_shows(e
     assert "fails as it was told" in line.payload["note"]
 
 
-def test_a_models_failures_are_counted_for_the_workspace_that_asked(environment):
+def test_failures_of_a_model_are_counted_per_workspace(environment):
     """With the operator's key all ask the same model: one that is refused for its own requests rests it for no other."""
     environment.model.script(mode="status", status=500, retry_after="0")
     environment.post("hello")
@@ -248,7 +248,7 @@ def test_a_models_failures_are_counted_for_the_workspace_that_asked(environment)
     assert (key[0], breaker.failures) == (str(environment.team.workspace.id), 3)
 
 
-def test_RUN20_a_provider_that_recovers_is_answered(environment):
+def test_RUN20_a_run_is_answered_when_the_provider_recovers(environment):
     environment.model.script(text="here")
     environment.model.script(mode="status", status=429, retry_after="0", times=2)
     environment.post("hello")
@@ -257,7 +257,7 @@ def test_RUN20_a_provider_that_recovers_is_answered(environment):
 
 
 @pytest.mark.parametrize("bad", ["truncated", "doubled", "trailing", "wrong_types", "unknown_tool", "empty", "huge"])
-def test_RUN12_a_malformed_call_is_not_made_and_the_model_may_go_on(environment, bad):
+def test_RUN12_a_malformed_call_is_not_made_and_the_run_continues(environment, bad):
     environment.model.script(mode="badtool", bad=bad, then={"text": "I give up."})
     environment.post("hello")
     assert outcome(environment) == (("completed", ""), ["TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"])
@@ -266,7 +266,7 @@ def test_RUN12_a_malformed_call_is_not_made_and_the_model_may_go_on(environment,
     assert environment.list_answers() == ["I give up."]
 
 
-def test_RUN12_a_model_that_never_learns_ends_after_three(environment):
+def test_RUN12_a_run_fails_after_three_malformed_answers(environment):
     environment.model.script(mode="badtool", bad="doubled", then={"mode": "badtool", "bad": "doubled"})
     environment.post("hello")
     (state, code), types = outcome(environment)
@@ -276,7 +276,7 @@ def test_RUN12_a_model_that_never_learns_ends_after_three(environment):
 
 
 @pytest.mark.parametrize("bad", ["duplicate_ids", "empty_ids", "same_index"])
-def test_RUN12_calls_with_useless_ids_are_told_apart(environment, bad):
+def test_RUN12_calls_with_repeated_ids_are_distinguished(environment, bad):
     environment.model.script(mode="badtool", bad=bad, then={"text": "both"})
     environment.post("hello")
     environment.wait_until_idle()
@@ -313,7 +313,7 @@ def hanging_tool(environment):
 
 
 @pytest.mark.usefixtures("hanging_tool")
-def test_RUN13_a_tool_that_hangs_is_given_up_at_its_limit_and_the_model_is_told(environment):
+def test_RUN13_a_tool_that_hangs_ends_at_its_time_limit_and_the_model_reads_that(environment):
     environment.model.script(calls=[{"name": "hang", "arguments": "{}"}], then={"text": "no luck"})
     environment.post("hello")
     assert outcome(environment)[0] == ("completed", "")
@@ -322,14 +322,14 @@ def test_RUN13_a_tool_that_hangs_is_given_up_at_its_limit_and_the_model_is_told(
     assert environment.list_answers() == ["no luck"]
 
 
-def test_what_cannot_be_stored_as_it_is_does_not_break_the_run(environment):
+def test_characters_that_cannot_be_stored_do_not_fail_the_run(environment):
     environment.model.script(tokens=["a\x00b", " c"])
     environment.post("hello")
     assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
     assert environment.list_answers() == ["ab c"]
 
 
-def test_what_a_provider_says_of_the_operators_key_is_not_told_to_tenants(environment, settings, model, caplog):
+def test_errors_of_the_operators_key_are_not_shown_to_tenants(environment, settings, model, caplog):
     Credential.objects.all().delete()
     settings.SYSTEM_MODEL = {
         "provider": "openai_compatible", "api_base": model.api_base, "key": "operators-key-0001", "models": ("scripted",),
@@ -342,7 +342,7 @@ def test_what_a_provider_says_of_the_operators_key_is_not_told_to_tenants(enviro
     assert "org-OF-THE-OPERATOR" in caplog.text
 
 
-def test_a_run_whose_model_the_operator_does_not_offer_fails_and_says_so(environment, settings, model):
+def test_a_run_whose_model_the_operator_does_not_offer_fails_with_that_code(environment, settings, model):
     AgentSpec.objects.filter(pk=environment.team.robin.current_spec_id).update(model="scripted:online")
     Credential.objects.all().delete()
     settings.SYSTEM_MODEL = {
@@ -355,7 +355,7 @@ def test_a_run_whose_model_the_operator_does_not_offer_fails_and_says_so(environ
     assert model.requests == []
 
 
-def test_RUN20_a_hundred_runs_against_a_server_that_fails_make_no_storm(environment, settings):
+def test_RUN20_a_hundred_runs_send_few_requests_to_a_server_that_fails(environment, settings):
     settings.RUNS_PER_WORKSPACE = settings.RUNS_PER_PERSON = settings.RUNS_PER_WORKER = 300
     environment.model.script(mode="status", status=503)
     team = environment.team
@@ -369,7 +369,7 @@ def test_RUN20_a_hundred_runs_against_a_server_that_fails_make_no_storm(environm
     assert len(environment.model.requests) <= 300
 
 
-def test_run_whose_model_asks_for_a_wait_says_when_it_is_asked_again(environment, monkeypatch):
+def test_a_run_whose_provider_asks_for_a_wait_shows_when_it_is_retried(environment, monkeypatch):
     monkeypatch.setattr(retry, "ANNOUNCED_DELAY_SECONDS", 0.0)
     environment.model.script(text="at last")
     environment.model.script(mode="status", status=429, retry_after="1", times=1)

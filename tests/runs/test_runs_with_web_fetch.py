@@ -70,7 +70,7 @@ def test_an_agent_reads_a_page_and_cites_it(environment, site):
         ("http://169.254.169.254/", "169.254.169.254 is not on the public internet."),
     ],
 )
-def test_SEC12_what_cannot_be_read_is_a_result_and_the_run_goes_on(environment, site, url, says):
+def test_SEC12_a_page_that_cannot_be_read_is_a_result_and_the_run_continues(environment, site, url, says):
     call = {"name": "web_fetch", "arguments": f'{{"url": "{url.format(site=site)}"}}'}
     environment.model.script(calls=[call], then={"text": "I could not read it."})
     environment.post(f"Read {url.format(site=site)}, please.")
@@ -83,7 +83,7 @@ def test_SEC12_what_cannot_be_read_is_a_result_and_the_run_goes_on(environment, 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_SEC9_an_address_that_only_the_model_made_up_is_not_opened(environment, site):
+def test_SEC9_an_address_that_the_model_invented_is_not_opened(environment, site):
     stolen = f"{site}/tides?secret=what+the+room+said"
     call = {"name": "web_fetch", "arguments": f'{{"url": "{stolen}"}}'}
     environment.model.script(calls=[call], then={"text": "I may not."})

@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[dict[str, Any], float, str]] = {
 """What is said, how the model answers it, its limit, and what the run fails with."""
 
 
-def test_RUN10_of_many_silent_models_each_is_left_at_its_limit(environment, start_worker):
+def test_RUN10_each_of_many_requests_to_silent_models_ends_at_its_time_limit(environment, start_worker):
     for word, (script, _, _) in KINDS.items():
         environment.model.script(match=word, **script)
     limits = {"LLM_IDLE_TIMEOUT": str(IDLE), "LLM_FIRST_TOKEN_TIMEOUT": str(FIRST), "LLM_TOTAL_TIMEOUT": str(TOTAL)}

@@ -33,7 +33,7 @@ def stop(environment, run, by=None):
 
 
 @pytest.mark.usefixtures("engine")
-def test_RUN16_stop_closes_the_model_and_keeps_what_was_said(environment):
+def test_RUN16_stop_closes_the_connection_to_the_model_and_keeps_the_streamed_text(environment):
     run = dripping(environment)
     asked = time.time()
     stop(environment, run)
@@ -81,7 +81,7 @@ def test_RUN16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_
     assert codes == ([""] if step == "record_answer" else ["cut"])
 
 
-def test_RUN16_stop_by_the_fast_path_alone(environment, engine, settings):
+def test_RUN16_the_control_message_alone_stops_a_run(environment, engine, settings):
     settings.RUN_HEARTBEAT = 60
     settings.RUN_LEASE = 200
     time.sleep(0.6)  # the last beat under the earlier setting
@@ -92,7 +92,7 @@ def test_RUN16_stop_by_the_fast_path_alone(environment, engine, settings):
     assert environment.wait_until_idle()[0].state == "stopped"
 
 
-def test_RUN16_stop_by_the_heartbeat_alone(environment, engine, monkeypatch):
+def test_RUN16_the_heartbeat_alone_stops_a_run(environment, engine, monkeypatch):
     monkeypatch.setattr(runs, "send_stop", lambda root_id: None)
     run = dripping(environment)
     asked = time.time()
@@ -109,14 +109,14 @@ def test_a_run_that_is_asked_to_stop_shows_it_until_it_has_stopped(environment, 
     assert environment.wait_until_idle()[0].to_row().stopping is False
 
 
-def test_a_run_that_waits_is_stopped_at_once(environment):
+def test_a_queued_run_is_stopped_at_once(environment):
     environment.post("hello")
     [run] = environment.runs()
     assert stop(environment, run).state == "stopped"
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_STOPPED"]
 
 
-def test_stopping_twice_or_too_late_is_told(environment):
+def test_stopping_a_run_twice_or_too_late_is_refused(environment):
     environment.post("hello")
     [run] = environment.runs()
     stop(environment, run)
@@ -140,7 +140,7 @@ def test_a_suggester_stops_what_works_for_them_and_nothing_else(environment):
     assert stop(environment, environment.runs()[-1], by=team.bob).state == "stopped"
 
 
-def test_who_set_a_run_off_may_stop_it_also_when_it_works_for_somebody_else(environment):
+def test_the_person_who_triggered_a_run_may_stop_it_when_it_works_for_another_person(environment):
     """Bob asked, and Alice had it tried again: it works for Alice now. Dora has nothing to do with it."""
     team, dora = environment.team, make_person("Dora")
     with transaction.atomic():
@@ -159,7 +159,7 @@ def test_who_set_a_run_off_may_stop_it_also_when_it_works_for_somebody_else(envi
 
 
 @pytest.mark.usefixtures("engine")
-def test_what_an_agent_sets_off_may_be_stopped_by_the_person_behind_it(environment):
+def test_a_run_that_an_agent_triggered_may_be_stopped_by_the_person_whom_that_agent_worked_for(environment):
     helper = environment.add_agent("Helper")
     environment.model.script(mode="drip", count=400, every=0.02)
     environment.model.script(match="hello", text="@helper your turn", times=1)
@@ -173,7 +173,7 @@ def test_what_an_agent_sets_off_may_be_stopped_by_the_person_behind_it(environme
 
 
 @pytest.mark.usefixtures("engine")
-def test_what_was_said_before_a_stop_is_part_of_the_conversation(environment):
+def test_the_text_streamed_before_a_stop_is_part_of_the_conversation(environment):
     stop(environment, dripping(environment, match="hello"))
     environment.wait_until_idle()
     environment.model.reset()
@@ -184,7 +184,7 @@ def test_what_was_said_before_a_stop_is_part_of_the_conversation(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_failed_run_is_repeated_as_a_new_one_for_whoever_asks(environment):
+def test_a_failed_run_is_retried_as_a_new_run_for_the_person_who_retries_it(environment):
     team = environment.team
     environment.model.script(mode="status", status=400, times=1)
     environment.post("hello")
@@ -196,7 +196,7 @@ def test_a_failed_run_is_repeated_as_a_new_one_for_whoever_asks(environment):
     assert len(environment.list_answers()) == 1
 
 
-def test_repeating_twice_while_it_waits_is_repeating_once(environment):
+def test_retrying_twice_while_the_retry_is_queued_creates_one_run(environment):
     environment.post("hello")
     [run] = environment.runs()
     stop(environment, run)
@@ -205,7 +205,7 @@ def test_repeating_twice_while_it_waits_is_repeating_once(environment):
     assert len(environment.runs()) == 2
 
 
-def test_a_run_that_is_not_over_cannot_be_repeated(environment):
+def test_a_run_that_has_not_ended_cannot_be_retried(environment):
     environment.post("hello")
     with pytest.raises(Conflict, match="failed or was stopped"):
         runs.retry_run(actor=environment.team.alice, run_id=environment.runs()[0].id)
@@ -213,7 +213,7 @@ def test_a_run_that_is_not_over_cannot_be_repeated(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_an_agent_that_is_taken_out_of_the_chat_stops(environment):
+def test_the_run_of_an_agent_that_is_removed_from_the_chat_is_stopped(environment):
     team = environment.team
     dripping(environment)
     with transaction.atomic():

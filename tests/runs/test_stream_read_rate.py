@@ -15,7 +15,7 @@ def slow(monkeypatch):
 
 
 @pytest.mark.usefixtures("slow")
-def test_FAIR1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_waits():
+def test_FAIR1_the_runs_of_a_workspace_share_a_reading_rate_and_no_other_workspace_waits():
     flooding, other = new_id(), new_id()
     waits = [get_reading_rate(flooding).get_pause("word ") for _ in range(12)]
     assert waits[:10] == [0.0] * 10
@@ -35,7 +35,7 @@ def test_FAIR1_a_long_chunk_counts_by_its_length(text, chunks):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_FAIR1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(environment, model, monkeypatch):
+def test_FAIR1_an_answer_that_arrives_too_fast_is_read_slower_and_completely(environment, model, monkeypatch):
     monkeypatch.setattr(reading_rate, "BURST_CHUNKS", 10.0)
     monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 100.0)
     waits = []

@@ -36,7 +36,7 @@ def rows_of(frames, kind):
     return [row for frame in frames() if frame["type"] == "changes" for row in frame["rows"] if row["kind"] == kind]
 
 
-def test_what_streams_is_what_is_stored_and_comes_before_it(environment, frames):
+def test_the_streamed_chunks_equal_the_stored_rows_and_arrive_before_them(environment, frames):
     environment.model.script(text="one two three four five", thinking="hm well", every=0.05)
     environment.post("hello")
     environment.wait_until_idle()
@@ -63,7 +63,7 @@ def test_what_streams_is_what_is_stored_and_comes_before_it(environment, frames)
     }
 
 
-def test_MSG10_what_many_streams_said_at_once_is_what_is_stored(environment, frames):
+def test_MSG10_the_chunks_of_many_concurrent_streams_equal_the_stored_rows(environment, frames):
     agents = [environment.add_agent(f"Voice {number}") for number in range(STREAMS)]
     environment.model.script(text=" ".join(f"word{number}界🌍" for number in range(60)), every=0.01)
     environment.post(" ".join(f"@{agent.handle}" for agent in agents))
@@ -80,7 +80,7 @@ def test_MSG10_what_many_streams_said_at_once_is_what_is_stored(environment, fra
     assert streamed == stored
 
 
-def test_arguments_stream_under_the_calls_own_id(environment, frames):
+def test_arguments_are_streamed_with_the_id_of_their_call(environment, frames):
     arguments = '{"timezone": "Asia/Tokyo"}'
     environment.model.script(calls=[{"name": "current_time", "arguments": arguments}], then={"text": "ok"}, every=0.02)
     environment.post("hello")
@@ -103,7 +103,7 @@ def test_a_run_shows_its_states_in_order(environment, frames):
     assert [after for after, _ in versions[1:]] == [version for _, version in versions[:-1]]
 
 
-def test_A_newcomer_sees_what_was_said_so_far_until_the_row_is_there(environment):
+def test_a_new_subscriber_gets_the_streamed_text_until_the_row_is_stored(environment):
     environment.model.script(mode="drip", count=40, every=0.05)
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
@@ -118,7 +118,7 @@ def test_A_newcomer_sees_what_was_said_so_far_until_the_row_is_there(environment
 
 
 @pytest.mark.parametrize("mode", ["cleancut", "stall"])
-def test_RUN11_what_is_asked_for_again_takes_the_place_of_what_was_shown(environment, frames, settings, mode):
+def test_RUN11_a_retried_answer_replaces_the_text_that_was_shown(environment, frames, settings, mode):
     settings.LLM_IDLE_TIMEOUT = 0.5
     environment.model.script(text="the whole answer in five", every=0.05)
     environment.model.script(mode=mode, after=3, text="only the beginning of it", every=0.05, times=1)

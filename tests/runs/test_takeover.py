@@ -53,7 +53,7 @@ def expire(run):
     Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
 
 
-def test_RUN3_who_lost_the_lease_changes_nothing(environment):
+def test_RUN3_a_worker_that_lost_its_lease_writes_nothing(environment):
     zombie = claimed(environment)
     recorder = Recorder(zombie, MEANS)
     expire(zombie)
@@ -79,7 +79,7 @@ def test_RUN3_who_lost_the_lease_changes_nothing(environment):
     assert leases.extend_leases("there:1:a", [zombie.id]) == {}
 
 
-def test_RUN1_a_takeover_makes_the_same_message_and_only_one(environment, engine):
+def test_RUN1_a_reclaimed_run_writes_the_same_message_once(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
     expire(dead)
     environment.model.script(text="the answer")
@@ -89,7 +89,7 @@ def test_RUN1_a_takeover_makes_the_same_message_and_only_one(environment, engine
     assert (said.id, said.text) == (dead.message_id, "the answer")
 
 
-def test_RUN1_a_takeover_goes_on_after_the_last_stored_step(environment, engine):
+def test_RUN1_a_reclaimed_run_continues_after_the_last_stored_step(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
     Recorder(dead, MEANS).record_answer(answer(dead, "Let me look.", ("current_time", '{"timezone": "Asia/Tokyo"}')))
     expire(dead)
@@ -99,7 +99,7 @@ def test_RUN1_a_takeover_goes_on_after_the_last_stored_step(environment, engine)
     assert len(environment.model.requests) == 1
 
 
-def test_RUN15_a_call_that_had_started_and_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
+def test_RUN15_a_started_call_that_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
     from tools.current_time.tool import CurrentTime
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
@@ -114,7 +114,7 @@ def test_RUN15_a_call_that_had_started_and_may_not_be_repeated_is_interrupted(en
     assert result.payload["status"] == "interrupted"
 
 
-def test_RUN15_what_a_tool_did_before_the_crash_is_its_result(environment, engine):
+def test_RUN15_the_result_that_a_tool_stored_before_the_crash_is_kept(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
     recorder = Recorder(dead, MEANS)
     said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
@@ -142,7 +142,7 @@ def test_a_run_whose_worker_died_three_times_fails_visibly(environment):
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
 
 
-def test_a_stop_that_nobody_was_there_to_hear_ends_the_run_when_it_is_taken_over(environment):
+def test_a_stop_that_no_worker_received_ends_the_run_when_it_is_reclaimed(environment):
     from runs.services import runs
 
     run = claimed(environment)
@@ -153,7 +153,7 @@ def test_a_stop_that_nobody_was_there_to_hear_ends_the_run_when_it_is_taken_over
     assert (run.state, run.crashes) == ("stopped", 1)
 
 
-def test_a_crashed_run_keeps_its_turn_before_what_came_later(environment):
+def test_a_crashed_run_stays_before_later_runs_of_its_key(environment):
     first = claimed(environment)
     environment.post("second")
     expire(first)
@@ -165,7 +165,7 @@ def test_a_crashed_run_keeps_its_turn_before_what_came_later(environment):
     assert [run.state for run in environment.runs()] == ["running", "completed"]
 
 
-def test_two_who_take_over_at_once_count_one_crash(environment):
+def test_two_workers_that_reclaim_a_run_at_once_count_one_crash(environment):
     run = claimed(environment)
     expire(run)
     [stale] = leases.list_expired_runs()
@@ -177,7 +177,7 @@ def test_two_who_take_over_at_once_count_one_crash(environment):
     assert (run.state, run.crashes) == ("queued", 1)
 
 
-def test_RUN6_a_process_that_ends_in_order_gives_its_runs_back_and_that_is_no_crash(environment, engine):
+def test_RUN6_a_process_that_shuts_down_queues_its_runs_again_without_a_crash(environment, engine):
     environment.model.script(mode="drip", count=300, every=0.05)
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
@@ -195,7 +195,7 @@ def test_RUN6_a_process_that_ends_in_order_gives_its_runs_back_and_that_is_no_cr
     assert (run.state, run.attempt, environment.list_answers()) == ("completed", 2, ["after all"])
 
 
-def test_a_heartbeat_keeps_only_what_is_named(environment):
+def test_a_heartbeat_extends_only_the_leases_of_the_given_runs(environment):
     run = claimed(environment)
     expire(run)
     assert leases.extend_leases("there:1:a", []) == {}
@@ -205,7 +205,7 @@ def test_a_heartbeat_keeps_only_what_is_named(environment):
     assert leases.list_expired_runs() == []
 
 
-def test_a_run_that_lost_its_lease_is_let_go_within_a_heartbeat(environment, engine):
+def test_a_run_that_lost_its_lease_is_cancelled_within_a_heartbeat(environment, engine):
     environment.model.script(mode="drip", count=300, every=0.05)
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
@@ -215,7 +215,7 @@ def test_a_run_that_lost_its_lease_is_let_go_within_a_heartbeat(environment, eng
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE"]
 
 
-def test_only_processes_of_this_host_that_are_gone_count_as_dead():
+def test_only_ended_processes_of_this_host_count_as_dead():
     host, pid, birth = get_owner_name().rsplit(":", 2)
     assert not is_dead(get_owner_name())
     assert is_dead(f"{host}:{pid}:{int(birth) + 1}")
@@ -223,7 +223,7 @@ def test_only_processes_of_this_host_that_are_gone_count_as_dead():
     assert not is_dead(f"another:999999999:{birth}")
 
 
-def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(environment, django_assert_num_queries):
+def test_preparing_a_run_takes_a_fixed_number_of_queries(environment, django_assert_num_queries):
     run = claimed(environment)
     get_kind(run).prepare(run)
     with django_assert_num_queries(3):
@@ -234,7 +234,7 @@ def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(environment, dj
         get_kind(run).prepare(run)
 
 
-def test_a_run_that_could_not_be_stored_is_started_again_and_that_is_no_crash(environment, engine):
+def test_a_run_that_could_not_be_stored_is_queued_again_without_a_crash(environment, engine):
     run = claimed(environment, owner=engine.owner)
     environment.model.script(text="at last")
     environment.wait_until_idle()
@@ -296,20 +296,20 @@ class IdleEngine:
         pass
 
 
-def test_a_process_that_lives_and_did_not_keep_its_lease_has_not_crashed(environment):
+def test_a_living_process_that_did_not_extend_its_lease_has_not_crashed(environment):
     claimed(environment)
     run = stalled(get_owner_name())
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 0, "")
 
 
-def test_a_process_that_died_here_is_a_crash_of_its_runs(environment):
+def test_the_death_of_a_process_of_this_host_is_a_crash_of_its_runs(environment):
     claimed(environment)
     host, pid, birth = get_owner_name().rsplit(":", 2)
     run = stalled(f"{host}:{pid}:{int(birth) + 1}")
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "")
 
 
-def test_a_process_elsewhere_is_presumed_dead_and_takes_that_back_when_it_lives(environment):
+def test_a_process_of_another_host_is_presumed_dead_and_withdraws_the_crash_if_it_lives(environment):
     claimed(environment)
     run = stalled("elsewhere:1:a")
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "elsewhere:1:a")
@@ -319,7 +319,7 @@ def test_a_process_elsewhere_is_presumed_dead_and_takes_that_back_when_it_lives(
     assert (run.crashes, run.presumed_dead) == (0, "")
 
 
-async def test_memory_that_runs_out_is_told_although_nobody_waits_for_the_work_any_more():
+async def test_a_memory_error_is_reported_although_the_caller_was_cancelled():
     """A run that is cancelled meanwhile does not hear of it; its process has to end all the same (RUN9)."""
     told, begun, go_on = [], threading.Event(), threading.Event()
     sections = DatabaseExecutor(1, "test", on_memory_error=lambda: told.append(True))

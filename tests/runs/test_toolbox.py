@@ -54,7 +54,7 @@ async def test_a_result_too_long_for_a_model_is_cut_and_says_so():
     assert made.text == "x" * MAX_RESULT + "\n[cut: 7 more characters]"
 
 
-async def test_RUN13_a_call_is_given_up_at_the_agents_own_limit():
+async def test_RUN13_a_call_ends_at_the_time_limit_of_the_agents_settings():
     async def hang(tool, ctx, args):
         await asyncio.sleep(60)
 
@@ -63,7 +63,7 @@ async def test_RUN13_a_call_is_given_up_at_the_agents_own_limit():
     assert (made.status, time.monotonic() - started < 1.1) == ("timeout", True)
 
 
-async def test_a_call_is_tried_again_as_often_as_the_agent_is_set_to():
+async def test_a_call_is_retried_as_often_as_the_agents_settings_say():
     tries = []
 
     async def fail_twice(tool, ctx, args):
@@ -79,7 +79,7 @@ async def test_a_call_is_tried_again_as_often_as_the_agent_is_set_to():
 
 
 @pytest.mark.parametrize("error", [ToolError("gone", final=True), HostRefused("private")])
-async def test_what_would_only_fail_again_is_not_tried_again(error):
+async def test_a_final_error_is_not_retried(error):
     tries = []
 
     async def fail(tool, ctx, args):
@@ -90,7 +90,7 @@ async def test_what_would_only_fail_again_is_not_tried_again(error):
     assert len(tries) == 1
 
 
-async def test_a_tool_that_breaks_tells_the_model_nothing_of_our_inside(caplog):
+async def test_an_exception_in_a_tool_is_not_shown_to_the_model(caplog):
     def broken(tool, ctx, args):
         raise KeyError("secret detail")
 
@@ -100,7 +100,7 @@ async def test_a_tool_that_breaks_tells_the_model_nothing_of_our_inside(caplog):
     assert caplog.text.count("Traceback") == 1
 
 
-def test_empty_arguments_are_none_given_and_only_where_none_are_needed():
+def test_empty_arguments_are_accepted_only_by_tools_without_required_arguments():
     it = box(lambda tool, ctx, args: "").tools["it"].tool
     assert it.parse_arguments("") == Nothing()
     with pytest.raises(ToolError) as refused:
@@ -108,7 +108,7 @@ def test_empty_arguments_are_none_given_and_only_where_none_are_needed():
     assert str(refused.value) == "The call was not made, because its arguments are wrong. timezone: Field required"
 
 
-def test_tools_that_are_gone_off_or_misset_are_left_out():
+def test_tools_that_are_removed_disabled_or_misconfigured_are_left_out():
     uses = [
         ToolUse(tool="current_time", usage_instructions="Only for Tokyo."),
         ToolUse(tool="never_was"),
@@ -156,7 +156,7 @@ def name_of(environment):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_a_tool_that_writes_our_database_is_done_and_recorded_together(environment, note):
+def test_a_tool_that_writes_our_database_is_stored_in_one_transaction_with_its_result(environment, note):
     environment.post("go")
     environment.wait_until_idle()
     assert name_of(environment) == "Noted 7"
@@ -166,7 +166,7 @@ def test_a_tool_that_writes_our_database_is_done_and_recorded_together(environme
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_a_tool_that_fails_leaves_nothing_behind(environment, note):
+def test_a_tool_that_fails_writes_nothing(environment, note):
     def fail():
         raise ToolError("not today")
 
@@ -179,7 +179,7 @@ def test_a_tool_that_fails_leaves_nothing_behind(environment, note):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_RUN13_a_tool_given_up_does_nothing_when_it_wakes_up(environment, note):
+def test_RUN13_a_tool_that_exceeded_its_time_writes_nothing_later(environment, note):
     note.behaviour = staticmethod(lambda: time.sleep(1.5))
     environment.post("go")
     environment.wait_until_idle()
@@ -191,7 +191,7 @@ def test_RUN13_a_tool_given_up_does_nothing_when_it_wakes_up(environment, note):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_three_breakdowns_of_tools_end_the_run(environment, note):
+def test_three_exceptions_in_tools_end_the_run(environment, note):
     note.behaviour = staticmethod(lambda: 1 / 0)
     calls = [{"name": "note", "arguments": f'{{"n": {n}}}'} for n in range(3)]
     environment.model.reset()
@@ -238,7 +238,7 @@ def test_RUN16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
 @pytest.mark.parametrize(
     ("name", "has_written"), [("it", True), ("revise_prompt", True), ("web_fetch", False), ("x", False)]
 )
-async def test_a_tool_that_acts_has_acted_although_it_was_taken_from_the_agent_since(name, has_written):
+async def test_a_tool_that_wrote_is_known_although_the_agent_has_lost_it_since(name, has_written):
     """So an answer that breaks off after it is not asked for again (RUN11)."""
     made = box(lambda tool, ctx, args: "")
     made.past_calls.append(ToolCall("call_1", name, "{}"))

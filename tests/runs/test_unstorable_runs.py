@@ -53,7 +53,7 @@ def is_over(run):
 
 
 @pytest.mark.parametrize("at_commit", [False, True], ids=["at once", "at commit"])
-def test_an_answer_that_can_never_be_stored_is_asked_for_so_often_and_no_more(
+def test_an_answer_that_can_never_be_stored_is_requested_a_limited_number_of_times(
     environment, request, monkeypatch, at_commit
 ):
     monkeypatch.setattr(sweeper, "MAX_FAILURES", 2)
@@ -74,7 +74,7 @@ def test_an_answer_that_can_never_be_stored_is_asked_for_so_often_and_no_more(
 
 
 @pytest.mark.parametrize("state", ["57014", "40P01", "55P03", "40001"])
-def test_a_transaction_that_was_broken_off_is_tried_again_without_asking_the_model(environment, engine, state):
+def test_an_aborted_transaction_is_retried_without_a_request_to_the_model(environment, engine, state):
     with refused("runs_step", "true", state=state, times=2):
         environment.post("hello")
         [run] = environment.wait_until_idle()
@@ -102,7 +102,7 @@ def test_a_run_that_can_never_be_started_fails_visibly(environment, engine, monk
     assert environment.model.requests == []
 
 
-def test_a_run_that_cannot_be_taken_over_holds_up_no_other(environment):
+def test_a_run_that_cannot_be_reclaimed_delays_no_other(environment):
     stuck = claimed(environment, owner="elsewhere:1:a")
     other = other_chat(environment)
     environment.post("hello", chat=other)
@@ -122,7 +122,7 @@ def claimed_of(chat):
     return claims.claim_run(Run.objects.get(chat=chat).pk, "elsewhere:1:a")
 
 
-def test_a_claim_whose_commit_fails_leaves_no_slot_behind(environment):
+def test_a_claim_whose_commit_fails_releases_its_slot(environment):
     environment.post("hello")
     [run] = environment.runs()
     slots = Capacity()

@@ -27,7 +27,7 @@ def woken(environment, text, **more):
     return sorted(run.agent.handle for run in environment.runs() if run.id not in before)
 
 
-def test_the_only_agent_of_a_chat_is_woken_by_anything(environment):
+def test_the_only_agent_of_a_chat_is_woken_by_every_message(environment):
     assert woken(environment, "hello") == ["robin"]
     [run] = environment.runs()
     assert (run.on_behalf_of, run.agent_hops, run.payer, run.origin) == (
@@ -45,11 +45,11 @@ def test_the_only_agent_of_a_chat_is_woken_by_anything(environment):
         ("@all hello", []),
     ],
 )
-def test_of_several_those_mentioned_are_woken(crowd, text, handles):
+def test_mentioned_agents_are_woken(crowd, text, handles):
     assert woken(crowd, text) == handles
 
 
-def test_of_several_the_one_that_is_answered_is_woken(crowd):
+def test_the_agent_that_is_answered_is_woken(crowd):
     crowd.post("@scribe hello")
     said = crowd.log()[0]
     said.author = crowd.scribe
@@ -58,12 +58,12 @@ def test_of_several_the_one_that_is_answered_is_woken(crowd):
     assert woken(crowd, "and then?", reply_to=said.id) == ["scribe"]
 
 
-def test_of_several_those_set_to_always_are_woken(crowd):
+def test_agents_that_are_set_to_always_are_woken(crowd):
     ChatActor.objects.filter(actor=crowd.scribe).update(wake="always")
     assert woken(crowd, "hello") == ["scribe"]
 
 
-def test_a_message_that_is_to_wake_nobody_wakes_nobody(environment):
+def test_a_message_with_wake_nobody_wakes_no_agent(environment):
     assert woken(environment, "hello", wake="nobody") == []
 
 
@@ -75,7 +75,7 @@ def test_an_agent_that_left_or_is_suspended_is_not_woken(crowd):
     assert woken(crowd, "@robin hello") == []
 
 
-def test_system_lines_wake_nobody(environment):
+def test_system_messages_wake_no_agent(environment):
     with transaction.atomic():
         chats.add_participant(environment.team.alice, environment.team.chat.id, _another(environment).id)
     assert environment.runs() == []
@@ -100,7 +100,7 @@ def test_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
 
 
 @pytest.mark.usefixtures("engine")
-def test_RUN18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
+def test_RUN18_agents_that_mention_each_other_stop_after_the_limit(crowd):
     crowd.model.script(text="@robin you", system="You are Scribe")
     crowd.model.script(text="@scribe you", system="You are Robin")
     crowd.post("@robin go")
@@ -110,7 +110,7 @@ def test_RUN18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
 
 
 @pytest.mark.usefixtures("engine")
-def test_errors_wake_nobody(crowd):
+def test_errors_wake_no_agent(crowd):
     crowd.model.script(mode="status", status=400, error="@scribe help")
     crowd.post("@robin go")
     crowd.wait_until_idle()
@@ -122,21 +122,21 @@ def preview(environment, text, **more):
     return [(Actor.objects.get(pk=one.agent_id).handle, one.effect, one.reason) for one in found]
 
 
-def test_the_composer_is_told_the_same_as_will_happen(crowd):
+def test_the_wake_preview_equals_the_effect_of_the_message(crowd):
     for text in ("hello", "@scribe hello", "@robin @scribe"):
         assert [handle for handle, _, _ in preview(crowd, text)] == [
             handle for handle in ("robin", "scribe") if f"@{handle}" in text
         ]
 
 
-def test_the_composer_is_told_who_is_at_work_and_who_cannot(crowd):
+def test_the_wake_preview_shows_running_and_suspended_agents(crowd):
     assert preview(crowd, "@robin hello") == [("robin", "wakes", None)]
     crowd.post("@robin hello")
     Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
     assert preview(crowd, "@robin @scribe") == [("robin", "joins", None), ("scribe", "cannot", "suspended")]
 
 
-def test_looking_costs_a_fixed_number_of_queries(crowd, django_assert_num_queries):
+def test_the_wake_preview_takes_a_fixed_number_of_queries(crowd, django_assert_num_queries):
     for number in range(5):
         crowd.add_agent(f"Agent{number}", handle=f"agent{number}")
     with django_assert_num_queries(4):  # the first fetches the chat and checks the rights

@@ -20,7 +20,7 @@ def ask(monkeypatch):
     return lambda place: CurrentTime().run(context, CurrentTime.Args(timezone=place))
 
 
-def test_it_tells_the_date_the_time_the_day_and_the_zone(ask):
+def test_the_result_has_the_date_the_time_the_weekday_and_the_zone(ask):
     assert ask("Asia/Tokyo") == "2026-07-01 21:00:00 (Wednesday), Asia/Tokyo, UTC+09:00"
 
 
@@ -34,7 +34,7 @@ def test_it_tells_the_date_the_time_the_day_and_the_zone(ask):
         ("europe/paris", "Europe/Paris"), ("UTC", "UTC"), ("San Francisco", "America/Los_Angeles"),
     ],
 )  # fmt: skip
-def test_a_city_is_found_in_any_writing(place, zone):
+def test_a_city_is_found_in_any_script_and_case(place, zone):
     found = find_zone(place)
     assert found is not None
     assert found.key == zone
@@ -44,11 +44,11 @@ def test_every_zone_that_has_other_names_exists():
     assert [zone for zone in ALIASES if find_zone(zone) is None] == []
 
 
-def test_summer_time_counts(ask):
+def test_summer_time_is_considered(ask):
     assert ask("London").endswith("UTC+01:00")
 
 
-def test_an_unknown_place_is_an_error_that_helps(ask):
+def test_the_error_for_an_unknown_place_suggests_names(ask):
     with pytest.raises(ToolError, match="Did you mean Europe/Berlin"):
         ask("Berlim")
 

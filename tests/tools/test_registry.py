@@ -24,7 +24,7 @@ def make(**members):
     return type("DoIt", (Tool,), {name: value for name, value in (body | members).items() if value is not None})
 
 
-def test_a_sound_tool_is_registered_and_found():
+def test_a_valid_tool_is_registered_and_found():
     register(make())
     tool = registry["do_it"]
     assert tool.description == "Does it."
@@ -45,7 +45,7 @@ def test_a_sound_tool_is_registered_and_found():
         ({"run": None}, "a method run"),
     ],
 )
-def test_a_misdefined_tool_is_refused_with_what_it_lacks(members, complaint):
+def test_an_invalid_tool_is_refused_with_the_rules_that_it_breaks(members, complaint):
     before = len(registry)
     with pytest.raises(InvalidTool, match=complaint):
         register(make(**members))
@@ -59,11 +59,11 @@ def test_two_tools_of_one_name_are_refused():
     assert isinstance(registry["do_it"], first)
 
 
-def test_the_tools_of_every_app_are_known_at_start():
+def test_the_tools_of_all_apps_are_registered_at_start():
     assert "current_time" in registry
 
 
-def test_a_tool_goes_over_the_wire_with_a_schema_without_titles():
+def test_the_row_of_a_tool_has_a_schema_without_titles():
     row = next(row for row in build_tool_rows() if row.name == "current_time")
     schema = row.model_dump(by_alias=True)["schema"]
     assert schema["required"] == ["timezone"]
@@ -72,7 +72,7 @@ def test_a_tool_goes_over_the_wire_with_a_schema_without_titles():
     assert set(schema["properties"]["timezone"]) == {"type", "description", "minLength", "maxLength"}
 
 
-def test_a_tools_settings_go_over_the_wire_with_their_bounds():
+def test_the_row_of_a_tool_has_its_settings_with_their_limits():
     row = next(row for row in build_tool_rows() if row.name == "web_fetch")
     assert set(row.config_schema["properties"]) == {"retries", "timeout_s", "max_chars"}
     assert row.config_schema["properties"]["max_chars"] == {
@@ -80,13 +80,13 @@ def test_a_tools_settings_go_over_the_wire_with_their_bounds():
     }  # fmt: skip
 
 
-def test_settings_of_an_agent_lie_over_the_defaults():
+def test_the_settings_of_an_agent_override_the_defaults():
     tool = make()()
     assert (tool.parse_config({}).timeout_s, tool.parse_config({}).retries) == (30, 0)
     assert tool.parse_config({"timeout_s": 5, "retries": 2}).timeout_s == 5
 
 
 @pytest.mark.parametrize("custom", [{"timeout_s": 121}, {"retries": 9}, {"timeout_s": 0}, {"colour": "red"}])
-def test_settings_out_of_bounds_are_refused(custom):
+def test_settings_beyond_their_limits_are_refused(custom):
     with pytest.raises(ValidationError):
         make()().parse_config(custom)
