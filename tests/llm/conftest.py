@@ -21,7 +21,7 @@ def server() -> Iterator[ScriptedModel]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def litellm_connections() -> AsyncIterator[None]:
-    """litellm keeps its connections by loop: the tests of a module share one, and close them."""
+    """The connections of litellm, which it keeps per event loop: the tests of a module share a loop, and close them."""
     _import_litellm()
     yield
     await close_sessions()

@@ -1,4 +1,4 @@
-"""What every wire promises, against a scripted server over HTTP: the same tests for the direct wire and for litellm."""
+"""The behaviour of all adapters, against a scripted server: the same tests for the OpenAI adapter and for litellm."""
 
 import asyncio
 import json
@@ -31,15 +31,14 @@ Make = Callable[..., LLM]
 
 
 class LiteLLMAtTheScript(LiteLLMAdapter):
-    """The same wire, led to the scripted server by a provider whose shape is OpenAI's; outside tests litellm is never given
-    an address."""
+    """litellm with a provider of OpenAI's format, whose address is the scripted server. Outside tests, litellm never gets an address."""
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"deepseek/{model}", "api_base": self._endpoint.api_base}
 
 
 class AzureAtTheScript(OpenAIAdapter):
-    """The direct adapter, as it asks Azure OpenAI."""
+    """The OpenAI adapter with the requests of Azure OpenAI."""
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
     ids=["direct", "azure", "litellm"],
 )
 async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIterator[type[LLM]]:
-    """The kind of wire. litellm is imported and asked once, since that takes longer than the limits that are tested."""
+    """The kind of adapter. litellm is imported first, because that takes longer than the tested limits."""
     if request.param is LiteLLMAtTheScript:
         endpoint = Endpoint("deepseek", server.api_base, Secret(KEY), "system")
         server.reset()  # of what the test before has scripted
@@ -69,7 +68,7 @@ async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIt
 
 @pytest.fixture
 def make(wire: Callable[..., LLM], scripted: ScriptedModel) -> Make:
-    """Makes such a wire to the scripted server."""
+    """Return a function that makes such an adapter for the scripted server."""
     if wire is AzureAtTheScript:
         address, options = f"{scripted.url}/azure", {"api_version": "2024-10-21"}
         endpoint = Endpoint("azure", address, Secret(KEY), "workspace", options)

@@ -1,4 +1,4 @@
-"""The demo model as a shipped agent, and told how to be from now on: it counts, quotes, and says what it is."""
+"""The demo model as a shipped agent, and permanent instructions to it."""
 
 import json
 

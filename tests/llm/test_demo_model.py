@@ -1,4 +1,4 @@
-"""The demo model obeys simple instructions, calls tools when asked to, and says what it is."""
+"""The demo model follows simple instructions, calls tools, and says that it is the demo model."""
 
 import asyncio
 import json

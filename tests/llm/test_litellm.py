@@ -1,4 +1,4 @@
-"""litellm as it is really used: for a provider that does not speak OpenAI's wire, with its traps put right."""
+"""litellm with a provider that does not speak OpenAI's protocol, and the errors of litellm that its adapter corrects."""
 
 import asyncio
 from contextlib import aclosing
@@ -20,7 +20,7 @@ ASK = Request("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "H
 
 
 class AtTheScript(LiteLLMAdapter):
-    """Led to the scripted server; outside tests litellm is never given an address."""
+    """Sends its requests to the scripted server. Outside tests, litellm never gets an address."""
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"anthropic/{model}", "api_base": self._endpoint.api_base}
@@ -122,7 +122,7 @@ async def test_RUN20_an_error_status_is_not_retried_and_its_wait_is_in_the_error
 
 
 async def test_SEC17_without_a_key_no_request_is_sent(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """litellm would take the platform's own key from the environment."""
+    """litellm would use a key of the platform from the environment."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "the-platforms-own-key")
     endpoint = Endpoint("anthropic", scripted.url, Secret(""), "workspace")
     assert (await failure_of(AtTheScript(endpoint, Timeouts()))).code == "refused"
@@ -136,7 +136,7 @@ async def test_SEC12_litellm_never_gets_an_address_of_a_tenant(scripted: Scripte
 
 
 class GeminiAtTheScript(LiteLLMAdapter):
-    """The other provider of litellm's, led to an address of the test."""
+    """Another provider of litellm, with an address of the test."""
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"gemini/{model}", "api_base": self._endpoint.api_base}

@@ -1,4 +1,4 @@
-"""Trying a model is a job: nothing of the web, and no thread of a worker, waits for the model's server (FAIR2)."""
+"""Model tests run in a worker: no web process and no thread of a worker waits for the server of the model (FAIR2)."""
 
 import json
 from base64 import b64decode
@@ -40,7 +40,7 @@ def start(team: Any, model: ScriptedModel, by: Any = None, **more: Any) -> model
 
 
 def do_task(client: Any) -> None:
-    """What Celery would do with what waits."""
+    """Run the sent task as Celery would."""
     for task in client.lrange("work", 0, -1):
         do_test_model(*json.loads(b64decode(json.loads(task)["body"]))[0])
     client.delete("work")
@@ -142,7 +142,7 @@ def test_without_a_model_the_models_of_the_server_are_listed_and_none_is_tested(
 
 @pytest.mark.usefixtures("of_process")
 def test_FAIR2_a_silent_server_blocks_no_thread_of_the_worker(environment, model, nothing_under_way):
-    """The task returns at once, and twenty such tests leave the loop and its agents alone."""
+    """The task returns at once, and twenty such tests delay no run on the event loop."""
     model.script(model="silent", mode="nofirst")
     team = environment.team
     for _ in range(20):

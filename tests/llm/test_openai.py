@@ -1,4 +1,4 @@
-"""What is particular to the direct wire: reading bytes cut anywhere, connections, hosts, and servers with habits."""
+"""The OpenAI adapter: bytes in parts of any size, connections, hosts, and peculiarities of servers."""
 
 import json
 from collections.abc import AsyncIterator
@@ -102,7 +102,7 @@ def test_a_last_line_without_a_line_break_is_parsed() -> None:
 
 
 def test_RUN12_calls_with_one_index_are_distinguished_by_their_ids() -> None:
-    """Some servers number every call 0."""
+    """Some servers send index 0 for every call."""
     _, stream = read(
         frames(
             {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "x", "arguments": '{"n": '}}]},

@@ -77,7 +77,7 @@ def test_known_models_have_the_names_that_specs_use() -> None:
 
 
 def test_litellm_is_imported_neither_by_prices_nor_by_client() -> None:
-    """It takes seconds and 185 MB: the worker pays that when it first needs it, the web process never."""
+    """The import takes seconds and 185 MB: only a worker may do it, when it is first needed."""
     code = "import sys, llm.client, llm.prices as p; p.list_known_models('openai'); sys.exit('litellm' in sys.modules)"
     env = {"DJANGO_SETTINGS_MODULE": "config.settings", "PATH": ""}
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0

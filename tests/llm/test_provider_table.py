@@ -1,4 +1,4 @@
-"""The table of providers is whole, and refuses what is not in it."""
+"""The table of providers is complete, and refuses unknown providers and options."""
 
 import pytest
 

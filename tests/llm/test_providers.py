@@ -1,4 +1,4 @@
-"""Each provider of the table is asked at its own address, in its own way, with its own key."""
+"""Requests to each provider of the table have its address, its format and its key."""
 
 import asyncio
 import json
@@ -139,7 +139,7 @@ async def test_azure_answers_a_test_of_the_model(scripted: ScriptedModel) -> Non
 
 
 class BedrockAtTheScript(LiteLLMAdapter):
-    """Led to the scripted server; outside tests the address follows from the region."""
+    """Sends its requests to the scripted server. Outside tests, the address follows from the region."""
 
     url = ""
 

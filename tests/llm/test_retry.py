@@ -1,4 +1,4 @@
-"""One layer asks again, within bounds, and never once something was shown."""
+"""Only `llm.retry` retries requests, within limits, and never after the first chunk."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -20,7 +20,7 @@ ANSWER = Answer("Hi", "", (), Usage(), "stop", "m")
 
 
 class Failing:
-    """Fails as it was told, one error per ask; then answers. A chunk comes before the error when `shows`."""
+    """Raises the given errors, one per request; then it answers. A chunk comes before each error if `shows`."""
 
     def __init__(self, *errors: LLMError, shows: bool = False) -> None:
         self.errors = list(errors)
@@ -38,13 +38,13 @@ class Failing:
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No breaker of another test, and short waits over the wire."""
+    """Remove the breakers of other tests, and shorten the waits."""
     monkeypatch.setattr(retry, "BASE_DELAY_SECONDS", 0.002)
     retry._breakers.clear()
 
 
 def patient(llm: LLM, breaker: Breaker | None = None, slept: list[float] | None = None) -> RetryingModel:
-    """Retries without really waiting; `slept` takes the waits that were asked for."""
+    """Retry without waiting; `slept` gets the requested waits."""
     kept = breaker or Breaker()
 
     async def sleep(seconds: float) -> None:
@@ -204,7 +204,7 @@ async def test_RUN20_a_hundred_runs_send_few_requests_to_a_failing_endpoint(
 
 
 async def test_failures_of_one_tenant_pause_the_model_for_no_other(scripted: ScriptedModel) -> None:
-    """Also where all of them use the operator's key."""
+    """Also if all tenants use the operator's key."""
     scripted.script(mode="status", status=500)
     for _ in range(5):
         await failure_of(at(scripted, tenant="one"))

@@ -1,4 +1,4 @@
-"""The room in which agents are watched at work: saying things, waiting for what comes of it, looking at the log."""
+"""A chat with agents for tests of runs: posting messages, waiting for their runs, and reading the log."""
 
 import time
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class RunEnvironment:
             Notification.objects.all().delete()  # of the model: what tests look for comes after
 
     def post(self, text: str, *, by: Actor | None = None, chat: Chat | None = None, **more: Any) -> Message:
-        """Post a message; the engine, if there is one, gets its runs as Celery would submit them."""
+        """Post a message, and submit its runs to the engine, if there is one, as Celery would."""
         chat = chat or self.team.chat
         with transaction.atomic():
             message = chats.post_message(by or self.team.alice, chat.id, text=text, **more)[0]
@@ -44,14 +44,14 @@ class RunEnvironment:
             self.engine.submit(list(runs.values_list("pk", flat=True)))
 
     def add_agent(self, name: str, **fields: Any) -> Actor:
-        """Another agent in the room."""
+        """Add another agent to the chat."""
         with transaction.atomic():
             agent = make_agent(self.team.workspace, self.team.alice, name, **fields)
             chats.add_participant(self.team.alice, self.team.chat.id, agent.id)
         return agent
 
     def open_chat(self, title: str) -> Chat:
-        """Another chat of Alice with the agent alone."""
+        """Create another chat of Alice with the agent."""
         members = [self.team.robin.id]
         return chats.create_chat(self.team.alice, self.team.workspace.id, title=title, actor_ids=members)
 
@@ -59,12 +59,12 @@ class RunEnvironment:
         return list(Run.objects.filter(chat=self.team.chat, **which).order_by("pk"))
 
     def wait_until_idle(self, seconds: float = 10) -> list[Run]:
-        """Wait until nothing waits and nothing works; the runs of the room."""
+        """Wait until no run of the chat is queued or running, and return its runs."""
         self.wait(lambda: not Run.objects.filter(state__in=ACTIVE).exists(), seconds)
         return self.runs()
 
     def wait(self, condition: Callable[[], Any], seconds: float = 10) -> Any:
-        """Wait until this is true; what it was."""
+        """Wait until the function returns a true value, and return that."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if found := condition():
@@ -74,10 +74,10 @@ class RunEnvironment:
         raise AssertionError(f"It did not come true within {seconds} s. Runs: {states}")
 
     def log(self, *types: str) -> list[Message]:
-        """The room's log, after the lines of people coming in."""
+        """Return the log of the chat, without the first system messages."""
         rows = Message.objects.filter(chat=self.team.chat).exclude(type="MEMBER_JOINED").order_by("seq")
         return list(rows.filter(type__in=types) if types else rows)
 
     def list_answers(self, by: Actor | None = None) -> list[str]:
-        """What the agent has said."""
+        """Return the texts of the agent."""
         return [message.text for message in self.log("TEXT_MESSAGE") if message.author == (by or self.team.robin)]

@@ -32,7 +32,7 @@ def model(_scripted_model: ScriptedModel) -> ScriptedModel:
 
 @pytest.fixture
 def environment(team: Team, model: ScriptedModel, settings) -> RunEnvironment:
-    """The team in its room, its agents thinking with the scripted model; no worker yet."""
+    """The team in its chat, with agents that use the scripted model; no worker yet."""
     settings.ALLOW_PRIVATE_HOSTS = frozenset({model.host})
     settings.RUN_LEASE, settings.RUN_HEARTBEAT, settings.SWEEP_EVERY = 3.0, 0.5, 0.5
     return RunEnvironment(team, model)
@@ -40,7 +40,7 @@ def environment(team: Team, model: ScriptedModel, settings) -> RunEnvironment:
 
 @pytest.fixture
 def engine(environment: RunEnvironment) -> Iterator[Engine]:
-    """A worker's engine in this process, on real servers. No Celery: the sweeper and the test point it at runs."""
+    """An engine in this process with real servers and without Celery: tests and the sweeper submit runs to it."""
     engine = Engine()
     engine.start()
     environment.engine = engine
@@ -53,7 +53,7 @@ SHORT = {} if REAL else {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY"
 
 @pytest.fixture
 def start_worker(environment: RunEnvironment, settings) -> Iterator[Callable[..., Worker]]:
-    """Starts real workers with short leases; all of them are gone afterwards."""
+    """Return a function that starts real workers with short leases. They end with the test."""
     settings.SECRET_KEY = "of this test's own, and long enough to be taken for a real one"
     settings.SECRET_KEYS = [Fernet.generate_key().decode()]
     workers: list[Worker] = []

@@ -1,4 +1,4 @@
-"""Jobs watched from start to end: what was asked, what came of it, and how often that was recorded_ends."""
+"""A workspace for tests of jobs, which records the ends of jobs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class JobEnvironment:
         return []
 
     def start(self, kind: Any = "summary", *, subject_id: UUID | None = None, by: Actor | None = None) -> Run:
-        """A job for Alice; the engine, if there is one, is pointed at it as Celery would."""
+        """Start a job for Alice, and submit it to the engine, if there is one, as Celery would."""
         team = self.environment.team
         brief = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
         with transaction.atomic():
@@ -43,7 +43,7 @@ class JobEnvironment:
         return run
 
     def wait_for(self, run: Run, seconds: float = 10) -> Run:
-        """The job when it is over."""
+        """Return the job once it has ended."""
         self.environment.wait_until_idle(seconds)
         run.refresh_from_db()
         return run

@@ -1,4 +1,4 @@
-"""A harness for the loop without a database: it stores steps as lines of a log, can crash, and checks what happens."""
+"""A harness for the loop without a database. It stores steps in a log, can simulate crashes, and checks the calls."""
 
 from collections.abc import Callable
 from contextlib import aclosing
@@ -34,16 +34,16 @@ RUN = UUID(int=3)
 
 
 async def find_no_authors() -> list[Actor]:
-    """Whose words are read in these tests."""
+    """Return no authors."""
     return []
 
 
 class Crash(BaseException):
-    """The process died here. Nothing that looks after errors sees it."""
+    """A simulated death of the process. No `except Exception` catches it."""
 
 
 class Broken(BaseException):
-    """The loop broke its promise; not an `Exception`, which the toolbox would take for a tool's."""
+    """The loop broke a rule. Not an `Exception`, which the toolbox would treat as an error of a tool."""
 
 
 class Number(ToolArgs):
@@ -81,7 +81,7 @@ class LoopHarness:
         self.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "begin"}))
 
     def moment(self) -> None:
-        """Here a process may die."""
+        """A moment at which the process may die."""
         self.moments += 1
         if self.moments in self.crash_at:
             self.crashes += 1
@@ -118,7 +118,7 @@ class LoopHarness:
         return text
 
     def find_known_results(self, open_calls: list[ToolCall]) -> dict[str, ToolResult]:
-        """As the runner does it: what was done is done; what was begun and may not be repeated is not repeated."""
+        """Return the known results as `history.find_known_results` does."""
         known: dict[str, ToolResult] = {}
         for call in open_calls:
             if call.id in self.results:
@@ -128,7 +128,7 @@ class LoopHarness:
         return known
 
     async def process(self, llm: ScriptedLLM, *, max_steps: int) -> None:
-        """One worker process: rebuild, drive, store; raises `Crash` when it dies."""
+        """Simulate one process: rebuild the conversation, run the loop, store its steps. Raises `Crash` if it dies."""
         made = build_transcript(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, chat=CHAT)
         context = ToolContext(Actor(name="Scribe"), None, None, RUN, "", find_authors=find_no_authors)
         box = Toolbox(

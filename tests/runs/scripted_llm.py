@@ -1,4 +1,4 @@
-"""A model for tests of the loop, without any network: it answers by a script, and checks what it is asked."""
+"""A model for tests of the loop, without a network: it answers by a script, and checks the conversation."""
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
@@ -7,7 +7,7 @@ from llm.protocol import LLMError
 
 
 class AskedTooEarly(AssertionError):
-    """The model was asked while a call of its had no answer: providers refuse that."""
+    """The conversation has a call without a result, which providers refuse."""
 
 
 class ScriptedLLM:
@@ -34,18 +34,18 @@ class ScriptedLLM:
 
 
 def said(text: str) -> Answer:
-    """An answer without calls."""
+    """Return an answer without calls."""
     return Answer(text, "", (), Usage(10, len(text)), "stop", "scripted")
 
 
 def called(*calls: tuple[str, str], finish: str = "tool_calls", text: str = "") -> Answer:
-    """An answer that makes calls: (name, arguments)."""
+    """Return an answer with calls: (name, arguments)."""
     made = tuple(ToolCall("", name, arguments, index=n) for n, (name, arguments) in enumerate(calls))
     return Answer(text, "", made, Usage(10, 5), finish, "scripted")
 
 
 def unanswered(turns: Sequence[Turn]) -> list[str]:
-    """The calls, by id, that are not followed by exactly one answer before the next turn of anybody else."""
+    """Return the ids of calls that are not followed by exactly one result before the next other turn."""
     wrong: list[str] = []
     open_calls: list[str] = []
     for turn in turns:

@@ -1,4 +1,4 @@
-"""The sidebar's "at work": told when it changes, several agents together, and never left as it was."""
+"""The frames with the agents that have started or stopped working."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ def recording(environment):
 
 
 def told(recording):
-    """What was told so far: the names of the agents that work, and of those that do not any more."""
+    """Return the published names: of agents that work, and of agents that have stopped."""
     frames = [json.loads(one["text"]) for one in recording.get_received() if one.get("kind") == "agent_states"]
     return [(frame["working"], frame["idle"]) for frame in frames]
 

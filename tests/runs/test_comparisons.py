@@ -1,4 +1,4 @@
-"""Production and the draft answer one message side by side, and the room votes (ADR 0012)."""
+"""Comparisons: production and the draft answer one message, and people vote (ADR 0012)."""
 
 import pytest
 from django.db import transaction
@@ -28,7 +28,7 @@ def place(team, who="alice"):
 
 @pytest.fixture
 def applied(team):
-    """A draft of Robin that answers in the room."""
+    """A draft of Robin that answers in the chat."""
     draft = drafts.claim_draft(**place(team), content=PIRATE)
     return drafts.apply_draft(**place(team), revision=draft.revision)
 
@@ -43,19 +43,19 @@ def ballot(team, message, who, choice):
 
 
 def sides(environment):
-    """What was said, by side."""
+    """Return the answers by side."""
     said = [message for message in environment.log("TEXT_MESSAGE") if message.payload.get("stamp")]
     return {message.payload["stamp"]["side"]: message for message in said if message.payload["stamp"].get("side")}
 
 
 def asked_of(environment, prompt):
-    """The request of the side with this prompt."""
+    """Return the request of the side with this prompt."""
     found = [r.body for r in environment.model.requests if r.body["messages"][0]["content"].startswith(prompt)]
     return found[0]
 
 
 def both(environment):
-    """Each side says which it is."""
+    """Let each side answer with its name."""
     environment.model.script(text="from production", system="Answer.")
     environment.model.script(text="from the draft", system="pirate")
 

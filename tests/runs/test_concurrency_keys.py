@@ -1,4 +1,4 @@
-"""One run at a time in a concurrency key, others beside it; what arrives meanwhile is taken in, once (RUN17)."""
+"""One active run per concurrency key, concurrent runs of other keys, and messages during a run (RUN17)."""
 
 import threading
 import time
@@ -144,7 +144,7 @@ def test_a_message_during_the_last_answer_gets_its_own_answer(environment):
 
 
 def test_a_queued_run_whose_message_was_read_ends_without_an_answer(environment, engine):
-    """A repeated run reads the room as well; the wake that waited behind it has nothing left to do."""
+    """A retry reads the whole chat, so the queued run behind it has nothing left to do."""
     from runs.services import runs
 
     environment.model.script(mode="status", status=400, times=1)

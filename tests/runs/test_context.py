@@ -1,4 +1,4 @@
-"""The log as a model sees it."""
+"""The conversation that is built from the log."""
 
 import json
 from uuid import UUID, uuid4

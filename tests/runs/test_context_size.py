@@ -1,4 +1,4 @@
-"""How much of a chat a run reads when it begins: what can fit, whatever the chat holds."""
+"""How much of a chat is read at the start of a run: the messages that may fit, however long the chat is."""
 
 import pytest
 

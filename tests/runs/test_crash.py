@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
 
 def ten_steps(environment):
-    """A run that calls a tool nine times, saying something each time, and answers."""
+    """Return a run that calls a tool nine times, with a text each time, and answers."""
     environment.model.reset()
     environment.model.script(text="That was all.", every=0.02)
     for hour in range(9, 0, -1):
@@ -28,7 +28,7 @@ def ten_steps(environment):
 
 
 def whole(environment, run):
-    """The invariants of a run that has ended: nothing lost, nothing twice."""
+    """Check the invariants of an ended run: no step is missing or repeated."""
     rows = [row for row in environment.log() if row.run_id == run.id]
     calls = Counter(row.payload["call_id"] for row in rows if row.type == "TOOL_CALL")
     results = Counter(row.payload["tool_call_id"] for row in rows if row.type == "TOOL_RESPONSE")
@@ -47,7 +47,7 @@ def whole(environment, run):
 
 
 def until_taken_over(environment, run):
-    """Seconds until another worker has it, or it is over."""
+    """Return the seconds until another worker has the run, or it has ended."""
     started = time.monotonic()
     environment.wait(lambda: not Run.objects.filter(pk=run.pk, attempt=1, state__in=ACTIVE).exists(), 15)
     return round(time.monotonic() - started, 1)

@@ -1,4 +1,4 @@
-"""The tasks of queued runs reach workers by Celery; without Redis nothing fails and nothing waits (RUN4)."""
+"""The tasks of queued runs reach workers through Celery; without Redis, posting neither fails nor waits (RUN4)."""
 
 import json
 import time

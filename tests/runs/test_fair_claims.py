@@ -1,4 +1,4 @@
-"""FAIR1: no workspace and no person takes the slots of all others: shares, turns, and what is counted."""
+"""FAIR1: no workspace and no person uses the slots of all others: shares, turns, and which runs count."""
 
 from itertools import count
 
@@ -36,7 +36,7 @@ def slots(settings):
 
 
 def queued(team, number, *, person=None, workspace=None):
-    """Runs that wait, each in a concurrency key of its own."""
+    """Return queued runs, each with its own concurrency key."""
     return Run.objects.bulk_create(
         RunFactory.build_batch(
             number, workspace=workspace or team.workspace, chat=team.chat, agent=team.robin, spec=team.robin.current_spec,
@@ -47,7 +47,7 @@ def queued(team, number, *, person=None, workspace=None):
 
 
 def claim_all(slots):
-    """What a worker claims that offers all its free slots; the runs in the order in which they begin."""
+    """Return the runs that a worker with free slots claims, in the order of their start."""
     claimed = []
     for id in slots.choose_runs(claims.list_waiting(200, excluded=slots.list_full_ids())):
         run = claims.claim_run(id, "here:1:a", slots=slots)
@@ -105,7 +105,7 @@ def test_FAIR1_a_person_has_one_share_in_all_their_workspaces(environment, slots
 
 
 def test_FAIR1_many_tenants_together_leave_a_slot_for_the_next(slots):
-    """Whoever makes workspaces and people in numbers gets ever less for each."""
+    """The more workspaces and people share the slots, the fewer each gets."""
     tenants = [new_id() for _ in range(5)]
     taken = [slots.reserve_slot(Run(workspace_id=id, on_behalf_of_id=None)) for _ in range(20) for id in tenants]
     assert 15 <= sum(taken) < 20
@@ -113,7 +113,7 @@ def test_FAIR1_many_tenants_together_leave_a_slot_for_the_next(slots):
 
 
 def test_FAIR1_a_run_that_is_claimed_twice_at_once_uses_one_slot(slots, settings):
-    """A hint and the sweeper may point at the same run, and only one of the two claims gets it."""
+    """A task and the sweeper may submit the same run; only one of the two claims succeeds."""
     settings.RUNS_PER_PERSON = 2
     person_id = new_id()
     run, *others = (Run(workspace_id=new_id(), on_behalf_of_id=person_id) for _ in range(3))
@@ -162,7 +162,7 @@ def test_FAIR1_a_refused_claim_costs_one_query(environment, slots, django_assert
 
 
 def test_FAIR1_undispatched_runs_are_picked_in_turns(environment):
-    """Who waits without a hint is found, however many older ones wait for others."""
+    """A run without a task is found, however many older runs of others wait."""
     queued(environment.team, 250)
     dora = make_person("Dora")
     with transaction.atomic():
@@ -198,7 +198,7 @@ def _second_room(environment):
 
 
 def runs_read():
-    """How many rows of runs this transaction has read so far."""
+    """Return how many rows of runs this transaction has read."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'runs_run'"

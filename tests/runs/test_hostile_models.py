@@ -1,4 +1,4 @@
-"""A model that answers without measure ends its own answer, and nothing else (FAIR5)."""
+"""A model whose answers exceed all limits affects only its own run (FAIR5)."""
 
 import asyncio
 import json
@@ -77,7 +77,7 @@ def test_FAIR5_sixteen_of_four_hundred_calls_are_made_and_the_model_reads_that(e
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
 def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(environment, model, monkeypatch):
-    """Whatever it is that cannot be stored: it cannot the next time either, and no worker has died of it."""
+    """A value that cannot be stored can never be stored, and no crash is counted for it."""
 
     def refused(*args, **kwargs):
         with connection.cursor() as cursor:

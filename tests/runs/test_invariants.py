@@ -1,4 +1,4 @@
-"""The checker of invariants notices each fault that it is for."""
+"""The checker of invariants finds each of the faults that it checks for."""
 
 import pytest
 from django.db import connection
@@ -28,7 +28,7 @@ FAULTS = {
 
 @pytest.fixture
 def done(environment, engine):
-    """A run with a call, come to its end; nothing is broken."""
+    """A completed run with a call, which breaks no invariant."""
     environment.model.script(text="It is late.")
     environment.model.script(calls=[CALL], times=1)
     environment.post("What time is it?")

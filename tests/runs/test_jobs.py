@@ -1,4 +1,4 @@
-"""Jobs: runs without a chat, by the same engine and in the same ledger; their end is told once (RUN1–RUN3, RUN6, RUN16)."""
+"""Jobs: runs without a chat, with the same engine and ledger; their hook is called once (RUN1–RUN3, RUN6, RUN16)."""
 
 import json
 import time
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def job_environment(environment, monkeypatch):
-    """A team whose jobs are watched; no worker yet."""
+    """A team whose jobs are recorded; no worker yet."""
     room = JobEnvironment(environment)
     monkeypatch.setattr("runs.hooks.job_ended._listeners", (room.on_job_ended,))
     return room

@@ -1,4 +1,4 @@
-"""Summaries and merges from the deed to what is seen of it, with an engine and a model at the other end."""
+"""Summaries and merges from the request to their result, with an engine and a model."""
 
 import json
 
@@ -18,7 +18,7 @@ def board(environment):
 
 
 def done(environment):
-    """All jobs; the engine is pointed at them as Celery would."""
+    """Return all jobs once they have ended, after submitting them to the engine as Celery would."""
     environment.engine.submit(list(Run.objects.filter(state="queued").values_list("pk", flat=True)))
     environment.wait_until_idle(20)
 
@@ -63,7 +63,7 @@ def test_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, bo
 
 
 def test_many_summaries_and_answers_in_one_chat_cause_no_deadlock(environment, board):
-    """Both take the room before the run: no deadlock, and nothing is told twice."""
+    """Both lock the chat before the run: there is no deadlock, and each hook is called once."""
     environment.model.script(text="A short answer.", every=0.01)
     for number in range(8):
         board.suggest(LOUDER + f"LogEntry {number}.\n", "bob" if number % 2 else "carol")

@@ -1,4 +1,4 @@
-"""People who change many things at once stand in one line: the workspace, the chats by id, then anything else."""
+"""Concurrent changes lock in one order: the workspace, the chats by id, then other rows."""
 
 import pytest
 from django.db import transaction

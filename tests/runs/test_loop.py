@@ -215,7 +215,7 @@ async def test_a_conversation_is_shortened_once_per_answer():
 
 
 async def test_the_input_of_a_job_is_never_shortened():
-    """A merge of half the texts would lose the other half."""
+    """A merge of half of the texts would lose the other half."""
     harness = LoopHarness(budget=None)
     harness.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "x" * 9_000}))
     llm = ScriptedLLM([TOO_LONG, said("never")])

@@ -1,4 +1,4 @@
-"""Any script of answers, bad calls, news, stops and crashes, and what holds in each."""
+"""Random scripts of answers, malformed calls, new messages, stops and crashes, and the rules that always hold."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The operator's own merge service: a signed request over the wire, and its JSON answer as the answer of the job."""
+"""The merge service of the operator: a signed request, and its JSON answer as the answer of the job."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ SEGMENTS = {"segments": [{"text": "Be brief.\n", "from": ["s1"]}], "conflicts": 
 
 
 class MergeService:
-    """A service that checks the signature as the specification says, and answers with `status`, `body` after `pause`."""
+    """A service that checks the signature by the specification, and answers with `status` and `body` after `pause`."""
 
     def __init__(self) -> None:
         self.status, self.body, self.pause = 200, json.dumps(SEGMENTS).encode(), 0.0
@@ -58,7 +58,7 @@ class MergeService:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def take(self, headers: dict[str, str], body: bytes) -> int:
-        """The status of the answer; 401 for a wrong signature."""
+        """Return the status of the answer; 401 for a wrong signature."""
         sent = {name.lower(): value for name, value in headers.items()}
         self.asked.append(json.loads(body) | {"headers": sent})
         signed_text = b".".join([sent["webhook-id"].encode(), sent["webhook-timestamp"].encode(), body])

@@ -1,4 +1,4 @@
-"""RUN9: a run that takes its process down each time is tried three times and fails; those beside it come to their ends."""
+"""RUN9: a run that kills its process each time is tried three times and fails; other runs of the process are completed."""
 
 import resource
 

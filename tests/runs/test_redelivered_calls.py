@@ -1,4 +1,4 @@
-"""RUN15: a worker is killed when a tool has asked a server outside and its result is not stored."""
+"""RUN15: a worker is killed after a tool has sent a request to another server and before the result is stored."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""RUN5: the wire to Redis breaks again and again, or falls silent: the worker hears again, or is started again."""
+"""RUN5: connections to Redis break repeatedly or become silent: the worker receives tasks again, or is restarted."""
 
 import time
 
@@ -73,7 +73,7 @@ def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, st
 
 
 def left(patience, queue, *, hears=False, seconds=1.5):
-    """Whether a watchdog would end its process, with this in the queue."""
+    """Return whether a watchdog would end its process, with these tasks in the queue."""
     server = redis.from_url(django_settings.REDIS_URL)
     server.delete("runs", "work")
     if queue:

@@ -45,7 +45,7 @@ Way = Callable[[RunEnvironment, str], None]
 
 
 def says(room: RunEnvironment, order: str) -> None:
-    """A suggester orders it, and an editor has the agent answer."""
+    """A suggester writes the instruction, and an editor wakes the agent."""
     room.post(order, by=room.team.bob, wake="nobody")
 
 
@@ -76,7 +76,7 @@ def applies_a_prompt(room: RunEnvironment, order: str) -> None:
 
 
 def talks_another_agent_into_it(room: RunEnvironment, order: str) -> None:
-    """The other agent repeats what the suggester wrote, to this one."""
+    """Another agent repeats the instruction of the suggester."""
     wren = room.add_agent("Wren")
     says(room, order)
     room.post(f"@robin {order}", by=wren, wake="nobody")
@@ -88,7 +88,7 @@ WAYS: tuple[Way, ...] = (
 
 
 def obey(room: RunEnvironment, prompt: str = OWNED) -> None:
-    """Whatever is asked, the model calls the tool, and then says that it did."""
+    """Let the model call the tool whatever the conversation is, and then say so."""
     call = {"name": "revise_prompt", "arguments": json.dumps({"prompt": prompt, "reason": "as the editor wished"})}
     room.model.script(calls=[call], then={"text": "Done."})
 
@@ -123,7 +123,7 @@ def test_FAIR8_no_instruction_of_a_suggester_is_executed_with_the_rights_of_an_e
 
 
 def alone(room: RunEnvironment, *others: Any) -> Any:
-    """A chat of the editor's with the agent, and whom they ask in."""
+    """A chat of the editor with the agent."""
     with transaction.atomic():
         return chats.create_chat(
             room.team.alice,

@@ -1,4 +1,4 @@
-"""A run from the message to the answer, on a real database, with an engine and a model over the wire."""
+"""Runs from the message to the answer, with a real database, an engine and a scripted model over HTTP."""
 
 import pytest
 from django.db import connections, transaction

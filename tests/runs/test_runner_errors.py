@@ -1,4 +1,4 @@
-"""Models that fail, stall, break off or call nonsense, over the wire, and what is left of it in the room."""
+"""Models that fail, stall, break off or send malformed calls, and the messages and rows of their runs."""
 
 from uuid import uuid4
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def outcome(environment):
-    """The run's state and code, and the room's log after the question."""
+    """Return the state and the error code of the run, and the log after the question."""
     [run] = environment.wait_until_idle()
     return (run.state, run.error_code), [row.type for row in environment.log()[1:]]
 
@@ -78,7 +78,7 @@ def test_RUN11_an_answer_cut_in_the_middle_is_requested_again_and_is_complete(en
 
 
 def test_RUN11_a_run_that_retries_keeps_its_lease(environment):
-    """Beats of the heart that read the attempt of before, or the one of after, take nothing for lost."""
+    """A heartbeat that reads the previous or the next attempt does not cancel the run."""
     environment.model.script(text="one two three four five six seven eight nine ten", every=0.2)
     environment.model.script(mode="cleancut", after=3, text="this is only the beginning", times=1, every=0.3)
     environment.post("hello")
@@ -108,7 +108,7 @@ MODEL_IS_SMALL = "This model's maximum context length is 4096 tokens, you asked 
 
 
 def test_a_message_too_long_for_its_model_is_shortened_and_answered(environment):
-    """The provider's limit is lower than what is known of it: the whole of the conversation is one message."""
+    """The limit of the provider is lower than the known one, and the conversation is a single message."""
     environment.model.script(text="short enough")
     environment.model.script(mode="status", status=400, times=1, error=MODEL_IS_SMALL)
     text = "BEGIN " + "word " * 10_000 + "END"
@@ -240,7 +240,7 @@ def test_RUN20_a_request_to_a_failing_provider_is_tried_three_times_and_its_key_
 
 
 def test_failures_of_a_model_are_counted_per_workspace(environment):
-    """With the operator's key all ask the same model: one that is refused for its own requests rests it for no other."""
+    """All use the operator's key; the failures of one workspace pause the model for no other."""
     environment.model.script(mode="status", status=500, retry_after="0")
     environment.post("hello")
     environment.wait_until_idle()
@@ -288,7 +288,7 @@ def test_RUN12_calls_with_repeated_ids_are_distinguished(environment, bad):
 
 @pytest.fixture
 def hanging_tool(environment):
-    """A tool that never comes to an end, given to robin."""
+    """A tool of Robin that never ends."""
 
     class Hang(Tool):
         """Wait for ever."""

@@ -1,4 +1,4 @@
-"""A run in which an agent reads a page: the model gets it fenced off, and its answer says where it is from."""
+"""Runs that read a page: the model gets it between marks, and the answer has its source."""
 
 import threading
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class _Page(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site(environment, settings) -> Iterator[str]:
-    """A site, and the tool to read it, given to robin."""
+    """A site, and the tool of Robin that reads it."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{server.server_port}"

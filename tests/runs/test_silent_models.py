@@ -1,4 +1,4 @@
-"""RUN10: many models at once that say nothing, stall or drip for ever: each is left at its limit, as the models saw it."""
+"""RUN10: requests to many silent, stalling or slow models at once end at their time limits, as the models see it."""
 
 from collections import Counter
 from typing import Any

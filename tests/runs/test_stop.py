@@ -1,4 +1,4 @@
-"""Stop and retry: by the control channel, by the heartbeat, of what waits, and who may (RUN16)."""
+"""Stop and retry: by the control message, by the heartbeat, of queued runs, and who may (RUN16)."""
 
 import threading
 import time
@@ -55,7 +55,7 @@ def test_RUN16_stop_closes_the_connection_to_the_model_and_keeps_the_streamed_te
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("step", ["record_answer", "record_retry"])
 def test_RUN16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_once(environment, monkeypatch, step):
-    """The step is stored to its end; then the run ends as what it has become by it, and each request is billed once."""
+    """The step is stored, then the run ends, and each request has one ledger entry."""
     storing, go_on, store = threading.Event(), threading.Event(), getattr(ChatRun, step)
 
     def store_slowly(*what):
@@ -141,7 +141,7 @@ def test_a_suggester_stops_what_works_for_them_and_nothing_else(environment):
 
 
 def test_the_person_who_triggered_a_run_may_stop_it_when_it_works_for_another_person(environment):
-    """Bob asked, and Alice had it tried again: it works for Alice now. Dora has nothing to do with it."""
+    """Bob's message is retried by Alice: the run works for Alice. Dora is not involved."""
     team, dora = environment.team, make_person("Dora")
     with transaction.atomic():
         workspaces.join_workspace(dora, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)

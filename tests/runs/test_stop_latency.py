@@ -1,4 +1,4 @@
-"""RUN16: many stops, each timed by whoever is left: the model, or the server that a tool asks."""
+"""RUN16: many stops, whose time is measured by the model or by the server that a tool calls."""
 
 import time
 
@@ -17,14 +17,14 @@ STOPS = N * 5 if IS_CHAOS else 3
 
 
 def check(took, limit, what):
-    """All but one in a hundred within the limit."""
+    """Check that all but one percent are within the limit."""
     took.sort()
     report(f"{len(took)} stops {what}: p50 {took[len(took) // 2]:.3f} s, most {took[-1]:.3f} s")
     assert took[(len(took) - 1) * 99 // 100] < limit
 
 
 def stop(environment):
-    """Stop the run that is at work; when that was asked."""
+    """Stop the running run, and return the time of the request."""
     run = Run.objects.get(state="running")
     asked = time.time()
     runs.stop_run(actor=environment.team.alice, run_id=run.id)
@@ -32,7 +32,7 @@ def stop(environment):
 
 
 def stopped_models(environment, count):
-    """Seconds between each stop and the end of the model's stream."""
+    """Return the seconds between each stop and the end of the stream."""
     took = []
     for number in range(count):
         environment.model.reset()

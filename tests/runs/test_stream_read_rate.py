@@ -1,4 +1,4 @@
-"""FAIR1 for what models say: a worker reads for everybody, and one workspace's models get their share of that."""
+"""FAIR1 for the answers of models: one event loop reads for all workspaces, and each has a share."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is seen of a run while it speaks: deltas, the partial text for newcomers, and the durable row after them."""
+"""The frames of a running run: chunks, the partial text for new subscribers, and the durable row after them."""
 
 import json
 
@@ -15,7 +15,7 @@ STREAMS = 100 if chaos.IS_CHAOS else 20
 
 
 class Frames:
-    """Every frame of the room, as it went out."""
+    """All frames of the chat, as they were sent."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording

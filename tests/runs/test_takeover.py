@@ -1,4 +1,4 @@
-"""Leases: who has lost one writes nothing; whoever takes over makes one message of it (RUN1, RUN3, RUN6)."""
+"""Leases: a worker that has lost one writes nothing; the worker that reclaims the run writes one message (RUN1, RUN3, RUN6)."""
 
 import asyncio
 import threading
@@ -243,7 +243,7 @@ def test_a_run_that_could_not_be_stored_is_queued_again_without_a_crash(environm
 
 
 def test_a_run_that_can_never_be_stored_ends_at_its_time_limit(environment, engine):
-    """So that one for which no crash is counted is not begun for ever."""
+    """A run for which no crash is counted is not started for ever."""
     run = claimed(environment, owner=engine.owner)
     Run.objects.update(started_at=Now() - timedelta(hours=2))
     environment.wait_until_idle()
@@ -253,7 +253,7 @@ def test_a_run_that_can_never_be_stored_ends_at_its_time_limit(environment, engi
 
 @pytest.fixture
 def refused_steps(db):
-    """PostgreSQL takes no step, as when it is too large: 54000, program limit exceeded."""
+    """Let PostgreSQL refuse all steps, as if they were too large: 54000, program limit exceeded."""
     with connection.cursor() as cursor:
         cursor.execute("""
             CREATE FUNCTION refuse_step() RETURNS trigger LANGUAGE plpgsql
@@ -273,7 +273,7 @@ def test_a_refusal_by_the_database_ends_the_run_at_its_first_attempt(environment
 
 
 def stalled(owner):
-    """What a sweeper does with a run of this owner whose lease is over; the run afterwards."""
+    """Sweep a run of this owner with an expired lease, and return the run."""
     expire(run := Run.objects.get())
     Run.objects.update(lease_owner=owner)
     engine: Any = IdleEngine()
@@ -320,7 +320,7 @@ def test_a_process_of_another_host_is_presumed_dead_and_withdraws_the_crash_if_i
 
 
 async def test_a_memory_error_is_reported_although_the_caller_was_cancelled():
-    """A run that is cancelled meanwhile does not hear of it; its process has to end all the same (RUN9)."""
+    """The cancelled run does not get the exception; the process has to end all the same (RUN9)."""
     told, begun, go_on = [], threading.Event(), threading.Event()
     sections = DatabaseExecutor(1, "test", on_memory_error=lambda: told.append(True))
 

@@ -1,4 +1,4 @@
-"""Making calls: settings of an agent, results too long, tools that break, and the record that goes with a transaction."""
+"""Tool calls: settings of an agent, long results, exceptions, and the result that is stored with the transaction."""
 
 import asyncio
 import time
@@ -127,7 +127,7 @@ def test_tools_that_are_removed_disabled_or_misconfigured_are_left_out():
 
 @pytest.fixture
 def note(environment):
-    """A tool that writes in our database, given to robin; how it behaves is set by its `behaviour`."""
+    """A tool of Robin that writes our database; its `behaviour` can be set."""
 
     class Note(Tool):
         """Rename the agent."""
@@ -239,7 +239,7 @@ def test_RUN16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
     ("name", "has_written"), [("it", True), ("revise_prompt", True), ("web_fetch", False), ("x", False)]
 )
 async def test_a_tool_that_wrote_is_known_although_the_agent_has_lost_it_since(name, has_written):
-    """So an answer that breaks off after it is not asked for again (RUN11)."""
+    """So an answer that breaks off after it is not requested again (RUN11)."""
     made = box(lambda tool, ctx, args: "")
     made.past_calls.append(ToolCall("call_1", name, "{}"))
     assert made.has_written is has_written

@@ -1,4 +1,4 @@
-"""Runs that PostgreSQL refuses to begin or to store: they are tried so often and no more, and hold up no other."""
+"""Runs that PostgreSQL refuses to start or to store: their tries are limited, and they delay no other run."""
 
 from contextlib import contextmanager
 from typing import Any, cast
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @contextmanager
 def refused(table, when, *, event="INSERT", state="23000", at_commit=False, times=1_000_000):
-    """PostgreSQL refuses such a row, so many times."""
+    """Let PostgreSQL refuse such a row, so many times."""
     kind = "CONSTRAINT TRIGGER refuse AFTER" if at_commit else "TRIGGER refuse BEFORE"
     late = "DEFERRABLE INITIALLY DEFERRED" if at_commit else ""
     with connection.cursor() as cursor:

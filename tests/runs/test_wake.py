@@ -1,4 +1,4 @@
-"""Whom a message wakes, and what the composer is told before it is sent."""
+"""Which agents a message wakes, and the preview of that for the composer."""
 
 import pytest
 from django.db import transaction
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def crowd(environment):
-    """Robin and Scribe in one room."""
+    """Robin and Scribe in one chat."""
     environment.scribe = environment.add_agent("Scribe", handle="scribe")
     return environment
 
 
 def woken(environment, text, **more):
-    """The handles of the agents that this message wakes."""
+    """Return the handles of the agents that this message wakes."""
     before = {run.id for run in environment.runs()}
     environment.post(text, **more)
     return sorted(run.agent.handle for run in environment.runs() if run.id not in before)

@@ -1,4 +1,4 @@
-"""A stranger's site, which the operator allows to be read."""
+"""A site of another server, which the operator allows to be read."""
 
 from collections.abc import AsyncIterator
 

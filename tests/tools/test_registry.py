@@ -1,4 +1,4 @@
-"""A tool is checked when its class is defined."""
+"""The class of a tool is checked when it is registered."""
 
 import pytest
 from pydantic import ValidationError
