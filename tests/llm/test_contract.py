@@ -17,7 +17,7 @@ from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
 
-# litellm keeps its connections by loop: so all tests here share one, and close what it kept.
+# litellm keeps connections per event loop: all tests share one, and close its connections.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 KEY = "canary-4711-not-an-ordinary-key"
 SHORT = Timeouts(first=0.5, idle=0.4, total=5.0)
@@ -31,7 +31,7 @@ Make = Callable[..., LLM]
 
 
 class LiteLLMAtTheScript(LiteLLMAdapter):
-    """litellm with a provider of OpenAI's format, whose address is the scripted server. Outside tests, litellm never gets an address."""
+    """litellm with a provider of OpenAI's format at the scripted server. Outside tests, litellm never gets an address."""
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"deepseek/{model}", "api_base": self._endpoint.api_base}
@@ -54,11 +54,11 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
     params=[OpenAIAdapter, AzureAtTheScript, LiteLLMAtTheScript],
     ids=["direct", "azure", "litellm"],
 )
-async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIterator[type[LLM]]:
+async def adapter_class(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIterator[type[LLM]]:
     """The kind of adapter. litellm is imported first, because that takes longer than the tested limits."""
     if request.param is LiteLLMAtTheScript:
         endpoint = Endpoint("deepseek", server.api_base, Secret(KEY), "system")
-        server.reset()  # of what the test before has scripted
+        server.reset()  # remove the script of the previous test
         await all_of(LiteLLMAtTheScript(endpoint, Timeouts()), request_of())
     yield request.param
     if request.param is LiteLLMAtTheScript:
@@ -67,14 +67,14 @@ async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIt
 
 
 @pytest.fixture
-def make(wire: Callable[..., LLM], scripted: ScriptedModel) -> Make:
+def make(adapter_class: Callable[..., LLM], scripted: ScriptedModel) -> Make:
     """Return a function that makes such an adapter for the scripted server."""
-    if wire is AzureAtTheScript:
+    if adapter_class is AzureAtTheScript:
         address, options = f"{scripted.url}/azure", {"api_version": "2024-10-21"}
         endpoint = Endpoint("azure", address, Secret(KEY), "workspace", options)
     else:
         endpoint = Endpoint("deepseek", scripted.api_base, Secret(KEY), "workspace")
-    return lambda timeouts=SHORT: wire(endpoint, timeouts)
+    return lambda timeouts=SHORT: adapter_class(endpoint, timeouts)
 
 
 def request_of(text: str = "Hello", *, prompt: str = "Be brief.", **more: Any) -> Request:
@@ -206,7 +206,7 @@ async def test_RUN11_an_end_before_the_first_chunk_is_an_error(make: Make, scrip
 
 
 async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) -> None:
-    # litellm drops such a line in this provider's shape; in the shapes that it is used for it does not (test_llm_litellm).
+    # litellm drops such a line in this format, but not in the formats that it is used for (test_litellm.py).
     scripted.script(mode="badjson", after=2)
     endpoint = Endpoint("openai_compatible", scripted.api_base, Secret(KEY), "workspace")
     _, error = await failure_of(OpenAIAdapter(endpoint, SHORT), request_of())
@@ -298,15 +298,15 @@ async def test_RUN16_cancelling_closes_the_connection_to_the_provider_at_once(
 ) -> None:
     scripted.script(mode="drip", every=0.02, count=5000)
     llm = make(Timeouts())
-    begun = asyncio.Event()
+    started = asyncio.Event()
 
     async def read() -> None:
         async with aclosing(llm.ask(request_of())) as parts:
             async for _ in parts:
-                begun.set()
+                started.set()
 
     task = asyncio.create_task(read())
-    await asyncio.wait_for(begun.wait(), 20)
+    await asyncio.wait_for(started.wait(), 20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -68,7 +68,7 @@ async def test_the_demo_model_does_not_merge() -> None:
     assert await of_shipped("merger", "anything") == "I am the demo model and cannot merge texts."
 
 
-# --- told how to be from now on -----------------------------------------------------------------------------------
+# --- permanent instructions -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

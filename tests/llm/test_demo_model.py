@@ -219,7 +219,7 @@ async def test_an_address_is_fetched_with_a_tool_that_takes_one() -> None:
     assert json.loads(answer.calls[0].arguments) == {"url": "https://example.com/a?b=1"}
 
 
-# --- small skills -------------------------------------------------------------------------------------------------
+# --- citing, repeating, languages -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": 
 ASK = Request("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "Hello")], [ZONE])
 
 
-class AtTheScript(LiteLLMAdapter):
+class ScriptedLiteLLM(LiteLLMAdapter):
     """Sends its requests to the scripted server. Outside tests, litellm never gets an address."""
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
@@ -33,9 +33,9 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
     return server
 
 
-def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMAdapter:
+def build_adapter(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMAdapter:
     endpoint = Endpoint("anthropic", scripted.url, Secret("canary-key-of-a-tenant"), "workspace")
-    return AtTheScript(endpoint, timeouts or Timeouts(10, 2, 20))
+    return ScriptedLiteLLM(endpoint, timeouts or Timeouts(10, 2, 20))
 
 
 async def all_of(llm: LiteLLMAdapter, request: Request = ASK) -> tuple[list[Chunk], Answer]:
@@ -53,7 +53,7 @@ async def failure_of(llm: LiteLLMAdapter, request: Request = ASK) -> LLMError:
 async def test_text_and_calls_are_streamed_with_their_usage(scripted: ScriptedModel) -> None:
     calls = [{"name": "current_time", "arguments": f'{{"timezone": "{zone}"}}'} for zone in ("Tokyo", "Paris")]
     scripted.script(tokens=["Let ", "me see."], calls=calls)
-    chunks, answer = await all_of(wire(scripted))
+    chunks, answer = await all_of(build_adapter(scripted))
     assert [chunk.text for chunk in chunks if chunk.part == "text"] == ["Let ", "me see."]
     assert [chunk.name for chunk in chunks if chunk.name] == ["current_time", "current_time"]
     assert answer.calls == (
@@ -64,7 +64,7 @@ async def test_text_and_calls_are_streamed_with_their_usage(scripted: ScriptedMo
 
 
 async def test_the_key_and_the_prompt_reach_the_provider(scripted: ScriptedModel) -> None:
-    await all_of(wire(scripted))
+    await all_of(build_adapter(scripted))
     (sent,) = scripted.requests
     assert sent.headers["x-api-key"] == "canary-key-of-a-tenant"
     assert sent.body["system"][0]["text"] == "Be brief."
@@ -73,41 +73,41 @@ async def test_the_key_and_the_prompt_reach_the_provider(scripted: ScriptedModel
 async def test_a_conversation_with_malformed_arguments_can_be_continued(scripted: ScriptedModel) -> None:
     calls = (ToolCall("r:1:0", "no such tool!", '{"timezone": "Asia/To', provider_id="x"),)
     turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "There is no such tool.", call_id="r:1:0")]
-    _, answer = await all_of(wire(scripted), Request(ASK.model, turns, [ZONE]))
+    _, answer = await all_of(build_adapter(scripted), Request(ASK.model, turns, [ZONE]))
     assert answer.finish == "stop"
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
 async def test_RUN11_a_stream_without_a_finish_reason_is_an_error(scripted: ScriptedModel, mode: str) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
-    error = await failure_of(wire(scripted))
+    error = await failure_of(build_adapter(scripted))
     assert (error.code, error.partial_text) == ("cut", "One two ")
 
 
 async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) -> None:
     scripted.script(mode="badjson", after=2)
-    error = await failure_of(wire(scripted))
+    error = await failure_of(build_adapter(scripted))
     assert error.code in ("garbled", "cut", "server")
 
 
 async def test_RUN10_a_request_to_a_silent_model_ends_at_the_time_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
-    error = await failure_of(wire(scripted, Timeouts(10, 0.4, 20)))
+    error = await failure_of(build_adapter(scripted, Timeouts(10, 0.4, 20)))
     assert error.code == "timeout_idle"
     await asyncio.to_thread(scripted.wait_until_left)
 
 
 async def test_RUN16_cancelling_closes_the_connection_to_the_provider_at_once(scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=5000, every=0.02)
-    begun = asyncio.Event()
+    started = asyncio.Event()
 
     async def read() -> None:
-        async with aclosing(wire(scripted).ask(ASK)) as parts:
+        async with aclosing(build_adapter(scripted).ask(ASK)) as parts:
             async for _ in parts:
-                begun.set()
+                started.set()
 
     task = asyncio.create_task(read())
-    await asyncio.wait_for(begun.wait(), 20)
+    await asyncio.wait_for(started.wait(), 20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -116,7 +116,7 @@ async def test_RUN16_cancelling_closes_the_connection_to_the_provider_at_once(sc
 
 async def test_RUN20_an_error_status_is_not_retried_and_its_wait_is_in_the_error(scripted: ScriptedModel) -> None:
     scripted.script(mode="status", status=429, retry_after="3")
-    error = await failure_of(wire(scripted))
+    error = await failure_of(build_adapter(scripted))
     assert (error.code, error.retryable, error.retry_after) == ("rate_limited", True, 3.0)
     assert len(scripted.requests) == 1
 
@@ -125,7 +125,7 @@ async def test_SEC17_without_a_key_no_request_is_sent(scripted: ScriptedModel, m
     """litellm would use a key of the platform from the environment."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "the-platforms-own-key")
     endpoint = Endpoint("anthropic", scripted.url, Secret(""), "workspace")
-    assert (await failure_of(AtTheScript(endpoint, Timeouts()))).code == "refused"
+    assert (await failure_of(ScriptedLiteLLM(endpoint, Timeouts()))).code == "refused"
     assert scripted.requests == []
 
 
@@ -135,14 +135,14 @@ async def test_SEC12_litellm_never_gets_an_address_of_a_tenant(scripted: Scripte
     assert scripted.requests == []
 
 
-class GeminiAtTheScript(LiteLLMAdapter):
+class ScriptedGemini(LiteLLMAdapter):
     """Another provider of litellm, with an address of the test."""
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"gemini/{model}", "api_base": self._endpoint.api_base}
 
 
-@pytest.mark.parametrize("wire_of", [AtTheScript, GeminiAtTheScript])
+@pytest.mark.parametrize("wire_of", [ScriptedLiteLLM, ScriptedGemini])
 async def test_SEC12_every_address_that_litellm_connects_to_is_checked(
     scripted: ScriptedModel, settings, wire_of: type[LiteLLMAdapter]
 ) -> None:
@@ -167,14 +167,14 @@ async def test_SEC17_neither_an_address_nor_a_proxy_in_the_environment_gets_the_
 
 async def test_SEC13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
     scripted.script(mode="redirect", text=f"{scripted.url}/v1/messages")
-    error = await failure_of(wire(scripted))
+    error = await failure_of(build_adapter(scripted))
     assert (error.code, error.retryable) == ("host_refused", False)
     assert len(scripted.requests) == 1
 
 
 async def test_a_request_to_an_unreachable_server_is_not_retried(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
-    llm = AtTheScript(Endpoint("anthropic", "http://127.0.0.1:9", Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    llm = ScriptedLiteLLM(Endpoint("anthropic", "http://127.0.0.1:9", Secret("k"), "workspace"), Timeouts(10, 2, 20))
     error = await failure_of(llm)
     assert (error.code, error.retryable) == ("unreachable", True)
 
@@ -182,7 +182,7 @@ async def test_a_request_to_an_unreachable_server_is_not_retried(scripted: Scrip
 async def test_a_model_test_through_litellm_returns_whether_the_model_answers(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(_ADAPTERS, "litellm", AtTheScript)
+    monkeypatch.setitem(_ADAPTERS, "litellm", ScriptedLiteLLM)
     endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
     result = await client.test_model(endpoint, "claude-sonnet-4-5")
     assert result.ok, result.message

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def nothing_under_way():
+def no_tests_running():
     client = redis.from_url(configured.REDIS_URL)
     for key in (*client.keys("model-test:*"), "work", *client.keys("rate:jobs:*")):
         client.delete(key)
@@ -39,7 +39,7 @@ def start(team: Any, model: ScriptedModel, by: Any = None, **more: Any) -> model
     return model_tests.start_model_test(by or team.alice, team.workspace.id, **facts | more)
 
 
-def do_task(client: Any) -> None:
+def run_task(client: Any) -> None:
     """Run the sent task as Celery would."""
     for task in client.lrange("work", 0, -1):
         do_test_model(*json.loads(b64decode(json.loads(task)["body"]))[0])
@@ -61,15 +61,15 @@ def of_process(engine, monkeypatch):
 
 
 @pytest.mark.usefixtures("of_process")
-def test_a_test_is_started_run_by_a_worker_and_polled(environment, model, nothing_under_way):
+def test_a_test_is_started_run_by_a_worker_and_polled(environment, model, no_tests_running):
     test = start(environment.team, model, key=Secret("sk-CANARY-of-a-test-0001"))
     assert test.state == "waiting"
-    assert b"CANARY" not in b"".join(nothing_under_way.lrange("work", 0, -1))
-    do_task(nothing_under_way)
+    assert b"CANARY" not in b"".join(no_tests_running.lrange("work", 0, -1))
+    run_task(no_tests_running)
     done = wait_for(environment, test)
     assert (done.ok, done.code, done.message) == (True, "", "")
     assert model.requests[-1].headers["Authorization"] == "Bearer sk-CANARY-of-a-test-0001"
-    assert start(environment.team, model).state == "waiting"  # the next may begin
+    assert start(environment.team, model).state == "waiting"  # the next test may start
 
 
 TASK_ARGUMENTS = (
@@ -100,18 +100,18 @@ def ledger():
     ],
 )
 def test_each_model_test_has_a_ledger_entry(
-    environment, model, nothing_under_way, script, tokens, is_estimated, code
+    environment, model, no_tests_running, script, tokens, is_estimated, code
 ):  # fmt: skip
     team = environment.team
     model.script(**script)
     test = start(team, model)
-    do_task(nothing_under_way)
+    run_task(no_tests_running)
     done = wait_for(environment, test)
     assert (done.ok, done.code) == (not code, code)
     assert ledger() == [(team.workspace, team.alice, "scripted", "workspace", code)]
     call = LLMCall.objects.get()
     assert (call.run, call.agent, call.tries, call.tokens_estimated) == (None, None, 1, is_estimated)
-    # A word more or less of a stream that is left in the middle.
+    # The number of chunks of a closed stream varies by one.
     assert call.input_tokens == tokens[0]
     assert abs(call.output_tokens - tokens[1]) <= 1
     assert call.first_token_ms is not None
@@ -120,9 +120,9 @@ def test_each_model_test_has_a_ledger_entry(
 
 
 @pytest.mark.usefixtures("of_process")
-def test_a_model_test_without_a_ledger_entry_still_has_its_result(environment, model, nothing_under_way, caplog):
+def test_a_model_test_without_a_ledger_entry_still_has_its_result(environment, model, no_tests_running, caplog):
     test = start(environment.team, model)
-    [task] = nothing_under_way.lrange("work", 0, -1)
+    [task] = no_tests_running.lrange("work", 0, -1)
     arguments = json.loads(b64decode(json.loads(task)["body"]))[0]
     do_test_model(**dict(zip(TASK_ARGUMENTS, [*arguments[:-1], str(new_id())], strict=True)))
     assert wait_for(environment, test).ok
@@ -131,9 +131,9 @@ def test_a_model_test_without_a_ledger_entry_still_has_its_result(environment, m
 
 
 @pytest.mark.usefixtures("of_process")
-def test_without_a_model_the_models_of_the_server_are_listed_and_none_is_tested(environment, model, nothing_under_way):
+def test_without_a_model_the_models_of_the_server_are_listed_and_none_is_tested(environment, model, no_tests_running):
     test = start(environment.team, model, default_model=" ")
-    do_task(nothing_under_way)
+    run_task(no_tests_running)
     done = wait_for(environment, test)
     assert (done.ok, done.models) == (True, ("scripted",))
     assert model.requests == []
@@ -141,21 +141,21 @@ def test_without_a_model_the_models_of_the_server_are_listed_and_none_is_tested(
 
 
 @pytest.mark.usefixtures("of_process")
-def test_FAIR2_a_silent_server_blocks_no_thread_of_the_worker(environment, model, nothing_under_way):
+def test_FAIR2_a_silent_server_blocks_no_thread_of_the_worker(environment, model, no_tests_running):
     """The task returns at once, and twenty such tests delay no run on the event loop."""
     model.script(model="silent", mode="nofirst")
     team = environment.team
     for _ in range(20):
         start(team, model, default_model="silent")
-        do_task(nothing_under_way)
-        for lock in nothing_under_way.keys("model-test:answer:*"):
-            nothing_under_way.delete(lock)
+        run_task(no_tests_running)
+        for lock in no_tests_running.keys("model-test:answer:*"):
+            no_tests_running.delete(lock)
     environment.wait(lambda: len(model.requests) == 20)
     environment.post("hello")
     assert environment.wait_until_idle()[0].state == "completed"
     test = start(team, model)
-    do_task(nothing_under_way)
-    assert wait_for(environment, test).code == "unavailable"  # twenty at once are what a process makes
+    run_task(no_tests_running)
+    assert wait_for(environment, test).code == "unavailable"  # a process runs twenty at once
 
 
 def test_a_workspace_and_a_person_have_one_test_at_a_time(environment, model):
@@ -169,7 +169,7 @@ def test_a_workspace_and_a_person_have_one_test_at_a_time(environment, model):
     own = workspaces.create_workspace(team.alice, name="Another")
     with pytest.raises(LimitReached):
         model_tests.start_model_test(team.alice, own.id, provider="demo", api_base="", default_model="demo", key=None)
-    # What was refused holds nothing: Charlie may try elsewhere.
+    # A refused test keeps no lock: Charlie may test in another workspace.
     elsewhere = model_tests.start_model_test(
         team.charlie, team.elsewhere.id, provider="demo", api_base="", default_model="demo", key=None
     )
@@ -183,7 +183,7 @@ def test_a_test_that_no_worker_starts_is_unavailable(environment, model, monkeyp
     with pytest.raises(Unavailable) as error:
         model_tests.get_model_test(team.alice, team.workspace.id, test.id)
     assert error.value.status == 503
-    start(team, model)  # and the next is not refused for it
+    start(team, model)  # and the next test is not refused
 
 
 def test_a_test_is_visible_only_in_its_workspace_to_those_who_may_set_the_model(environment, model):

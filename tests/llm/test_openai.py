@@ -184,7 +184,7 @@ def test_SEC17_the_text_of_an_error_has_no_key_and_is_short() -> None:
     assert len(shown) == 500
 
 
-# --- over the wire ------------------------------------------------------------------------------------------------
+# --- over HTTP ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
     await close_sessions()
 
 
-def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None, **endpoint: Any) -> OpenAIAdapter:
+def build_adapter(scripted: ScriptedModel, timeouts: Timeouts | None = None, **endpoint: Any) -> OpenAIAdapter:
     facts: dict[str, Any] = {
         "provider": "openai_compatible",
         "api_base": scripted.api_base,
@@ -225,7 +225,7 @@ async def test_a_connection_is_reused_after_an_answer_and_not_after_an_error(scr
     for mode in ("plain", "plain", "stall", "plain"):
         scripted.script(mode=mode, times=1)
         try:
-            await answer_of(wire(scripted, Timeouts(1, 0.2, 5)))
+            await answer_of(build_adapter(scripted, Timeouts(1, 0.2, 5)))
         except LLMError:
             assert mode == "stall"
         ports.append(scripted.requests[-1].port)
@@ -237,17 +237,17 @@ async def test_a_server_that_never_closes_the_stream_does_not_delay_the_answer(
 ) -> None:
     monkeypatch.setattr(openai, "SECONDS_AFTER_FINISH", 0.1)
     scripted.script(mode="nodone", text="All said.")
-    answer = await answer_of(wire(scripted, Timeouts(1, 1, 5)))
+    answer = await answer_of(build_adapter(scripted, Timeouts(1, 1, 5)))
     assert (answer.text, answer.finish) == ("All said.", "stop")
     assert answer.usage.estimated
 
 
 async def test_the_answer_of_a_server_that_does_not_stream_is_parsed(scripted: ScriptedModel) -> None:
     scripted.script(text="In one chunk.", streams=False)
-    answer = await answer_of(wire(scripted))
+    answer = await answer_of(build_adapter(scripted))
     assert (answer.text, answer.finish, answer.usage.output_tokens) == ("In one chunk.", "stop", 3)
     scripted.script(calls=[{"name": "x", "arguments": "{}"}], streams=False)
-    answer = await answer_of(wire(scripted))
+    answer = await answer_of(build_adapter(scripted))
     assert (answer.calls, answer.finish) == ((ToolCall("", "x", "{}", 0, "call_0"),), "tool_calls")
 
 
@@ -256,26 +256,26 @@ async def test_a_server_that_refuses_stream_options_does_not_get_them_again(
 ) -> None:
     scripted.script(text="Fine.")
     scripted.script(mode="status", status=400, error="Unknown field: stream_options", times=1)
-    assert (await answer_of(wire(scripted))).text == "Fine."
-    assert (await answer_of(wire(scripted))).usage.estimated
+    assert (await answer_of(build_adapter(scripted))).text == "Fine."
+    assert (await answer_of(build_adapter(scripted))).usage.estimated
     assert ["stream_options" in request.body for request in scripted.requests] == [True, False, False]
 
 
 async def test_SEC12_a_tenants_private_host_is_refused_without_a_connection(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     for base in (scripted.api_base, "http://127.0.0.1/v1", "http://[::ffff:7f00:1]/v1", "http://localhost./v1", ""):
-        assert (await failure_of(wire(scripted, api_base=base))).code == "host_refused"
+        assert (await failure_of(build_adapter(scripted, api_base=base))).code == "host_refused"
     assert scripted.requests == []
 
 
 async def test_the_endpoint_of_the_operator_may_have_any_host(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
-    assert (await answer_of(wire(scripted, paid_by="system"))).text
+    assert (await answer_of(build_adapter(scripted, paid_by="system"))).text
 
 
 async def test_SEC13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
     scripted.script(mode="redirect", text=f"{scripted.api_base}/models")
-    error = await failure_of(wire(scripted))
+    error = await failure_of(build_adapter(scripted))
     assert (error.code, error.retryable) == ("host_refused", False)
     assert len(scripted.requests) == 1
 
@@ -292,25 +292,25 @@ async def test_SEC13_a_host_whose_addresses_change_is_connected_at_the_checked_a
             Endpoint("openai_compatible", "http://flip.example.com/v1", KEY, "workspace"), Timeouts(3, 3, 9)
         )
         codes.append((await failure_of(llm)).code)
-        await close_sessions()  # forgets what it looked up
+        await close_sessions()  # removes the resolved addresses
     assert codes == ["unreachable", "host_refused", "host_refused"]
     assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
 
 
 async def test_a_server_that_does_not_exist_is_unreachable(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
-    error = await failure_of(wire(scripted, api_base="http://127.0.0.1:9/v1"))
+    error = await failure_of(build_adapter(scripted, api_base="http://127.0.0.1:9/v1"))
     assert (error.code, error.retryable) == ("unreachable", True)
 
 
 async def test_without_a_key_no_header_is_sent(scripted: ScriptedModel) -> None:
-    await answer_of(wire(scripted, key=Secret("")))
+    await answer_of(build_adapter(scripted, key=Secret("")))
     assert "Authorization" not in scripted.requests[0].headers
 
 
 async def test_parameters_cannot_replace_our_fields(scripted: ScriptedModel) -> None:
     parameters: dict[str, Any] = {"temperature": 0.1, "top_p": None, "model": "other", "stream": False, "messages": []}
-    await answer_of(wire(scripted), Request("scripted", ASK.turns, parameters=parameters))
+    await answer_of(build_adapter(scripted), Request("scripted", ASK.turns, parameters=parameters))
     body = scripted.requests[0].body
     assert (body["model"], body["stream"], body["temperature"], "top_p" in body) == ("scripted", True, 0.1, False)
     assert len(body["messages"]) == 2

@@ -76,7 +76,7 @@ async def test_requests_go_to_the_address_of_the_provider(
     names.answers = [["127.0.0.1"]]
     assert (await failure_of(OpenAIAdapter(endpoint, LIMITS), request_of("m"))).code == "host_refused"
     assert connects.seen == []
-    await close_sessions()  # forgets what it looked up
+    await close_sessions()  # removes the resolved addresses
 
 
 @pytest.mark.parametrize("provider", FIXED)

@@ -19,7 +19,7 @@ ASK = Request("m", [Turn("user", "Hello")])
 ANSWER = Answer("Hi", "", (), Usage(), "stop", "m")
 
 
-class Failing:
+class FailingModel:
     """Raises the given errors, one per request; then it answers. A chunk comes before each error if `shows`."""
 
     def __init__(self, *errors: LLMError, shows: bool = False) -> None:
@@ -37,13 +37,13 @@ class Failing:
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+def reset_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove the breakers of other tests, and shorten the waits."""
     monkeypatch.setattr(retry, "BASE_DELAY_SECONDS", 0.002)
     retry._breakers.clear()
 
 
-def patient(llm: LLM, breaker: Breaker | None = None, slept: list[float] | None = None) -> RetryingModel:
+def build_retrying_model(llm: LLM, breaker: Breaker | None = None, slept: list[float] | None = None) -> RetryingModel:
     """Retry without waiting; `slept` gets the requested waits."""
     kept = breaker or Breaker()
 
@@ -69,65 +69,65 @@ async def failure_of(llm: LLM) -> LLMError:
 
 async def test_RUN20_requests_are_retried_with_increasing_waits() -> None:
     slept: list[float] = []
-    model = Failing(error(), error())
-    (answer,) = await all_of(patient(model, slept=slept))
+    model = FailingModel(error(), error())
+    (answer,) = await all_of(build_retrying_model(model, slept=slept))
     assert isinstance(answer, Answer)
     assert (answer.text, answer.tries, model.asked) == ("Hi", 3, 3)
     assert slept == [0.002, 0.004]
 
 
 async def test_RUN20_after_three_tries_the_error_is_raised() -> None:
-    model = Failing(*[error() for _ in range(9)])
-    failed = await failure_of(patient(model))
+    model = FailingModel(*[error() for _ in range(9)])
+    failed = await failure_of(build_retrying_model(model))
     assert (failed.code, failed.tries, model.asked) == ("server", 3, 3)
 
 
 async def test_RUN20_the_wait_of_the_provider_is_kept() -> None:
     slept: list[float] = []
-    await all_of(patient(Failing(error("rate_limited", retry_after=7.0)), slept=slept))
+    await all_of(build_retrying_model(FailingModel(error("rate_limited", retry_after=7.0)), slept=slept))
     assert slept == [7.0005]
 
 
 async def test_RUN20_a_request_is_not_retried_after_a_wait_that_is_too_long() -> None:
     slept: list[float] = []
-    model = Failing(error("rate_limited", retry_after=3600))
-    assert (await failure_of(patient(model, slept=slept))).retry_after == 3600
+    model = FailingModel(error("rate_limited", retry_after=3600))
+    assert (await failure_of(build_retrying_model(model, slept=slept))).retry_after == 3600
     assert (model.asked, slept) == (1, [])
 
 
 @pytest.mark.parametrize("code", ["refused", "bad_request", "not_found", "host_refused", "timeout_total"])
 async def test_errors_that_a_retry_cannot_resolve_are_not_retried(code: str) -> None:
-    model = Failing(error(code, retryable=False))
-    assert (await failure_of(patient(model))).code == code
+    model = FailingModel(error(code, retryable=False))
+    assert (await failure_of(build_retrying_model(model))).code == code
     assert model.asked == 1
 
 
 @pytest.mark.parametrize("code", ["cut", "timeout_first"])
 async def test_RUN11_a_broken_stream_is_requested_only_once_more(code: str) -> None:
-    model = Failing(*[error(code) for _ in range(9)])
-    assert (await failure_of(patient(model))).tries == 2
+    model = FailingModel(*[error(code) for _ in range(9)])
+    assert (await failure_of(build_retrying_model(model))).tries == 2
     assert model.asked == 2
 
 
 async def test_RUN11_a_request_is_not_retried_after_the_first_chunk() -> None:
-    model = Failing(error("cut"), shows=True)
-    assert (await failure_of(patient(model))).code == "cut"
+    model = FailingModel(error("cut"), shows=True)
+    assert (await failure_of(build_retrying_model(model))).code == "cut"
     assert model.asked == 1
 
 
 async def test_RUN20_requests_to_an_endpoint_that_keeps_failing_pause() -> None:
-    breaker, model = Breaker(), Failing(*[error() for _ in range(99)])
+    breaker, model = Breaker(), FailingModel(*[error() for _ in range(99)])
     for _ in range(9):
-        await failure_of(patient(model, breaker))
+        await failure_of(build_retrying_model(model, breaker))
     assert model.asked == retry.MAX_FAILURES_IN_ROW
-    resting = await failure_of(patient(model, breaker))
+    resting = await failure_of(build_retrying_model(model, breaker))
     assert model.asked == retry.MAX_FAILURES_IN_ROW
     assert (resting.code, resting.retryable) == ("server", True)
     assert resting.retry_after is not None
 
 
 async def test_RUN20_a_failed_request_raises_its_own_error_and_not_that_of_the_pause() -> None:
-    breaker, model = Breaker(), Failing(error("timeout_first"), error())
+    breaker, model = Breaker(), FailingModel(error("timeout_first"), error())
 
     async def sleep(seconds: float) -> None:
         for _ in range(retry.MAX_FAILURES_IN_ROW):
@@ -138,24 +138,24 @@ async def test_RUN20_a_failed_request_raises_its_own_error_and_not_that_of_the_p
 
 
 async def test_RUN20_after_the_pause_one_request_is_sent_and_its_success_ends_the_pause() -> None:
-    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW)])
+    breaker, model = Breaker(), FailingModel(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW)])
     for _ in range(9):
-        await failure_of(patient(model, breaker))
+        await failure_of(build_retrying_model(model, breaker))
     breaker.until = 0
     breaker.check(100.0)
     with pytest.raises(LLMError):
         breaker.check(100.0)
     breaker.until = 0
-    assert await all_of(patient(model, breaker)) == [ANSWER]
+    assert await all_of(build_retrying_model(model, breaker)) == [ANSWER]
     assert breaker.failures == 0
 
 
 async def test_RUN20_an_answer_counts_as_a_success_if_its_reader_stops_there() -> None:
     """As the loop does: failures that answers lie between are not failures in a row."""
-    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW - 1)])
+    breaker, model = Breaker(), FailingModel(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW - 1)])
     for _ in range(3):
-        await failure_of(patient(model, breaker))
-    asking = patient(model, breaker).ask(ASK)
+        await failure_of(build_retrying_model(model, breaker))
+    asking = build_retrying_model(model, breaker).ask(ASK)
     assert await anext(asking) == replace(ANSWER, tries=1)
     await asking.aclose()
     assert breaker.failures == 0
@@ -164,11 +164,11 @@ async def test_RUN20_an_answer_counts_as_a_success_if_its_reader_stops_there() -
 async def test_an_invalid_request_does_not_count_as_a_failure_of_the_endpoint() -> None:
     breaker = Breaker()
     for _ in range(20):
-        await failure_of(patient(Failing(error("bad_request", retryable=False)), breaker))
-    assert await all_of(patient(Failing(), breaker)) == [ANSWER]
+        await failure_of(build_retrying_model(FailingModel(error("bad_request", retryable=False)), breaker))
+    assert await all_of(build_retrying_model(FailingModel(), breaker)) == [ANSWER]
 
 
-# --- over the wire ------------------------------------------------------------------------------------------------
+# --- over HTTP ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -233,6 +233,6 @@ async def test_only_a_long_wait_before_a_retry_is_announced() -> None:
     async def sleep(seconds: float) -> None:
         assert len(announced) == int(seconds >= 2), "announced before the wait"
 
-    model = Failing(error(), error("rate_limited", retry_after=7.0))
+    model = FailingModel(error(), error("rate_limited", retry_after=7.0))
     await all_of(RetryingModel(model, lambda _: Breaker(), rng=lambda: 0.5, sleep=sleep, announce=announce))
     assert announced == [pytest.approx(7.001)]

@@ -19,7 +19,7 @@ class ScriptedLLM:
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         self.requests.append(request)
-        if left := unanswered(request.turns):
+        if left := list_open_calls(request.turns):
             raise AskedTooEarly(f"The calls {left} have no answer.")
         answer = next(self._script, said("done"))
         if isinstance(answer, LLMError):
@@ -44,7 +44,7 @@ def called(*calls: tuple[str, str], finish: str = "tool_calls", text: str = "") 
     return Answer(text, "", made, Usage(10, 5), finish, "scripted")
 
 
-def unanswered(turns: Sequence[Turn]) -> list[str]:
+def list_open_calls(turns: Sequence[Turn]) -> list[str]:
     """Return the ids of calls that are not followed by exactly one result before the next other turn."""
     wrong: list[str] = []
     open_calls: list[str] = []

@@ -22,55 +22,57 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PIRATE = SpecContent(prompt="Answer like a pirate.", tools=(ToolUse(tool="current_time"),))
 
 
-def place(team, who="alice"):
+def get_draft_ids(team, who="alice"):
     return {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id}
 
 
 @pytest.fixture
 def applied(team):
     """A draft of Robin that answers in the chat."""
-    draft = drafts.claim_draft(**place(team), content=PIRATE)
-    return drafts.apply_draft(**place(team), revision=draft.revision)
+    draft = drafts.claim_draft(**get_draft_ids(team), content=PIRATE)
+    return drafts.apply_draft(**get_draft_ids(team), revision=draft.revision)
 
 
 def compare(team, text="Which?", who="alice", revision=None, id=None):
-    message, _ = comparisons.start_comparison(**place(team, who), id=id or new_id(), text=text, revision=revision)
+    message, _ = comparisons.start_comparison(
+        **get_draft_ids(team, who), id=id or new_id(), text=text, revision=revision
+    )
     return message
 
 
-def ballot(team, message, who, choice):
+def vote_as(team, message, who, choice):
     return cast_vote(actor=team[who], chat_id=team.chat.id, comparison_id=message.id, choice=choice)
 
 
-def sides(environment):
+def get_answers_by_side(environment):
     """Return the answers by side."""
     said = [message for message in environment.log("TEXT_MESSAGE") if message.payload.get("stamp")]
     return {message.payload["stamp"]["side"]: message for message in said if message.payload["stamp"].get("side")}
 
 
-def asked_of(environment, prompt):
+def get_request_of(environment, prompt):
     """Return the request of the side with this prompt."""
     found = [r.body for r in environment.model.requests if r.body["messages"][0]["content"].startswith(prompt)]
     return found[0]
 
 
-def both(environment):
+def answer_both_sides(environment):
     """Let each side answer with its name."""
     environment.model.script(text="from production", system="Answer.")
     environment.model.script(text="from the draft", system="pirate")
 
 
-# --- asking both --------------------------------------------------------------------------------------------------
+# --- both sides answer --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("engine", "applied")
 def test_production_and_the_draft_answer_the_same_message_each_with_its_own_prompt(environment):
-    both(environment)
+    answer_both_sides(environment)
     environment.post("hello", wake="nobody")
     message = compare(environment.team)
     environment.submit_queued_runs()
     done = environment.wait_until_idle()
-    answers = sides(environment)
+    answers = get_answers_by_side(environment)
     assert {side: answer.text for side, answer in answers.items()} == {
         "production": "from production", "draft": "from the draft"
     }  # fmt: skip
@@ -79,8 +81,8 @@ def test_production_and_the_draft_answer_the_same_message_each_with_its_own_prom
     assert answers["draft"].payload["stamp"]["draft_by"] == "Alice"
     assert [run.state for run in done] == ["completed", "completed"]
     seen = [
-        asked_of(environment, "Answer.")["messages"][1:],
-        asked_of(environment, "Answer like a pirate.")["messages"][1:],
+        get_request_of(environment, "Answer.")["messages"][1:],
+        get_request_of(environment, "Answer like a pirate.")["messages"][1:],
     ]
     assert seen[0] == seen[1]
     assert [turn["content"] for turn in seen[0]] == ["Alice: hello", "Alice: Which?"]
@@ -96,7 +98,7 @@ def test_the_answers_of_a_comparison_wake_and_mention_no_participant_and_answer_
     engine.submit(Run.objects.filter(origin="compare").values_list("pk", flat=True))
     environment.wait(lambda: not Run.objects.filter(origin="compare").exclude(state="completed").exists())
     assert {run.origin for run in environment.runs()} == {"wake", "compare"}
-    assert [answer.payload["mentions"] for answer in sides(environment).values()] == [[], []]
+    assert [answer.payload["mentions"] for answer in get_answers_by_side(environment).values()] == [[], []]
     [wake_run] = environment.runs(origin="wake")
     assert (wake_run.trigger_id, wake_run.state) == (waiting.id, "queued")
     assert ChatActor.objects.get(chat=environment.team.chat, actor=environment.team.robin).last_read_seq < message.seq
@@ -104,7 +106,7 @@ def test_the_answers_of_a_comparison_wake_and_mention_no_participant_and_answer_
 
 @pytest.mark.usefixtures("engine", "applied")
 def test_later_runs_read_the_question_once_and_the_answer_of_the_draft(environment):
-    both(environment)
+    answer_both_sides(environment)
     compare(environment.team)
     environment.submit_queued_runs()
     environment.wait_until_idle()
@@ -152,13 +154,13 @@ def writing_tool():
 @pytest.mark.usefixtures("engine")
 def test_a_comparison_has_no_tools_that_write(environment, writing_tool):
     tools = (ToolUse(tool="current_time"), ToolUse(tool=writing_tool))
-    draft = drafts.claim_draft(**place(environment.team), content=PIRATE.model_copy(update={"tools": tools}))
-    drafts.apply_draft(**place(environment.team), revision=draft.revision)
+    draft = drafts.claim_draft(**get_draft_ids(environment.team), content=PIRATE.model_copy(update={"tools": tools}))
+    drafts.apply_draft(**get_draft_ids(environment.team), revision=draft.revision)
     environment.model.script(text="fine")
     compare(environment.team)
     environment.submit_queued_runs()
     environment.wait_until_idle()
-    offered = asked_of(environment, "Answer like a pirate.")["tools"]
+    offered = get_request_of(environment, "Answer like a pirate.")["tools"]
     assert [tool["function"]["name"] for tool in offered] == ["current_time"]
 
 
@@ -169,13 +171,13 @@ def test_a_side_that_failed_is_retried_with_the_same_spec(environment):
     message = compare(environment.team)
     environment.submit_queued_runs()
     [failed] = [run for run in environment.wait_until_idle() if run.state == "failed"]
-    drafts.discard_draft(**place(environment.team), revision=Draft.objects.get().revision)
+    drafts.discard_draft(**get_draft_ids(environment.team), revision=Draft.objects.get().revision)
     again = runs.retry_run(actor=environment.team.bob, run_id=failed.id)
     assert runs.retry_run(actor=environment.team.bob, run_id=failed.id).id == again.id
     environment.submit_queued_runs()
     environment.wait_until_idle()
     assert (again.spec_id, again.stamp, again.concurrency_key) == (failed.spec_id, failed.stamp, failed.concurrency_key)
-    assert sides(environment)["draft"].run_id == again.id
+    assert get_answers_by_side(environment)["draft"].run_id == again.id
     message.refresh_from_db()
     assert message.payload["draft"]["run_id"] == str(again.id)
     assert message.payload["draft"]["earlier"] == [str(failed.id)]
@@ -198,14 +200,16 @@ def test_a_side_of_a_comparison_does_not_read_new_messages(team):
     assert robin.effect == "wakes"
 
 
-# --- once, and only what answers --------------------------------------------------------------------------------
+# --- idempotence and refusals --------------------------------------------------------------------------------
 
 
 def test_MSG1_a_comparison_that_is_requested_twice_with_one_id_is_started_once(team, applied):
     id = new_id()
     first = compare(team, id=id, revision=applied.revision)
-    drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
-    second, is_new = comparisons.start_comparison(**place(team), id=id, text="Which?", revision=applied.revision)
+    drafts.write_draft(**get_draft_ids(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    second, is_new = comparisons.start_comparison(
+        **get_draft_ids(team), id=id, text="Which?", revision=applied.revision
+    )
     assert (second.id, is_new, Run.objects.count()) == (first.id, False, 2)
 
 
@@ -229,11 +233,11 @@ def refused(team, **more):
 
 def test_only_the_applied_revision_can_be_compared(team):
     assert refused(team) == Code.NO_DRAFT
-    draft = drafts.claim_draft(**place(team), content=PIRATE)
+    draft = drafts.claim_draft(**get_draft_ids(team), content=PIRATE)
     assert refused(team, revision=draft.revision) == Code.NOT_APPLIED
     assert refused(team) == Code.NOT_APPLIED
-    drafts.apply_draft(**place(team), revision=draft.revision)
-    later = drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=draft.revision)
+    drafts.apply_draft(**get_draft_ids(team), revision=draft.revision)
+    later = drafts.write_draft(**get_draft_ids(team), content=SpecContent(prompt="Aye."), revision=draft.revision)
     assert refused(team, revision=later.revision) == Code.NOT_APPLIED
     assert refused(team, revision=later.revision + 5) == Code.STALE_REVISION
     assert refused(team, text=" \n") == Code.INVALID
@@ -241,7 +245,7 @@ def test_only_the_applied_revision_can_be_compared(team):
 
 
 def test_the_applied_revision_can_be_compared_while_the_draft_is_edited(team, applied):
-    drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    drafts.write_draft(**get_draft_ids(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
     message = compare(team, who="bob")
     assert message.payload["draft"]["spec_id"] == str(applied.applied_id)
     assert message.payload["actor_name"] == "Bob"
@@ -257,36 +261,36 @@ def test_an_agent_that_has_left_the_chat_cannot_be_compared(team):
 # --- voting -----------------------------------------------------------------------------------------------------
 
 
-def votes_of(message):
+def get_votes(message):
     message.refresh_from_db()
     return [(vote["actor_id"], vote["choice"]) for vote in message.payload["votes"]]
 
 
 def test_each_person_has_one_vote_and_may_change_or_withdraw_it(team, applied):
     message = compare(team)
-    ballot(team, message, "alice", "draft")
-    ballot(team, message, "bob", "production")
-    ballot(team, message, "alice", "equal")
-    assert votes_of(message) == [(str(team.bob.id), "production"), (str(team.alice.id), "equal")]
+    vote_as(team, message, "alice", "draft")
+    vote_as(team, message, "bob", "production")
+    vote_as(team, message, "alice", "equal")
+    assert get_votes(message) == [(str(team.bob.id), "production"), (str(team.alice.id), "equal")]
     applied.refresh_from_db()
     assert applied.to_row().votes == [VoteCount(draft_apply=1, production=1, equal=1)]
-    ballot(team, message, "bob", None)
-    assert votes_of(message) == [(str(team.alice.id), "equal")]
+    vote_as(team, message, "bob", None)
+    assert get_votes(message) == [(str(team.alice.id), "equal")]
 
 
 def test_repeating_the_same_vote_changes_nothing(team, applied):
     message = compare(team)
-    first = ballot(team, message, "alice", "draft")
-    assert ballot(team, message, "alice", "draft").version == first.version
+    first = vote_as(team, message, "alice", "draft")
+    assert vote_as(team, message, "alice", "draft").version == first.version
 
 
 def test_votes_are_counted_for_the_apply_that_was_compared(team, applied):
-    ballot(team, compare(team), "alice", "draft")
-    later = drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
-    drafts.apply_draft(**place(team), revision=later.revision)
+    vote_as(team, compare(team), "alice", "draft")
+    later = drafts.write_draft(**get_draft_ids(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    drafts.apply_draft(**get_draft_ids(team), revision=later.revision)
     second = compare(team)
-    ballot(team, second, "alice", "production")
-    ballot(team, second, "bob", "draft")
+    vote_as(team, second, "alice", "production")
+    vote_as(team, second, "bob", "draft")
     applied.refresh_from_db()
     assert applied.to_row().votes == [
         VoteCount(draft_apply=1, draft=1),
@@ -296,8 +300,8 @@ def test_votes_are_counted_for_the_apply_that_was_compared(team, applied):
 
 def test_a_vote_returns_the_current_draft(team, applied):
     message = compare(team)
-    drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
-    ballot(team, message, "bob", "draft")
+    drafts.write_draft(**get_draft_ids(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    vote_as(team, message, "bob", "draft")
     applied.refresh_from_db()
     assert (applied.written["prompt"], applied.revision) == ("Aye.", 2)
 
@@ -305,33 +309,33 @@ def test_a_vote_returns_the_current_draft(team, applied):
 def test_only_people_of_this_chat_can_vote(team, applied):
     message = compare(team)
     with pytest.raises(Forbidden):
-        ballot(team, message, "robin", "draft")
+        vote_as(team, message, "robin", "draft")
     with pytest.raises(NotFound):
-        ballot(team, message, "charlie", "draft")
+        vote_as(team, message, "charlie", "draft")
     with pytest.raises(NotFound):
-        ballot(team, Message.objects.filter(chat=team.chat).first(), "alice", "draft")
-    assert votes_of(message) == []
+        vote_as(team, Message.objects.filter(chat=team.chat).first(), "alice", "draft")
+    assert get_votes(message) == []
 
 
 def test_voting_ends_with_the_draft(team, applied):
     message, other = compare(team), compare(team)
-    ballot(team, message, "alice", "draft")
-    drafts.save_draft(**place(team), revision=applied.revision, base_version=1)
+    vote_as(team, message, "alice", "draft")
+    drafts.save_draft(**get_draft_ids(team), revision=applied.revision, base_version=1)
     for each in (message, other):
         each.refresh_from_db()
         assert each.payload["ended"] is True
         with pytest.raises(Conflict) as refusal:
-            ballot(team, each, "bob", "production")
+            vote_as(team, each, "bob", "production")
         assert refusal.value.code == Code.COMPARISON_ENDED
-    assert votes_of(message) == [(str(team.alice.id), "draft")]
+    assert get_votes(message) == [(str(team.alice.id), "draft")]
 
 
 def test_the_end_of_the_next_draft_does_not_change_earlier_comparisons(team, applied):
     message = compare(team)
-    drafts.discard_draft(**place(team), revision=applied.revision)
+    drafts.discard_draft(**get_draft_ids(team), revision=applied.revision)
     message.refresh_from_db()
-    again = drafts.claim_draft(**place(team), content=PIRATE)
-    drafts.discard_draft(**place(team), revision=again.revision)
+    again = drafts.claim_draft(**get_draft_ids(team), content=PIRATE)
+    drafts.discard_draft(**get_draft_ids(team), revision=again.revision)
     version = message.version
     message.refresh_from_db()
     assert message.version == version

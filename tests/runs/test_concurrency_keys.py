@@ -45,12 +45,12 @@ def test_RUN17_twenty_messages_at_once_are_answered_one_run_after_the_other(envi
     environment.model.script(text="answer", first=0.2)
     start = threading.Barrier(20)
 
-    def say(number: int) -> None:
+    def post_number(number: int) -> None:
         start.wait()
         environment.post(f"message {number}")
         connection.close()
 
-    speakers = [threading.Thread(target=say, args=[number]) for number in range(20)]
+    speakers = [threading.Thread(target=post_number, args=[number]) for number in range(20)]
     for speaker in speakers:
         speaker.start()
     for speaker in speakers:
@@ -85,11 +85,11 @@ def test_RUN17_a_run_that_many_claim_at_once_is_claimed_once(environment):
     ids = list(Run.objects.values_list("pk", flat=True))
     claimed: list[Run] = []
 
-    def race(owner: str) -> None:
+    def claim_all(owner: str) -> None:
         claimed.extend(run for id in ids if (run := claims.claim_run(id, owner)))
         connection.close()
 
-    racers = [threading.Thread(target=race, args=[f"host:{n}:x"]) for n in range(6)]
+    racers = [threading.Thread(target=claim_all, args=[f"host:{n}:x"]) for n in range(6)]
     for racer in racers:
         racer.start()
     for racer in racers:

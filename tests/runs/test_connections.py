@@ -53,27 +53,27 @@ def test_RUN8_sockets_and_runs_leave_connections_to_postgres_free(environment, s
             await socket.send_json({"type": "subscribe", "topic": f"actor:{person.id}", "since": None})
             assert (await socket.receive_json(timeout=60))["type"] == "subscribed"
 
-        async def everybody(tokens):
+        async def follow_all(tokens):
             async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
                 joining = asyncio.gather(*[
                     follow(session, person, token) for person, token in tokens for _ in range(OF_ONE)
                 ])  # fmt: skip
                 while not joining.done():
-                    most.append(await asyncio.to_thread(counted))
+                    most.append(await asyncio.to_thread(record_counts))
                     await asyncio.sleep(0.1)
                 await joining
-                await asyncio.to_thread(speak)
+                await asyncio.to_thread(post_messages)
                 for _ in range(20):
-                    most.append(await asyncio.to_thread(counted))
+                    most.append(await asyncio.to_thread(record_counts))
                     await asyncio.sleep(0.1)
 
-        def counted():
+        def record_counts():
             try:
                 return count_connections()
             finally:
                 connection.close()
 
-        def speak():
+        def post_messages():
             try:
                 for room, person in zip(rooms, people * RUNS, strict=False):
                     environment.post("hello", chat=room, by=person)
@@ -81,7 +81,7 @@ def test_RUN8_sockets_and_runs_leave_connections_to_postgres_free(environment, s
             finally:
                 connection.close()
 
-        asyncio.run(everybody([(person, web.sign_in(person)) for person in people]))
+        asyncio.run(follow_all([(person, web.sign_in(person)) for person in people]))
     ceiling = most[0][1]
     used = max(count for count, _ in most)
     report(f"{SOCKETS} sockets, {RUNS} runs: {used} of {ceiling} connections")

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LONG = "word " * 20_000
 
 
-def say_much(environment, number=30):
+def post_long_messages(environment, number=30):
     for _ in range(number):
         environment.post(LONG, by=environment.team.bob, wake="nobody")
 
@@ -22,7 +22,7 @@ def test_FAIR3_only_the_messages_that_may_fit_are_read_from_a_long_chat(environm
     settings.LLM_CONTEXT_SIZE = 8_000
     read = []
     for number in (8, 30):
-        say_much(environment, number)
+        post_long_messages(environment, number)
         run = claimed(environment, text="hello")
         get_kind(run).prepare(run)
         with record_statements() as asked:
@@ -30,13 +30,13 @@ def test_FAIR3_only_the_messages_that_may_fit_are_read_from_a_long_chat(environm
         read.append((len(asked.statements), asked.count_rows("chats_message")))
         assert made.transcript.turns[-1].text.endswith("hello")
         type(run).objects.update(state="completed")
-    # A message of the last run's question, of which there was one less the first time, is small.
+    # The second time there is one more short message: the question of the last run.
     assert read[0][0] == read[1][0] == 3
     assert read[0][1] <= read[1][1] <= 6
 
 
 def test_a_larger_model_gets_more_of_the_chat(environment):
-    say_much(environment)
+    post_long_messages(environment)
     run = claimed(environment, text="hello")
     sizes = [len(read_log(run, tokens)) for tokens in (8_000, 32_000, 128_000, 1_000_000)]
     assert sizes == sorted(sizes)
@@ -46,7 +46,7 @@ def test_a_larger_model_gets_more_of_the_chat(environment):
 
 def test_the_message_that_the_run_answers_is_read_however_old_it_is(environment):
     question = environment.post("What is the colour of this?")
-    say_much(environment)
+    post_long_messages(environment)
     run = claimed(environment, text="and?")
     assert run.trigger_id == question.id
     lines = read_log(run, 8_000)
@@ -56,7 +56,7 @@ def test_the_message_that_the_run_answers_is_read_however_old_it_is(environment)
 
 
 def test_each_side_of_a_comparison_reads_its_question_and_the_messages_before_it_that_may_fit(environment):
-    say_much(environment)
+    post_long_messages(environment)
     run = claimed(environment, text="hello")
     run.stamp = run.stamp | {"compared": True}
     assert get_kind(run) is COMPARISON
@@ -69,7 +69,7 @@ def test_each_side_of_a_comparison_reads_its_question_and_the_messages_before_it
 def test_FAIR3_only_the_newest_messages_of_others_that_may_fit_are_read(environment, settings):
     settings.LLM_MAX_CONTEXT = 8_000
     run = claimed(environment, text="hello")
-    say_much(environment)
+    post_long_messages(environment)
     environment.post("last word")
     with record_statements() as asked:
         turns = read_new_turns(run)

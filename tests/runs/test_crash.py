@@ -1,4 +1,4 @@
-"""Workers that are killed, stopped and revived in the middle of runs: real processes, real servers (RUN1–RUN4, RUN6).
+"""Workers that are killed, stopped and restarted during runs: real processes, real servers (RUN1–RUN4, RUN6).
 
 `CHAOS_N` sets how often each is done. The leases are shortened, unless `CHAOS_REAL` is set; all else is as in production.
 """
@@ -18,7 +18,7 @@ from tests.chaos import IS_CHAOS, N, report
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
 
-def ten_steps(environment):
+def script_ten_steps(environment):
     """Return a run that calls a tool nine times, with a text each time, and answers."""
     environment.model.reset()
     environment.model.script(text="That was all.", every=0.02)
@@ -27,7 +27,7 @@ def ten_steps(environment):
         environment.model.script(text=f"Looking at {hour} now.", calls=[call], every=0.02, times=1)
 
 
-def whole(environment, run):
+def check_ended_run(environment, run):
     """Check the invariants of an ended run: no step is missing or repeated."""
     rows = [row for row in environment.log() if row.run_id == run.id]
     calls = Counter(row.payload["call_id"] for row in rows if row.type == "TOOL_CALL")
@@ -46,7 +46,7 @@ def whole(environment, run):
     assert max(seqs) <= environment.team.chat.version
 
 
-def until_taken_over(environment, run):
+def wait_until_reclaimed(environment, run):
     """Return the seconds until another worker has the run, or it has ended."""
     started = time.monotonic()
     environment.wait(lambda: not Run.objects.filter(pk=run.pk, attempt=1, state__in=ACTIVE).exists(), 15)
@@ -57,21 +57,21 @@ def test_RUN1_RUN2_a_worker_killed_at_any_moment_is_replaced_and_no_message_is_r
     workers = [start_worker(), start_worker()]
     took = []
     for number in range(N):
-        ten_steps(environment)
+        script_ten_steps(environment)
         message = environment.post(f"go {number}")
         environment.wait(lambda: Run.objects.filter(state="running"), 15)
         time.sleep(random.uniform(0.0, 2.0))
         run = Run.objects.get(trigger_id=message.id)
         victim = next((worker for worker in workers if worker.owns(run.lease_owner)), workers[0])
         victim.kill()
-        took.append(until_taken_over(environment, run))
+        took.append(wait_until_reclaimed(environment, run))
         environment.wait_until_idle(25)
         run.refresh_from_db()
         assert run.state == "completed", (run.error_code, run.error)
-        whole(environment, run)
+        check_ended_run(environment, run)
         workers[workers.index(victim)] = start_worker()
     assert max(Run.objects.values_list("crashes", flat=True)) <= 1
-    report(f"{N} kills: taken over after {sorted(took)} s")
+    report(f"{N} kills: reclaimed after {sorted(took)} s")
 
 
 def test_RUN2_the_only_worker_is_killed_and_continues_its_run_after_a_restart(environment, start_worker):
@@ -99,7 +99,7 @@ def test_RUN3_a_frozen_worker_that_continues_writes_nothing(environment, start_w
     zombie = next(worker for worker in workers if worker.owns(run.lease_owner))
     zombie.signal(signal.SIGSTOP)
     try:
-        report(f"a frozen worker: taken over after {until_taken_over(environment, run)} s")
+        report(f"a frozen worker: reclaimed after {wait_until_reclaimed(environment, run)} s")
         [run] = environment.wait_until_idle(20)
         assert (run.state, run.attempt) == ("completed", 2)
         before = [(row.id, row.payload) for row in environment.log()]

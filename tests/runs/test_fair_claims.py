@@ -61,10 +61,10 @@ def test_FAIR1_hundreds_of_queued_runs_of_a_workspace_do_not_delay_a_message_of_
     other = make_team(" of another")
     with transaction.atomic():
         chats.post_message(other.alice, other.chat.id, text="hello")
-    begun = claim_all(slots)
-    assert begun[1].workspace_id == other.workspace.id, "the other tenant's run is claimed in its first turn"
-    assert [run.workspace_id for run in begun].count(environment.team.workspace.id) == 5
-    # What comes after all these finds a free slot, too.
+    started = claim_all(slots)
+    assert started[1].workspace_id == other.workspace.id, "the other tenant's run is claimed in its first turn"
+    assert [run.workspace_id for run in started].count(environment.team.workspace.id) == 5
+    # Later runs find a free slot, too.
     with transaction.atomic():
         chats.post_message(other.bob, other.chat.id, text="and another")
         made = make_agent(other.workspace, other.alice, "Second")
@@ -78,14 +78,14 @@ def test_FAIR1_a_workspace_has_a_share_of_slots_and_so_has_each_person(environme
     team = environment.team
     for person in (team.alice, team.bob):
         queued(team, 50, person=person)
-    begun = claim_all(slots)
-    assert sorted([run.on_behalf_of_id for run in begun].count(id) for id in (team.alice.id, team.bob.id)) == [4, 4]
+    started = claim_all(slots)
+    assert sorted([run.on_behalf_of_id for run in started].count(id) for id in (team.alice.id, team.bob.id)) == [4, 4]
     assert claim_all(slots) == []
     refused = Run.objects.filter(state="queued")[0]
     assert claims.claim_run(refused.id, "here:1:a", slots=slots) is None
     refused.refresh_from_db()
     assert (refused.state, refused.attempt) == ("queued", 0)
-    slots.release_slot(begun[0].id)
+    slots.release_slot(started[0].id)
     assert len(claim_all(slots)) == 1
 
 
@@ -95,13 +95,13 @@ def test_FAIR1_a_person_has_one_share_in_all_their_workspaces(environment, slots
     queued(team, 20)
     queued(team, 20, workspace=second)
     with pytest.MonkeyPatch.context() as patch:
-        # The agent has no place in the second workspace; whether a run may work is not what is tried here.
+        # The agent is not in the second workspace; the rights of runs are not tested here.
         patch.setattr(
             kinds, "lock_chat_of_run", lambda run: Chat.objects.select_related("workspace").get(pk=run.chat_id)
         )
-        begun = claim_all(slots)
-    assert len(begun) == 5
-    assert {run.workspace_id for run in begun} == {team.workspace.id, second.id}
+        started = claim_all(slots)
+    assert len(started) == 5
+    assert {run.workspace_id for run in started} == {team.workspace.id, second.id}
 
 
 def test_FAIR1_many_tenants_together_leave_a_slot_for_the_next(slots):
@@ -146,7 +146,7 @@ def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, sett
 
 def test_FAIR1_a_claim_needs_no_more_queries_with_shares(environment, slots, django_assert_num_queries):
     environment.post("warm")
-    environment.post("hello", chat=_second_room(environment))
+    environment.post("hello", chat=_create_second_chat(environment))
     first, second = Run.objects.order_by("pk")
     claims.claim_run(first.id, "here:1:a", slots=slots)
     with django_assert_num_queries(10):
@@ -182,14 +182,14 @@ def test_FAIR1_runs_beyond_the_share_wait_and_are_executed(environment, settings
     environment.model.script(text="answer", first=0.05)
     team = environment.team
     for number in range(7):
-        environment.post("hello", chat=_second_room(environment), by=(team.alice, team.bob)[number % 2])
+        environment.post("hello", chat=_create_second_chat(environment), by=(team.alice, team.bob)[number % 2])
     environment.wait_until_idle()
     assert set(Run.objects.values_list("state", flat=True)) == {"completed"}
     assert len(environment.model.requests) == 7
     assert overlap(environment.model.requests) <= 3
 
 
-def _second_room(environment):
+def _create_second_chat(environment):
     team = environment.team
     with transaction.atomic():
         return chats.create_chat(

@@ -20,7 +20,7 @@ from runs.kinds import chat as kinds
 from runs.models import Step
 from runs.runtime.steps import Batch
 from runs.runtime.toolbox import CONCURRENT_READS
-from tests.runs.test_toolbox import box
+from tests.runs.test_toolbox import build_toolbox
 from tests.servers import get_database_url
 
 
@@ -91,7 +91,7 @@ def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(enviro
     [run] = environment.wait_until_idle()
     assert (run.state, run.error_code, run.attempt, run.crashes) == ("failed", "internal", 1, 0)
     assert len(model.requests) == 1
-    # The engine goes on.
+    # The engine continues.
     monkeypatch.undo()
     environment.post("hello again")
     assert environment.wait_until_idle()[-1].state == "completed"
@@ -101,7 +101,7 @@ def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(enviro
 @pytest.mark.parametrize(
     ("statement", "is_away"),
     [
-        ("SELECT repeat('x', 2000000000)", False),  # 54000: more than there can be
+        ("SELECT repeat('x', 2000000000)", False),  # 54000: program limit exceeded
         ("SET statement_timeout = 1; SELECT pg_sleep(10)", False),
         ("SELECT pg_terminate_backend(pg_backend_pid())", True),
     ],
@@ -129,7 +129,7 @@ def test_FAIR5_an_endless_line_is_buffered_in_parts_and_refused():
     list(stream.read_bytes(b"data: "))
     for _ in range(1000):
         list(stream.read_bytes(b"x"))
-    assert len(stream._buffer_parts) == 1001  # nothing was joined while the line went on
+    assert len(stream._buffer_parts) == 1001  # parts are not joined before the end of the line
     while stream._buffered_bytes <= MAX_LINE_BYTES - 1024:
         list(stream.read_bytes(b"x" * 1024))
     with pytest.raises(LLMError) as error:
@@ -195,7 +195,7 @@ def test_FAIR5_arguments_that_seem_complete_again_and_again_are_parsed_a_few_tim
 
 
 def test_FAIR5_a_run_makes_two_hundred_calls_at_most():
-    made = box(lambda tool, ctx, args: "")
+    made = build_toolbox(lambda tool, ctx, args: "")
     made.past_calls.extend(ToolCall(f"call_{number}", "other", "{}") for number in range(199))
     call = ToolCall("call_x", "it", "{}")
     assert [batch.known for batch in made.split([call], is_cut=False)] == [()]
@@ -214,6 +214,6 @@ async def test_FAIR5_a_run_reads_four_pages_at_once(monkeypatch):
         at_once -= 1
         return ""
 
-    outcomes = await box(read).call(Batch(tuple(ToolCall(f"call_{n}", "it", "{}") for n in range(16))))
+    outcomes = await build_toolbox(read).call(Batch(tuple(ToolCall(f"call_{n}", "it", "{}") for n in range(16))))
     assert len(outcomes) == 16
     assert most == CONCURRENT_READS

@@ -115,14 +115,14 @@ def test_a_queued_job_is_stopped_at_once_and_stopping_it_again_changes_nothing(j
 
 def test_a_job_that_is_claimed_while_it_is_stopped_gets_a_stop_request(job_environment):
     run = job_environment.start()
-    job_environment.listen = lambda ended: begun_meanwhile(job_environment, run)
+    job_environment.listen = lambda ended: claim_meanwhile(job_environment, run)
     runs.stop_job(job_environment.environment.team.alice, run.id)
     run.refresh_from_db()
     assert (run.state, run.lease_owner, job_environment.recorded_ends) == ("running", "there:1:a", [])
     assert run.stop_requested_at is not None
 
 
-def begun_meanwhile(job_environment, run):
+def claim_meanwhile(job_environment, run):
     job_environment.listen = lambda ended: None
     assert ConcurrentTransaction(lambda: claims.claim_run(run.id, "there:1:a")).result()
 
@@ -187,12 +187,12 @@ def test_RUN3_the_changes_of_listeners_are_rolled_back_with_a_lost_lease(job_env
     run = claim_job(job_environment.start())
     title = job_environment.environment.team.chat.title
 
-    def taken_meanwhile(ended):
+    def claim_by_other(ended):
         job_environment.environment.team.chat.title = "Another"
         job_environment.environment.team.chat.save(update_fields=["title"])
         Run.objects.filter(pk=ended.pk).update(attempt=7)
 
-    job_environment.listen = taken_meanwhile
+    job_environment.listen = claim_by_other
     with pytest.raises(LeaseLost):
         answer_job(run, "late")
     job_environment.environment.team.chat.refresh_from_db()
@@ -271,7 +271,7 @@ def test_RUN1_the_job_of_a_killed_worker_is_reclaimed_and_answered_once(job_envi
     assert Step.objects.filter(run=run).count() == LLMCall.objects.filter(run=run).count() == 1
 
 
-# --- beside each other --------------------------------------------------------------------------------------------
+# --- concurrent jobs --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("engine")

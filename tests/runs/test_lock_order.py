@@ -18,7 +18,7 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def held(chat: Chat) -> Chat:
+def lock_chat_row(chat: Chat) -> Chat:
     return Chat.objects.select_for_update(no_key=True).get(pk=chat.pk)
 
 
@@ -27,7 +27,7 @@ def test_an_agent_is_deleted_while_its_run_is_started(team):
     with transaction.atomic():
         chats.post_message(team.alice, team.chat.id, text="hello")
     with transaction.atomic():
-        held(team.chat)
+        lock_chat_row(team.chat)
         deleting = ConcurrentTransaction(lambda: agents.delete_agent(team.alice, team.robin.id))
         assert claims.claim_run(Run.objects.get().pk, "host:1:x")
     deleting.result()
@@ -40,7 +40,7 @@ def test_an_agent_is_renamed_while_its_draft_is_saved(team):
     draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     revision = team.robin.revision
     with transaction.atomic():
-        held(team.chat)
+        lock_chat_row(team.chat)
         renaming = ConcurrentTransaction(
             lambda: agents.rename_agent(team.alice, team.robin.id, name="New", revision=revision)
         )

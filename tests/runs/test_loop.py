@@ -37,7 +37,7 @@ async def test_calls_are_made_in_the_order_of_the_model_and_only_reads_concurren
     calls = [("look_up", '{"n": 1}'), ("look_up", '{"n": 2}'), ("send", '{"n": 3}'), ("look_up", '{"n": 4}')]
     harness, _ = await run([called(*calls)])
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2", "sent 3", "saw 4"]
-    # three batches, each started and settled, and two answers
+    # three batches, each started and finished, and two answers
     assert harness.stores == 8
 
 

@@ -28,7 +28,7 @@ async def test_RUN1_calls_are_made_once_and_every_conversation_is_valid_in_rando
     harness = LoopHarness(crash_at=crash_at, news_at=news_at, stop_at=stop_at)
     asked = 0
     for _ in range(len(crash_at) + 1):
-        # What was answered and stored is not asked for again; what was lost is.
+        # A stored answer is not requested again; a lost one is.
         llm = ScriptedLLM(script[harness.steps_done :])
         try:
             # `ScriptedLLM` raises when it is asked with an unanswered call; `LoopHarness` when a start was not recorded.

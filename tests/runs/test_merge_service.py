@@ -92,7 +92,7 @@ async def ask(body: str = build_service_request(uuid4(), "merge", {"production":
 
 
 def test_the_signature_follows_standard_webhooks() -> None:
-    # The specification's own example.
+    # The example of the specification.
     body, secret = '{"event_type":"ping","data":{"success":true}}', Secret("whsec_plJ3nmyCDGBKInavdOK15jsl")
     assert build_signature_headers(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
         "webhook-id": "msg_loFOjxBNrRLzqYUf", "webhook-timestamp": "1731705121",

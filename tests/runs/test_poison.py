@@ -18,7 +18,7 @@ NEIGHBOURS = 7 if HOW == ["memory"] else 19
 LIMIT = 4 * 1024**3
 
 
-def rooms_of(environment, count):
+def create_chats(environment, count):
     team = environment.team
     return [
         chats.create_chat(team.alice, team.workspace.id, title=f"{n}", actor_ids=[team.robin.id]) for n in range(count)
@@ -39,7 +39,7 @@ def test_RUN9_a_poison_run_is_tried_three_times_and_other_runs_do_not_fail(envir
         return worker
 
     first = worker()
-    for room in rooms_of(environment, NEIGHBOURS):
+    for room in create_chats(environment, NEIGHBOURS):
         environment.post("hello", chat=room)
     environment.post("drink")
     environment.wait(lambda: Run.objects.filter(state="running").count() == NEIGHBOURS + 1, 15)
@@ -47,20 +47,20 @@ def test_RUN9_a_poison_run_is_tried_three_times_and_other_runs_do_not_fail(envir
     second = worker()
     environment.wait(lambda: second.process.poll() is not None, 20)
     third = worker()
-    [later] = rooms_of(environment, 1)
+    [later] = create_chats(environment, 1)
     environment.post("hello", chat=later)
     environment.wait(lambda: Run.objects.filter(state__in=["completed", "failed"]).count() == NEIGHBOURS + 2, 120)
 
     poisonous = Run.objects.get(chat=environment.team.chat)
     assert (poisonous.state, poisonous.error_code) == ("failed", "crash_loop")
-    # While memory fills, a worker may fail to keep its leases: then it begins the run again, and that is no death.
+    # While memory fills, a worker may fail to extend its leases: then it starts the run again without a crash.
     assert poisonous.crashes == 3
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_FAILED"]
     others = Run.objects.exclude(pk=poisonous.pk)
     assert set(others.values_list("state", flat=True)) == {"completed"}
     assert max(others.values_list("crashes", flat=True)) <= 2
     assert others.get(chat=later).attempt == 1
-    # What is poisonous has been kept from the worker: it lives.
+    # The worker lives, because it does not execute the poison run.
     assert third.process.poll() is None
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.stack
 ROOMS = 4
 
 
-class Speaker(threading.Thread):
+class Poster(threading.Thread):
     """Posts one message after another; each again with the same id if the status is 503 (MSG1)."""
 
     def __init__(self, who: Integrator, chat: str) -> None:
@@ -34,18 +34,18 @@ class Speaker(threading.Thread):
 
     def run(self) -> None:
         with self.http:
-            self._speak()
+            self._post()
 
-    def _speak(self) -> None:
+    def _post(self) -> None:
         while not self.over.is_set():
             body = {"id": str(new_id()), "text": "still here"}
-            while not self._is_taken(body):
+            while not self._is_accepted(body):
                 time.sleep(0.2)
             self.acknowledged.append(body["id"])
             self.last_success = time.monotonic()
             time.sleep(0.05)
 
-    def _is_taken(self, body: dict[str, str]) -> bool:
+    def _is_accepted(self, body: dict[str, str]) -> bool:
         answer = self.http.post(self.path, json=body)
         if answer.status_code == 503:
             self.refusals.append(answer)
@@ -62,12 +62,12 @@ def model() -> Iterator[ScriptedModel]:
 
 @pytest.fixture
 def stack(model: ScriptedModel) -> Iterator[Stack]:
-    # A lease that outlasts the restart also where PostgreSQL takes its time to recover.
+    # The lease is longer than the restart, also if PostgreSQL recovers slowly.
     with Stack(ATELIER_ALLOW_PRIVATE_HOSTS=model.host, RUN_LEASE="20") as stack:
         yield stack
 
 
-def furnish(alice: Integrator, model: ScriptedModel) -> list[str]:
+def create_chats(alice: Integrator, model: ScriptedModel) -> list[str]:
     """Create an agent with a tool, and a chat for each of its runs."""
     workspace = alice.ok("POST", "workspaces", {"name": "Lighthouse"})["id"]
     endpoint = {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted"}
@@ -78,7 +78,7 @@ def furnish(alice: Integrator, model: ScriptedModel) -> list[str]:
     return [alice.ok("POST", f"workspaces/{workspace}/chats", body)["chat"]["id"] for _ in range(ROOMS)]
 
 
-def answered(tab, agent: str) -> bool:
+def is_answered(tab, agent: str) -> bool:
     """Return whether the last message of the chat is from the agent, and none of its runs failed."""
     said = tab.messages("TEXT_MESSAGE", "RUN_FAILED")
     return bool(said) and said[-1]["author_id"] == agent and said[-1]["type"] == "TEXT_MESSAGE"
@@ -86,12 +86,12 @@ def answered(tab, agent: str) -> bool:
 
 def test_RUN7_postgres_is_restarted_under_load_and_no_acknowledged_message_is_lost(stack, model):
     alice = Integrator(stack, "Alice")
-    long, *busy = furnish(alice, model)
+    long, *busy = create_chats(alice, model)
     model.script(text="Heard you.", every=0.1)
     model.script(match="tell", text="word " * 60, every=0.15, times=1)
     tabs = [alice.watch(chat) for chat in (long, *busy)]
     alice.post(long, "tell me everything")
-    speakers = [Speaker(alice, chat) for chat in busy]
+    speakers = [Poster(alice, chat) for chat in busy]
     for speaker in speakers:
         speaker.start()
     tabs[1].wait_for_answer(alice.scribe, 2)
@@ -108,7 +108,7 @@ def test_RUN7_postgres_is_restarted_under_load_and_no_acknowledged_message_is_lo
         speaker.join(20)
     for tab in tabs:
         try:
-            tab.wait_until(lambda t: answered(t, alice.scribe), 120)
+            tab.wait_until(lambda t: is_answered(t, alice.scribe), 120)
         except TimeoutError as error:
             runs = [(row["state"], row["attempt"], row["retry_at"]) for row in tab.rows("run")]
             raise AssertionError(f"No answer. Runs: {runs}\n{stack.log[-8000:]}") from error
@@ -117,7 +117,7 @@ def test_RUN7_postgres_is_restarted_under_load_and_no_acknowledged_message_is_lo
     for refusal in (refusal for speaker in speakers for refusal in speaker.refusals):
         assert refusal.headers["Retry-After"]
         assert refusal.json()["error"]["code"] == "unavailable"
-    # The sockets stayed, and have heard of everything; of the long answer, word for word as it was being told.
+    # The sockets stayed open and got all rows and all chunks of the long answer.
     for tab, speaker in zip(tabs[1:], speakers, strict=True):
         assert tab.thread.is_alive()
         shown = [row["id"] for row in tab.messages("TEXT_MESSAGE")]

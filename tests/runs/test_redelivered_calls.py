@@ -24,7 +24,7 @@ def test_RUN15_a_call_is_repeated_after_a_kill_only_if_it_is_idempotent_and_with
         environment.model.reset()
         environment.model.script(text="That was it.")
         environment.model.script(calls=[{"name": tool, "arguments": f'{{"port": {order_server.port}}}'}], times=1)
-        # In a chat where something from outside was read, an agent changes nothing any more.
+        # In a chat where a text of another server was read, no tool of an agent writes.
         environment.post("order", chat=environment.open_chat(f"{number}"))
         environment.wait(lambda number=number: len(order_server.orders) == number, 20)
         [run] = Run.objects.filter(state="running")

@@ -14,37 +14,37 @@ from tests.cut_connection import CutConnection
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CYCLES = chaos.N * 5 // 2 if chaos.IS_CHAOS else 1
-# Whoever is refused waits longer each time, by two seconds: after six refusals it is away for thirty.
+# A refused client waits two seconds longer each time: after six refusals, thirty in all.
 REFUSALS = [1] * (CYCLES - 1) + [6 if chaos.IS_CHAOS else 2]
 WAITS = "Trying again in"
 """What Celery's consumer says each time when it did not get its line to Redis."""
-# Only a hint begins a run here: the sweeper would take a minute.
+# Only a task starts a run here: the sweeper would take a minute.
 NO_SWEEP = {"RUN_LEASE": "120"}
 
 
 @pytest.fixture
-def wire(environment):
+def connection(environment):
     redis.from_url(django_settings.REDIS_URL).delete("runs", "work")
-    wire = CutConnection(django_settings.REDIS_URL)
-    yield wire
-    wire.close()
+    connection = CutConnection(django_settings.REDIS_URL)
+    yield connection
+    connection.close()
 
 
 @pytest.mark.stack
-def test_RUN5_a_worker_receives_tasks_again_after_its_connection_was_cut(environment, start_worker, wire):
-    worker = start_worker(REDIS_URL=wire.url, **NO_SWEEP)
+def test_RUN5_a_worker_receives_tasks_again_after_its_connection_was_cut(environment, start_worker, connection):
+    worker = start_worker(REDIS_URL=connection.url, **NO_SWEEP)
     environment.post("before")
     environment.wait_until_idle(20)
     took = []
     for number, refusals in enumerate(REFUSALS):
         for _ in range(3):
-            wire.cut()
+            connection.cut()
             time.sleep(0.7)  # part of the fault: some cuts come while it connects
         waits = worker.log.count(WAITS)
-        wire.is_down = True
-        wire.cut()
+        connection.is_down = True
+        connection.cut()
         environment.wait(lambda waits=waits, more=refusals: worker.log.count(WAITS) >= waits + more, 90)
-        wire.is_down = False
+        connection.is_down = False
         back = time.monotonic()
         environment.post(f"after {number}")
         environment.wait_until_idle(30)
@@ -57,13 +57,13 @@ def test_RUN5_a_worker_receives_tasks_again_after_its_connection_was_cut(environ
 
 
 @pytest.mark.stack
-def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, start_worker, wire):
-    worker = start_worker(REDIS_URL=wire.url, WORKER_DISCONNECTED_AFTER="3", **NO_SWEEP)
+def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, start_worker, connection):
+    worker = start_worker(REDIS_URL=connection.url, WORKER_DISCONNECTED_AFTER="3", **NO_SWEEP)
     environment.post("before")
     environment.wait_until_idle(20)
-    wire.silence()
+    connection.silence()
     environment.post("into the silence")
-    # The first hint goes down the dead wire; what comes after it stays in the queue.
+    # The first task is lost in the silent connection; later ones stay in the queue.
     send_run_tasks([environment.runs()[-1].id])
     worker.process.wait(40)
     assert "this worker has received none" in worker.log
@@ -72,7 +72,7 @@ def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, st
     assert len(environment.list_answers()) == 2
 
 
-def left(patience, queue, *, hears=False, seconds=1.5):
+def has_ended(patience, queue, *, hears=False, seconds=1.5):
     """Return whether a watchdog would end its process, with these tasks in the queue."""
     server = redis.from_url(django_settings.REDIS_URL)
     server.delete("runs", "work")
@@ -94,7 +94,7 @@ def left(patience, queue, *, hears=False, seconds=1.5):
 
 
 def test_RUN5_a_worker_is_disconnected_only_if_tasks_wait_and_it_receives_none():
-    assert left(0.3, "work")
-    assert left(0.3, "runs")
-    assert not left(0.3, None)
-    assert not left(0.3, "runs", hears=True)
+    assert has_ended(0.3, "work")
+    assert has_ended(0.3, "runs")
+    assert not has_ended(0.3, None)
+    assert not has_ended(0.3, "runs", hears=True)

@@ -111,7 +111,7 @@ def test_no_connection_is_checked_out_while_a_run_waits_for_a_model(environment)
     environment.wait(lambda: all(run.state == "running" for run in environment.runs()))
     pool = getattr(connections["default"], "pool")  # noqa: B009  # the stubs do not know it
     connections.close_all()
-    # The sweeper and the heartbeat may look in; a run that held a connection would hold it all the time.
+    # The sweeper and the heartbeat use connections for a moment; that of a run would be in use all the time.
     environment.wait(lambda: pool.get_stats()["pool_available"] == pool.get_stats()["pool_size"], 0.8)
     assert environment.model.requests[-1].ended_at is None
 

@@ -35,7 +35,7 @@ def test_RUN11_a_cut_stream_is_never_stored_as_complete(environment, mode):
     assert outcome(environment) == (("failed", "cut"), ["TEXT_MESSAGE", "RUN_FAILED"])
     partial = environment.log("TEXT_MESSAGE")[-1]
     assert (partial.text, partial.payload["incomplete"]) == ("this is only", True)
-    # It was asked for once more by itself, and only then shown as cut.
+    # The loop requested it once more, and then kept it as incomplete.
     assert len(environment.model.requests) == 2
     assert list(LLMCall.objects.order_by("pk").values_list("error_code", "attempt")) == [("cut", 1), ("cut", 2)]
 
@@ -47,7 +47,7 @@ def test_an_answer_that_broke_off_has_a_ledger_entry_with_its_usage(environment)
     [run] = environment.wait_until_idle()
     first, second = LLMCall.objects.order_by("pk")
     assert (first.error_code, first.tokens_estimated, first.output_tokens) == ("cut", True, 3)
-    assert first.input_tokens > 20  # the system text and what was said
+    assert first.input_tokens > 20  # the system text and the messages
     assert (second.error_code, second.tokens_estimated) == ("", False)
     assert run.input_tokens == first.input_tokens + second.input_tokens
     assert run.output_tokens == first.output_tokens + second.output_tokens
@@ -120,7 +120,7 @@ def test_a_message_too_long_for_its_model_is_shortened_and_answered(environment)
     assert short.startswith("Alice: BEGIN word")
     assert short.endswith("word END")
     assert "characters are left out here" in short
-    # In the chat it stays whole.
+    # In the chat it is not shortened.
     assert environment.log()[0].text == text
 
 
@@ -200,7 +200,7 @@ def test_RUN10_a_run_whose_model_stalls_twice_fails_and_keeps_the_streamed_text(
     assert outcome(environment) == (("failed", "timeout_idle"), ["TEXT_MESSAGE", "RUN_FAILED"])
     assert environment.list_answers() == ["so far"]
     assert environment.log("TEXT_MESSAGE")[-1].payload["incomplete"] is True
-    # It was asked for once more by itself, and both connections were closed.
+    # The loop requested it once more, and both connections were closed.
     assert len(environment.model.requests) == 2
     assert list(LLMCall.objects.order_by("pk").values_list("error_code", "attempt")) == [
         ("timeout_idle", 1), ("timeout_idle", 2)

@@ -45,7 +45,7 @@ def test_RUN16_stop_closes_the_connection_to_the_model_and_keeps_the_streamed_te
     assert said.payload["incomplete"] is True
     assert said.text.startswith("w0 w1 ")
     assert (line.type, line.payload["actor_name"], line.payload["target_name"]) == ("RUN_STOPPED", "Alice", "Robin")
-    # The provider bills what it was asked, and the words that came.
+    # The provider bills the request and the streamed text.
     call = LLMCall.objects.get(run=run)
     assert (call.error_code, call.tokens_estimated, call.on_behalf_of) == ("stopped", True, environment.team.alice)
     assert call.output_tokens == estimate_tokens(said.text)

@@ -61,7 +61,7 @@ def test_RUN16_stops_end_a_tool_within_a_second(environment, start_worker, order
     for number in range(1, STOPS + 1):
         environment.model.reset()
         environment.model.script(calls=[{"name": "order_by_key", "arguments": f'{{"port": {order_server.port}}}'}])
-        # In a chat where something from outside was read, an agent changes nothing any more.
+        # In a chat where a text of another server was read, no tool of an agent writes.
         environment.post("order", chat=environment.open_chat(f"{number}"))
         environment.wait(lambda number=number: len(order_server.orders) == number, 20)
         asked = stop(environment)

@@ -67,7 +67,7 @@ def test_MSG10_the_chunks_of_many_concurrent_streams_equal_the_stored_rows(envir
     agents = [environment.add_agent(f"Voice {number}") for number in range(STREAMS)]
     environment.model.script(text=" ".join(f"word{number}界🌍" for number in range(60)), every=0.01)
     environment.post(" ".join(f"@{agent.handle}" for agent in agents))
-    # What goes out is heard all along: Redis cuts who lets too much of it wait.
+    # Frames are read all the time: Redis disconnects readers that are too slow.
     environment.wait(lambda: len(frames()) and len(environment.runs(state="completed")) == STREAMS, 120)
     stored = {str(message.id): message.text for message in environment.log("TEXT_MESSAGE") if message.author in agents}
     assert len(stored) == STREAMS

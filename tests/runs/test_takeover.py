@@ -132,7 +132,7 @@ def test_a_run_whose_worker_died_three_times_fails_visibly(environment):
     for is_alone in (False, True):
         expire(run)
         leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
-        # The third time it is alone, so that a death can be nobody else's fault (RUN9).
+        # The third time it is isolated, so that no other run can cause the crash (RUN9).
         assert claims.claim_run(run.id, "there:1:a", isolated=not is_alone) is None
         assert claims.claim_run(run.id, "there:1:a", isolated=is_alone)
     expire(run)
@@ -161,7 +161,7 @@ def test_a_crashed_run_stays_before_later_runs_of_its_key(environment):
     later = environment.runs()[-1]
     again = claims.claim_run(later.id, "here:2:b")
     assert again == first
-    # It reads the room again, and the wake that waited has nothing left to do.
+    # It reads the chat again, and the queued run has nothing left to do.
     assert [run.state for run in environment.runs()] == ["running", "completed"]
 
 

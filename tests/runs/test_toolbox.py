@@ -27,14 +27,14 @@ class Optional(ToolArgs):
     n: int = 0
 
 
-async def nobody():
+async def find_no_authors():
     return []
 
 
-def box(run, **config):
+def build_toolbox(run, **config):
     """A toolbox with one tool, `it`."""
     body = {"__doc__": "It.", "name": "it", "effect": "write", "Args": Nothing, "run": run}
-    context = ToolContext(Actor(name="Scribe"), None, None, None, "", find_authors=nobody)  # type: ignore[arg-type]  # no run in this test
+    context = ToolContext(Actor(name="Scribe"), None, None, None, "", find_authors=find_no_authors)  # type: ignore[arg-type]  # no run in this test
 
     async def in_transaction(call, work, seconds):
         return work()
@@ -45,7 +45,7 @@ def box(run, **config):
 
 
 async def outcome(run, **config):
-    [made] = await box(run, **config).call(Batch((ToolCall("call_1", "it", "{}"),)))
+    [made] = await build_toolbox(run, **config).call(Batch((ToolCall("call_1", "it", "{}"),)))
     return made
 
 
@@ -101,7 +101,7 @@ async def test_an_exception_in_a_tool_is_not_shown_to_the_model(caplog):
 
 
 def test_empty_arguments_are_accepted_only_by_tools_without_required_arguments():
-    it = box(lambda tool, ctx, args: "").tools["it"].tool
+    it = build_toolbox(lambda tool, ctx, args: "").tools["it"].tool
     assert it.parse_arguments("") == Nothing()
     with pytest.raises(ToolError) as refused:
         registry["current_time"].parse_arguments("")
@@ -240,6 +240,6 @@ def test_RUN16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
 )
 async def test_a_tool_that_wrote_is_known_although_the_agent_has_lost_it_since(name, has_written):
     """So an answer that breaks off after it is not requested again (RUN11)."""
-    made = box(lambda tool, ctx, args: "")
+    made = build_toolbox(lambda tool, ctx, args: "")
     made.past_calls.append(ToolCall("call_1", name, "{}"))
     assert made.has_written is has_written

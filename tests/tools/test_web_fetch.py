@@ -26,7 +26,7 @@ colony may have a hundred nests, and the young are heard from far away in early 
 <script>track()</script><footer>Imprint</footer></body></html>"""
 
 
-async def anybody(url: str) -> bool:
+async def allow_any_url(url: str) -> bool:
     return True
 
 
@@ -38,7 +38,7 @@ async def result_of(url: str, start: int = 0, **config) -> ToolOutput:
     it = WebFetch()
     context = ToolContext(
         actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1",
-        config=it.parse_config(config), is_url_allowed=anybody,
+        config=it.parse_config(config), is_url_allowed=allow_any_url,
     )  # fmt: skip
     return await it.run(context, WebFetch.Args(url=url, start=start))
 
@@ -61,7 +61,7 @@ def page_in(result: str) -> list[str]:
     return result.split(f"--- {mark} ---\n")[1].split(f"\n--- end of {mark} ---")[0].splitlines()
 
 
-# --- what is read -----------------------------------------------------------------------------------------------
+# --- pages that are read -----------------------------------------------------------------------------------------------
 
 
 async def test_the_web_app_gets_the_page_as_data(site: Site) -> None:
@@ -143,11 +143,11 @@ async def test_a_page_is_decoded_in_its_declared_charset(site: Site, charset: st
 
 @pytest.mark.parametrize(("body", "first"), [(ARTICLE, "# Herons of the north"), ("<p> is a tag", "<p> is a tag")])
 async def test_a_page_without_a_content_type_is_examined(settings, body: str, first: str) -> None:
-    async def untold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer_without_type(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.0 200 OK\r\n\r\n" + body.encode())
         writer.close()
 
-    async with run_tcp_server(untold) as host, run_site():
+    async with run_tcp_server(answer_without_type) as host, run_site():
         settings.ALLOW_PRIVATE_HOSTS = frozenset({host})
         lines = page_in(await fetch(f"http://{host}/untold"))
     assert [line for line in lines[1:] if ": " not in line][0] == first
@@ -177,7 +177,7 @@ async def test_RUN14_a_page_beyond_the_limit_is_cut_and_says_so(site: Site, monk
     assert result.endswith("its end is missing.")
 
 
-# --- what is not ------------------------------------------------------------------------------------------------
+# --- pages that are refused ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -243,19 +243,19 @@ async def test_SEC13_a_redirect_to_a_private_host_is_not_followed(site: Site, mo
 
 
 async def test_RUN13_a_slow_page_ends_at_the_time_limit_of_the_agent(site: Site) -> None:
-    async def drip(request: web.Request) -> web.StreamResponse:
+    async def send_slowly(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/html"})
         await response.prepare(request)
         while True:
             await response.write(b"x")
             await asyncio.sleep(0.02)
 
-    site.pages["/drip"] = drip
+    site.pages["/drip"] = send_slowly
     assert "in time (0.3 s)" in str(await failure(site.url("/drip"), timeout_s=0.3))
     await asyncio.wait_for(site.left.wait(), 5)
 
 
-# --- strangers' words -------------------------------------------------------------------------------------------
+# --- texts of other servers -------------------------------------------------------------------------------------------
 
 
 async def test_SEC9_a_page_cannot_imitate_its_end_mark(site: Site) -> None:
