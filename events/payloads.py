@@ -30,6 +30,10 @@ class Payload(Row):
     model_config = ConfigDict(json_schema_extra=_leave_out_null_defaults)
 
 
+PaidBy = Literal["workspace", "system", "demo"]
+"""Whose key pays for a request to a model."""
+
+
 class Stamp(Payload):
     """The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
 
@@ -45,7 +49,7 @@ class Stamp(Payload):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_micro: int | None = None
-    paid_by: Literal["workspace", "system", "demo"] | None = None
+    paid_by: PaidBy | None = None
     compared: UUID | None = None
     side: Literal["production", "draft"] | None = None
 

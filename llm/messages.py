@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+ChunkPart = Literal["text", "thinking", "arguments"]
+
 
 @dataclass(frozen=True)
 class ToolCall:
@@ -66,7 +68,7 @@ class Request:
 class Chunk:
     """A chunk of a streamed answer. For `arguments`, `index` is the number of the call, and its first chunk has the `name`."""
 
-    part: Literal["text", "thinking", "arguments"]
+    part: ChunkPart
     text: str
     index: int = 0
     name: str | None = None

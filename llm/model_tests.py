@@ -49,7 +49,7 @@ end
 """
 _NO_ANSWER = object()
 
-State = Literal["waiting", "running", "done"]
+ModelTestState = Literal["waiting", "running", "done"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ModelTest:
     """
 
     id: str
-    state: State
+    state: ModelTestState
     started_at: float
     locks: tuple[str, ...] = ()
     ok: bool = False

@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 from common.secrets import Secret
+from events.payloads import PaidBy
 from llm.messages import Answer, Chunk, Request, Usage
 
 
@@ -16,7 +17,7 @@ class Endpoint:
     provider: str
     api_base: str | None
     key: Secret
-    paid_by: Literal["workspace", "system", "demo"]
+    paid_by: PaidBy
     options: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -15,11 +15,12 @@ from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
 from events.rows import ReplyRow
 from runs.models import ACTIVE, Run
 
+RunFilter = Literal["active", "all"]
 MAX_EXCERPT_CHARACTERS = 160
 """Characters of an answer in a list of replies."""
 
 
-def list_runs(actor: Actor, chat_id: UUID, state: Literal["active", "all"]) -> QuerySet[Run]:
+def list_runs(actor: Actor, chat_id: UUID, state: RunFilter) -> QuerySet[Run]:
     """Return the runs of a chat. Raises `NotFound`, `Forbidden`."""
     runs = Run.objects.filter(chat=get_chat_for(actor, chat_id, ChatVerb.SEE))
     return runs.filter(state__in=ACTIVE) if state == "active" else runs

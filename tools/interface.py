@@ -5,18 +5,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common.text import to_storable
 from events.payloads import WebPageData
+from events.rows import ToolEffect
 
 if TYPE_CHECKING:
     from actors.models import Actor
-
-Effect = Literal["read", "write"]
 
 DEFAULT_TIMEOUT_SECONDS = 30.0
 MAX_TIMEOUT_SECONDS = 120.0
@@ -100,7 +99,7 @@ class Tool:
     """
 
     name: ClassVar[str]
-    effect: ClassVar[Effect]
+    effect: ClassVar[ToolEffect]
     is_idempotent: ClassVar[bool] = False
     is_trusted: ClassVar[bool] = False
     Args: ClassVar[type[ToolArgs]]

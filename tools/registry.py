@@ -1,9 +1,9 @@
 """The registry of tools. Each app registers its tools in `agent_tools.py`. A wrong definition raises an error at start."""
 
 import re
-from typing import TypeVar
+from typing import TypeVar, get_args
 
-from events.rows import ToolRow
+from events.rows import ToolEffect, ToolRow
 from tools.interface import Tool, ToolArgs, ToolConfig
 
 # Names of functions that every provider accepts.
@@ -32,7 +32,7 @@ def _check_definition(cls: type[Tool]) -> None:
     rules = {
         "a name of letters, digits, _ and -": isinstance(getattr(cls, "name", None), str) and NAME.match(cls.name),
         "a docstring for the model": bool((cls.__dict__.get("__doc__") or "").strip()),
-        "an effect, `read` or `write`": getattr(cls, "effect", None) in ("read", "write"),
+        "an effect, `read` or `write`": getattr(cls, "effect", None) in get_args(ToolEffect),
         "Args, a subclass of ToolArgs": _is_subclass(getattr(cls, "Args", None), ToolArgs),
         "Config, a subclass of ToolConfig": _is_subclass(cls.Config, ToolConfig),
         "a method run(ctx, args)": callable(getattr(cls, "run", None)),

@@ -20,6 +20,7 @@ from events.rows.agents import (
     SpecOrigin,
     SpecRow,
     ToolConfigRow,
+    ToolEffect,
     ToolRow,
 )
 from events.rows.avatars import AutomaticAvatar, Avatar, EmojiAvatar, LetterAvatar, NewAvatar, dump_avatar
@@ -116,6 +117,7 @@ __all__ = [
     "SummaryState",
     "ToolConfigRow",
     "TokenScopeName",
+    "ToolEffect",
     "ToolRow",
     "VoteCount",
     "WakeSetting",

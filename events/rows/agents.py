@@ -67,12 +67,16 @@ class AgentRow(AgentSummaryRow):
     revision: int
 
 
+ToolEffect = Literal["read", "write"]
+"""Whether the calls of a tool only read, or change something."""
+
+
 class ToolRow(Row):
     """A tool that an agent can be given."""
 
     name: str
     description: str
-    effect: Literal["read", "write"]
+    effect: ToolEffect
     schema_: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
     config_schema: dict[str, Any]
 

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 from common.providers import WRONG_ADDRESS, FieldLabel, Options, ProviderName
 from common.rest import Body
 from events.rows import Row
+from llm.model_tests import ModelTestState
 
 
 class OfferRow(Row):
@@ -59,7 +60,7 @@ class ModelTestRow(Row):
     not answer; `models` are the names that the server lists."""
 
     id: UUID
-    state: Literal["waiting", "running", "done"]
+    state: ModelTestState
     ok: bool
     code: str
     message: str

@@ -11,6 +11,7 @@ from common.rest import Body
 from common.shapes import Revision
 from events.payloads import MAX_TEXT, MESSAGE_TEXT
 from events.rows import Row, RunRow
+from runs.selectors import RunFilter
 from runs.services.wake import Effect
 
 
@@ -55,4 +56,4 @@ class WakesRow(Row):
 
 
 class RunsQuery(PageQuery):
-    state: Literal["active", "all"] = "active"
+    state: RunFilter = "active"

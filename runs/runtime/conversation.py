@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 from uuid import UUID, uuid5
 
 from common.text import to_storable
 from llm.context_window import estimate_tokens_of_turns, shorten_turns
-from llm.messages import Answer, ToolCall, Turn
+from llm.messages import Answer, ChunkPart, ToolCall, Turn
 from llm.protocol import LLMError
 from runs.runtime.steps import RunEnded, StepId, StepSaved, ToolResult
 from tools.interface import MAX_ARGUMENT_CHARACTERS
@@ -96,7 +95,7 @@ class Conversation:
         return None
 
 
-def get_row_id(message_id: UUID, part: Literal["text", "thinking", "arguments"], index: int = 0) -> UUID:
+def get_row_id(message_id: UUID, part: ChunkPart, index: int = 0) -> UUID:
     """Return the id of the row of a part of a step. It is the same when the step is repeated."""
     if part == "text":
         return message_id

@@ -79,11 +79,8 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
 def _find_addressed_agents(
     chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, agent_hops: int
 ) -> list[tuple[Actor, Refusal | None]]:
-    """Return the agents that a message addresses, each with the reason why it cannot be woken, or null.
-
-    A person's message addresses the agents that it mentions or answers, and those that are set to `always`; an agent's message
-    only those that it mentions.
-    """
+    """Return the agents that a message addresses, each with the reason why it cannot be woken, or null. A person's message
+    addresses the agents that it mentions or answers and those set to `always`; an agent's message those that it mentions."""
     answered_id = answered.author_id if answered else None
     found: list[tuple[Actor, Refusal | None]] = []
     for participant in AGENTS_OF_CHAT.all(chat.id):

@@ -28,7 +28,7 @@ class RunEnvironment:
             workspaces.set_model(team.alice, team.workspace.id, provider="openai_compatible", default_model="scripted",
                 api_base=model.api_base, revision=0,
             )  # fmt: skip
-            Notification.objects.all().delete()  # requests before the test
+            Notification.objects.all().delete()  # the notification about the model
 
     def post(self, text: str, *, by: Actor | None = None, chat: Chat | None = None, **more: Any) -> Message:
         """Post a message, and submit its runs to the engine, if there is one, as Celery would."""
