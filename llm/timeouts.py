@@ -70,7 +70,7 @@ class RequestTimer:
         """Return the error of the limit that was exceeded, or null."""
         return None if self._exceeded is None else build_timeout_error(self._exceeded, self._timeouts)
 
-    def _next_deadline(self) -> tuple[float, str | None]:
+    def _get_next_deadline(self) -> tuple[float, str | None]:
         """Return the time of the next limit and its error code; the code is null after a complete answer."""
         if self._tail is not None:
             return self._since + self._tail, None
@@ -82,10 +82,10 @@ class RequestTimer:
         self._start_timer()
 
     def _start_timer(self) -> None:
-        self._timer = self._loop.call_at(self._next_deadline()[0], self._check)
+        self._timer = self._loop.call_at(self._get_next_deadline()[0], self._check)
 
     def _check(self) -> None:
-        when, code = self._next_deadline()
+        when, code = self._get_next_deadline()
         if not self._waiting:  # the clock is stopped: check again soon
             self._timer = self._loop.call_later(min(0.25, self._limit), self._check)
         elif self._loop.time() < when - 0.001:
@@ -111,13 +111,13 @@ class Deadlines:
         return self._loop.time() - self._started
 
     def pause(self) -> None:
-        """Stop the clock while the reader processes a chunk, until the next `bounded`."""
+        """Stop the clock while the reader processes a chunk, until the next `limit_time`."""
         if self.first_token_s is None:
             self.first_token_s = self.seconds
         self._idle_deadline = None
 
     @asynccontextmanager
-    async def bounded(self) -> AsyncIterator[None]:
+    async def limit_time(self) -> AsyncIterator[None]:
         """Limit the time of the block. Raises `LLMError`."""
         first = self.first_token_s is None
         if self._idle_deadline is None:

@@ -47,11 +47,11 @@ class LiteLLMAdapter:
         assembly, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
         stream: Any = None
         try:
-            async with deadlines.bounded():
+            async with deadlines.limit_time():
                 stream = await litellm.acompletion(**self._build_parameters(request))
             events = aiter(stream)
             while True:
-                async with deadlines.bounded():
+                async with deadlines.limit_time():
                     event = await anext(events, None)
                 if event is None:
                     break

@@ -50,7 +50,7 @@ class JobInput:
     expected: int
 
     @classmethod
-    def of(cls, run: Run) -> "JobInput":
+    def from_run(cls, run: Run) -> "JobInput":
         """Return the input of this job. Raises `TypeError` for a run in a chat."""
         return cls(**(run.job_input or {}))
 
@@ -84,7 +84,7 @@ class Job(RunKind):
         return run
 
     def prepare(self, run: Run) -> PreparedRun:
-        content, job_input = get_content(run.get_spec()), JobInput.of(run)
+        content, job_input = get_content(run.get_spec()), JobInput.from_run(run)
         if run.origin == "merge" and (service := get_merge_service()):
             turns = [Turn("user", build_service_request(run.id, run.origin, job_input.input))]
             model = ResolvedModel(service, SERVICE_NAME)
@@ -96,7 +96,7 @@ class Job(RunKind):
     def open_stream(self, run: Run) -> StreamSink:
         if run.origin != "merge" or run.trigger_id is None:
             return StreamSink()
-        return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.of(run).expected)
+        return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.from_run(run).expected)
 
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
         return get_attempt(ATTEMPT_OF_JOB, claimed)

@@ -79,7 +79,7 @@ class Sweeper:
         self._engine.submit(waiting[:free])
         # Other processes may have free slots.
         send_run_tasks(waiting[free:])
-        self._isolated.start(reserve_poison_runs(self._isolated.count_free()))
+        self._isolated.start(reserve_poison_runs(self._isolated.count_free_slots()))
         notify_expired_locks()
         if self._clean_up_at <= time.monotonic():
             self._clean_up_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
