@@ -62,7 +62,7 @@ def post_message(
     except IntegrityError:
         chat = get_chat_for(actor, chat_id, ChatVerb.POST)
         stored = Message.objects.filter(pk=id, chat=chat, author=actor, type="TEXT_MESSAGE").first()
-        if stored is None or stored.text != text or stored.reply_to_id != reply_to:
+        if stored is None or stored.text != clean_text(text) or stored.reply_to_id != reply_to:
             raise build_id_taken_error("message") from None
         return stored, False
 

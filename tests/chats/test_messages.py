@@ -37,6 +37,13 @@ def test_MSG1_the_same_message_twice_is_one_message(team):
     assert Message.objects.filter(type="TEXT_MESSAGE").count() == 1
 
 
+def test_MSG1_a_text_that_is_cleaned_can_be_posted_again_with_the_same_id(team):
+    id = new_id()
+    first, _ = post(team, "nul \x00 inside", id=id)
+    again, is_new_again = post(team, "nul \x00 inside", id=id)
+    assert (again.id, again.text, is_new_again) == (first.id, "nul  inside", False)
+
+
 @pytest.mark.parametrize(
     ("author", "text"), [("alice", "something else"), ("bob", "hello")], ids=["other text", "other author"]
 )
