@@ -13,7 +13,7 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import get_language_from_request
 
 from actors import services as actors
-from actors.hooks import invitation_read
+from actors.hooks import invitation_presented
 from actors.middleware import build_rate_limit_response, build_sign_up_closed_response, get_web_app_url
 from actors.models import Actor, Kind
 from common.handles import find_free_handle
@@ -31,7 +31,8 @@ class SignupForm(forms.Form):
     def clean(self) -> dict[str, Any] | None:
         """Refuse a sign-up without a live invite link if the installation requires one."""
         fields = super().clean()
-        if settings.SIGN_UP == "invited" and not any(invitation_read((fields or {}).get("invitation", ""))):
+        token = (fields or {}).get("invitation", "")
+        if settings.SIGN_UP == "invited" and not any(invitation_presented.call(token)):
             raise ImmediateHttpResponse(build_sign_up_closed_response("You need an invite link to sign up here."))
         return fields
 

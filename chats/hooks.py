@@ -18,10 +18,11 @@ class ReadCursor(NamedTuple):
     seq: int
 
 
-# Called before a message is written. Listeners return new rows to write with it: the queued runs of the agents that it wakes.
+# Called when a message is posted, before it is written. Listeners return new rows to write with it: the queued runs of the
+# agents that it wakes.
 message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("message_posted")
 # Called after read cursors have moved forward.
 chats_read: Hook[[Sequence[ReadCursor]]] = Hook("chats_read")
-# Called when an actor leaves a chat, with the chat, the actor, and the actor who removed them. Listeners return changes to
-# write in the same transaction.
+# Called when an actor leaves a chat, before that is written, with the chat, the actor, and the actor who removed them. Listeners
+# return changes to write in the same transaction.
 actor_left: CollectingHook[[Chat, Actor, Actor], VersionedRow | RowUpdate[Any]] = CollectingHook("actor_left")

@@ -60,7 +60,7 @@ def list_principals(actor: Any, on_behalf_of: Any | None) -> list[Any]:
 
 @contextmanager
 def replace_not_found(what: str) -> Iterator[None]:
-    """Replace a `NotFound` about another object, through which this one is reached, so that neither object is revealed (D1)."""
+    """Replace a `NotFound` about another object, through which this one is reached, so that neither object is revealed."""
     try:
         yield
     except NotFound as error:

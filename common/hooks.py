@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Hook(Generic[P]):
-    """A hook that returns nothing."""
+    """A hook without results. It has the name of an event; its comment says whether it is called before or after the event."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -21,15 +21,17 @@ class Hook(Generic[P]):
         """Set the listeners, in the order in which they are called. Django's start calls this once."""
         self._listeners = tuple(listeners)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Call the listeners."""
         for listener in self._listeners:
             listener(*args, **kwargs)
 
 
 class CollectingHook(Hook[P], Generic[P, T]):
-    """A hook that returns the items of the lists that its listeners return. A listener may also return None."""
+    """A hook with results. A listener returns a list, or None."""
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[T]:  # type: ignore[override]
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> list[T]:  # type: ignore[override]
+        """Call the listeners, and return the items of all lists that they return."""
         items: list[T] = []
         for listener in self._listeners:
             items += listener(*args, **kwargs) or []

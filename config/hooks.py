@@ -1,8 +1,8 @@
 """The listeners of every hook, in the order in which they are called."""
 
 LISTENERS: dict[str, list[str]] = {
-    "actors.hooks.renamed": ["chats.services.listeners.publish_profile"],
-    "actors.hooks.invitation_read": ["chats.services.listeners.is_invitation"],
+    "actors.hooks.profile_changed": ["chats.services.listeners.publish_profile"],
+    "actors.hooks.invitation_presented": ["chats.services.listeners.check_invitation"],
     "workspaces.hooks.member_demoted": ["chats.services.listeners.revoke_links_of_member"],
     "workspaces.hooks.member_left": [
         "chats.services.listeners.leave_chats_of_workspace",

@@ -80,7 +80,7 @@ def revoke_grant(grant: Any, operator: "Actor") -> None:
     target = grant.content_object
     if isinstance(target, Workspace) and grant.permission.codename == "invite_workspace":
         if not target.memberships.filter(actor=grant.user_id, role=Role.EDITOR).exists():
-            member_demoted(target, grant.user, operator)
+            member_demoted.call(target, grant.user, operator)
 
 
 def end_grants(grants: QuerySet[Any], by: "Actor") -> None:

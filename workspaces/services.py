@@ -115,7 +115,7 @@ def change_role(
     membership.role = role
     membership.save(update_fields=["role"])
     if is_demoted:
-        member_demoted(workspace, membership.actor, actor)
+        member_demoted.call(workspace, membership.actor, actor)
     audit.record(actor, "member.role_changed", workspace_id=workspace.id, object_id=member_id, role=role)
     _notify_member_changed(workspace.id, member_id)
     return membership
@@ -159,7 +159,7 @@ def _end_membership(workspace: Workspace, member_id: UUID, remover: "Actor") -> 
         defaults={"role": membership.role, "ended_at": at, **removed},
     )
     end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), remover)
-    member_left(workspace, membership.actor, remover)
+    member_left.call(workspace, membership.actor, remover)
     audit.record(remover, "member.removed", workspace_id=workspace.id, object_id=member_id)
     _notify_member_changed(workspace.id, member_id)
 
@@ -246,7 +246,7 @@ def set_model(
         host=urlsplit(api_base).netloc,
     )  # fmt: skip
     if is_other_server:
-        model_changed(row, actor)
+        model_changed.call(row, actor)
     notify_workspace_list_changed(workspace.id, "model")
     return row
 

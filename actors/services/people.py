@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext
 
-from actors.hooks import renamed
+from actors.hooks import profile_changed
 from actors.models import Actor, AgentStatus
 from actors.operators import check_may_manage
 from common.errors import Invalid
@@ -41,7 +41,7 @@ def change_profile(
         person.name = name
         changed.add("name")
     if changed:
-        renamed(person)
+        profile_changed.call(person)
     if language is not None:
         person.language = language
         changed.add("language")

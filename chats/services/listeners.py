@@ -17,7 +17,7 @@ def leave_chats_of_workspace(workspace: Workspace, actor: Actor, remover: Actor)
     end_grants(ChatGrant.objects.filter(content_object__workspace=workspace, user=actor), remover)
 
 
-def is_invitation(token: str) -> list[bool]:
+def check_invitation(token: str) -> list[bool]:
     """Return, as a list of one item, whether a new person can join by the invite link with this token."""
     try:
         get_invitation(token)

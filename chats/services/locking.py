@@ -1,7 +1,16 @@
 """Locks of chats.
 
-All services take locks in this order: participants, workspace, chats by id, other rows of these chats, runs. A service locks the
-chat before it reads the rows that it changes. Jobs are runs without a chat, and are also locked last.
+All services take locks in this order:
+
+1. the workspace;
+2. the set of chats of an actor (`lock_participants`, an advisory lock);
+3. chats, by id;
+4. a merge and its suggestions;
+5. the person who claims a draft (`check_edits_no_other_draft`, an advisory lock), and the draft;
+6. the agent;
+7. runs. Jobs are runs without a chat, and are also locked last.
+
+A service locks the chat before it reads the rows that it changes.
 """
 
 from collections.abc import Collection, Iterable

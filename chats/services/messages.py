@@ -53,7 +53,7 @@ def post_message(
                 payload=dump_payload("TEXT_MESSAGE", payload),
                 created_at=now(),
             )
-            save_changes(chat.id, [message, *message_posted(chat, message)])
+            save_changes(chat.id, [message, *message_posted.call(chat, message)])
             if message.seq != chat.version + 1:
                 # The chat changed after its rights were read and before `save_changes` locked it: the author may have been
                 # removed.

@@ -165,7 +165,7 @@ def _end_participation(chat: Chat, participant: ChatActor, remover: Actor) -> No
         update.set(removed_at=at)
     revoke_links(remover, chat=chat, created_by=participant.actor)
     message = build_system_message(chat.id, "MEMBER_LEFT", actor=remover, target=participant.actor)
-    save_changes(chat.id, [message, update, *actor_left(chat, participant.actor, remover)])
+    save_changes(chat.id, [message, update, *actor_left.call(chat, participant.actor, remover)])
 
 
 def revoke_links(by: Actor, **filters: Any) -> None:

@@ -56,7 +56,7 @@ def advance_read_cursors(cursors: Collection[ReadCursor]) -> None:
     moved = [ReadCursor(actor_id, chat_id, seq) for actor_id, chat_id, seq, _ in rows]
     activity = list_activity([participant_id for *_, participant_id in rows])
     publish_transient(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
-    chats_read(moved)
+    chats_read.call(moved)
 
 
 def advance_read_cursor(chat_id: UUID, actor_id: UUID, seq: int) -> bool:

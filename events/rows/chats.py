@@ -77,7 +77,7 @@ class Provenance(Row):
 
 
 class VoteCount(Row):
-    """The votes of a chat on comparisons of one apply of a draft with production (RUN7)."""
+    """The votes of a chat on comparisons of one apply of a draft with production."""
 
     draft_apply: int
     production: int = 0

@@ -177,7 +177,7 @@ class ChatRun(RunKind):
         run = update.row
         rows, message = build_answer_rows(run, step, model, find_mentions=self.has_effects)
         add_llm_step(update, step, model)
-        queued = message_posted(run.get_chat(), message) if message and self.has_effects else []
+        queued = message_posted.call(run.get_chat(), message) if message and self.has_effects else []
         if not step.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)

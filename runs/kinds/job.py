@@ -108,7 +108,7 @@ class Job(RunKind):
         run = finish_run(update, end).row
         try:
             with transaction.atomic():
-                job_ended(run)
+                job_ended.call(run)
         except (LeaseLost, OperationalError, InterfaceError):
             raise
         except Exception:
@@ -135,7 +135,7 @@ class Job(RunKind):
         elif answer.text.strip():
             # Errors of listeners are not caught: the answer is stored with all its effects, or not at all.
             finish_run(update).set(answer=answer.text)
-            job_ended(run)
+            job_ended.call(run)
             update.save()
         else:
             self.close(update, EMPTY_ANSWER)

@@ -35,7 +35,7 @@ def reject_suggestion(actor: Actor, suggestion_id: UUID, *, reason: str = "") ->
     """
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.REJECT, lock=True)
     _decide(suggestion, SuggestionState.REJECTED, actor, reason.strip())
-    suggestion_changed(suggestion, "rejected", actor)
+    suggestion_changed.call(suggestion, "rejected", actor)
     return suggestion
 
 
@@ -91,7 +91,7 @@ def reopen_suggestions(suggestions: Iterable[Suggestion], actor: Actor) -> None:
     """Make accepted suggestions pending again, because their draft no longer contains them. The caller has locked them."""
     for suggestion in suggestions:
         # The listeners read the merge of the suggestion, which is removed below.
-        suggestion_changed(suggestion, "reopened", actor)
+        suggestion_changed.call(suggestion, "reopened", actor)
         suggestion.state, suggestion.decided_by, suggestion.decided_at = SuggestionState.PENDING, None, None
         suggestion.merge, suggestion.reason = None, ""
         suggestion.save(update_fields=DECISION_FIELDS)
@@ -120,7 +120,7 @@ def record_saved_version(draft: Draft, spec: AgentSpec, actor: Actor) -> None:
         suggestion.saved_as = spec
         if not is_used(suggestion, content, provenance):
             suggestion.state = SuggestionState.UNUSED
-            suggestion_changed(suggestion, "unused", actor)
+            suggestion_changed.call(suggestion, "unused", actor)
         suggestion.save(update_fields=["saved_as", "state"])
     for workspace_id in {suggestion.workspace_id for suggestion in suggestions}:
         notify_workspace_list_changed(workspace_id, "suggestions")

@@ -106,7 +106,7 @@ def complete_merge(merge: Merge, suggestions: Sequence[Suggestion], outcome: Out
     # The draft no longer contains the suggestions of earlier merges.
     reopen_suggestions(lock_unsaved_suggestions(merge.draft, exclude=merge), merge.by)
     for suggestion in suggestions:
-        suggestion_changed(suggestion, "accepted", merge.by)
+        suggestion_changed.call(suggestion, "accepted", merge.by)
     _report_end(merge, "merge.done")
 
 
@@ -160,4 +160,4 @@ def _report_end(merge: Merge, action: str) -> None:
     audit.record(merge.by, action, workspace_id=merge.workspace_id, object_id=merge.id, method=merge.method,
                  code=merge.error_code)  # fmt: skip
     notify_workspace_list_changed(merge.workspace_id, "suggestions")
-    merge_ended(merge)
+    merge_ended.call(merge)

@@ -1,6 +1,6 @@
 """Start, stop and retry the merge of suggestions into one draft (EDIT5).
 
-Rows are locked in one order: all chats that a merge writes to, the merge, its suggestions, the draft.
+All chats that a merge writes to are locked first; `chats/services/locking.py` gives the order of locks.
 """
 
 from uuid import UUID

@@ -141,7 +141,7 @@ def _store_suggestion(suggestion: Suggestion, message: Message, change: DiffRow)
     suggestion.id = suggestion.id or new_id()
     start_summary(suggestion, suggestion.author, change)
     suggestion.save(force_insert=True)
-    suggestion_changed(suggestion, "created", suggestion.author)
+    suggestion_changed.call(suggestion, "created", suggestion.author)
     audit.record(
         suggestion.author, "suggestion.made", workspace_id=suggestion.workspace_id, object_id=suggestion.id,
         agent=str(suggestion.agent_id), base=suggestion.base.number,

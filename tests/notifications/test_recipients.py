@@ -72,7 +72,7 @@ def test_the_listener_does_not_notify_mentioned_people_outside_the_chat(environm
     Notification.objects.all().delete()
     message = post(environment, "hm")
     message.payload["mentions"] = [str(person.id) for person in (team.bob, dora, team.charlie)]
-    message_posted(environment.team.chat, message)
+    message_posted.call(environment.team.chat, message)
     assert environment.list_notified() == {"Bob": ["mention"]}
 
 
@@ -110,8 +110,8 @@ def test_removed_participants_and_inactive_people_are_not_notified(environment):
 def test_a_new_suggestion_notifies_its_reviewers(environment):
     team = environment.team
     suggestion = create_suggestion(team.bob, team)
-    suggestion_changed(suggestion, "created", team.bob)
-    suggestion_changed(suggestion, "created", team.bob)
+    suggestion_changed.call(suggestion, "created", team.bob)
+    suggestion_changed.call(suggestion, "created", team.bob)
     assert environment.list_notified() == {"Alice": ["suggestion_created"], "Dora": ["suggestion_created"]}
     row = Notification.objects.filter(person=environment.dora).get().to_row()
     assert (row.suggestion_id, row.agent_name, row.actor_name) == (suggestion.id, "Robin", "Bob")
@@ -122,7 +122,7 @@ def test_a_new_suggestion_notifies_people_with_a_grant_and_not_its_author(enviro
     team = environment.team
     for person in (environment.eve, team.charlie):  # charlie is not a member, so the grant has no effect
         grant_right(person, "review_agent_actor", team.robin)
-    suggestion_changed(create_suggestion(team.alice, team), "created", team.alice)
+    suggestion_changed.call(create_suggestion(team.alice, team), "created", team.alice)
     assert environment.list_notified() == {"Dora": ["suggestion_created"], "Eve": ["suggestion_created"]}
 
 
@@ -130,13 +130,15 @@ def test_a_new_suggestion_notifies_people_with_a_grant_and_not_its_author(enviro
 def test_a_decision_on_a_suggestion_notifies_its_author(environment, what):
     team = environment.team
     suggestion = create_suggestion(team.bob, team, reason="Not now")
-    suggestion_changed(suggestion, what, team.alice)
+    suggestion_changed.call(suggestion, what, team.alice)
     assert environment.list_notified() == {"Bob": [f"suggestion_{what}"]}
     assert Notification.objects.get().excerpt == ("Not now" if what == "rejected" else "Shorter answers")
 
 
 def test_an_author_who_decides_on_their_own_suggestion_is_not_notified(environment):
-    suggestion_changed(create_suggestion(environment.team.alice, environment.team), "rejected", environment.team.alice)
+    suggestion_changed.call(
+        create_suggestion(environment.team.alice, environment.team), "rejected", environment.team.alice
+    )
     assert environment.list_notified() == {}
 
 
@@ -153,24 +155,24 @@ def test_a_merge_that_ends_after_the_request_notifies_its_requester(environment,
     merge = create_merge(
         environment.team.alice, environment.team, state=state, method=method, ended_at=now(), error_code="draft_locked"
     )
-    merge_ended(merge)
-    merge_ended(merge)
+    merge_ended.call(merge)
+    merge_ended.call(merge)
     assert environment.list_notified() == notified
     assert {one.excerpt for one in Notification.objects.all()} == ({"draft_locked"} if notified else set())
 
 
 def test_a_merge_that_fails_twice_notifies_twice(environment):
     merge = create_merge(environment.team.alice, environment.team, state="failed", ended_at=now())
-    merge_ended(merge)
+    merge_ended.call(merge)
     merge.ended_at = now()
-    merge_ended(merge)
+    merge_ended.call(merge)
     assert environment.list_notified() == {"Alice": ["merge_failed"] * 2}
 
 
 def test_a_person_who_loses_a_lock_is_notified_of_the_new_holder(environment):
     team = environment.team
     draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
-    lock_lost(draft, team.bob, team.alice)
+    lock_lost.call(draft, team.bob, team.alice)
     assert environment.list_notified() == {"Bob": ["lock_lost"]}
     row = Notification.objects.get().to_row()
     assert (row.actor_name, row.agent_name, row.chat_id) == ("Alice", "Robin", team.chat.id)
@@ -180,7 +182,7 @@ def test_a_former_member_is_not_notified_of_decisions_on_their_suggestion(enviro
     team = environment.team
     suggestion = create_suggestion(team.bob, team)
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
-    suggestion_changed(suggestion, "accepted", team.alice)
+    suggestion_changed.call(suggestion, "accepted", team.alice)
     assert environment.list_notified() == {}
 
 

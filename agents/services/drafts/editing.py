@@ -249,7 +249,7 @@ def _prepare_replacement(
         locking.restart_waitlist(update, actor)
     elif not draft.is_locked:
         locking.notify_waiters(draft, actor)
-    locking.notify_lock_lost(draft, actor)
+    locking.call_lock_lost(draft, actor)
     if draft.written != content.as_json():
         locking.save_snapshot(draft, reason)
     return update.set(revision=draft.revision + 1)

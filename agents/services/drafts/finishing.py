@@ -100,7 +100,7 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
     if draft.revision != revision:
         raise locking.build_write_error(draft, actor)
 
-    locking.notify_lock_lost(draft, actor)
+    locking.call_lock_lost(draft, actor)
     message = chats.build_system_message(
         chat.id, "DRAFT_DISCARDED", actor=actor, target=agent, draft_apply=draft.apply_count
     )
@@ -129,7 +129,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
         if found is None or found.lock_holder_id is None:
             raise Conflict(gettext("This draft is not locked."), code=Code.NO_DRAFT)
         draft, agent = found, found.agent
-        locking.notify_lock_lost(draft, actor)
+        locking.call_lock_lost(draft, actor)
         audit.record(actor, "draft.released", object_id=draft.id)
     message = chats.build_system_message(chat_id, "LOCK_RELEASED", actor=actor, target=agent)
     chats.save_changes(chat_id, [message, locking.release_lock(RowUpdate(draft), actor)])
@@ -144,4 +144,4 @@ def finish_draft(
     Return the updates of the draft and of other rows of its chat. `spec` is the version that the draft was saved as.
     """
     update = RowUpdate(draft).set(ended_at=now(), outcome=outcome)
-    return [locking.release_lock(update, actor), *draft_ended(draft, actor, spec)]
+    return [locking.release_lock(update, actor), *draft_ended.call(draft, actor, spec)]

@@ -1,7 +1,7 @@
 """The edit lock of a draft: one holder per draft, one draft per person (EDIT1, EDIT2, EDIT3).
 
 The lock consists of `lock_holder`, `lock_expires_at` and `revision`. Every change of the holder raises the revision, so that the
-former holder, or another tab of the same person, can write no more. Rows are locked in one order: the chat, the draft, the agent.
+former holder, or another tab of the same person, can write no more. `chats/services/locking.py` gives the order of locks.
 """
 
 from datetime import timedelta
@@ -55,7 +55,7 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
         restart_waitlist(update, actor)
     if draft.lock_holder_id != actor.id:
         changes.insert(0, chats.build_system_message(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
-        notify_lock_lost(draft, actor)
+        call_lock_lost(draft, actor)
     if draft.updated_by_id != actor.id:
         save_snapshot(draft, SnapshotReason.TAKEOVER)
     update.set(lock_holder=actor, lock_expires_at=now() + LOCK_DURATION, revision=draft.revision + 1)
@@ -204,9 +204,9 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
 
 
 def notify_waiters(draft: Draft, actor: Actor | None) -> None:
-    """Notify the waiters who may still edit the draft that its lock is free, and empty the waitlist.
+    """Notify the people who wait for the lock and may still edit the draft that it is free, and empty the waitlist.
 
-    `actor` released the lock, and is null if it expired.
+    People who only requested the draft are not notified. `actor` released the lock, and is None if it expired.
     """
     waiters = list(LockWaiter.objects.filter(draft=draft))
     if not waiters:
@@ -215,13 +215,13 @@ def notify_waiters(draft: Draft, actor: Actor | None) -> None:
     waiting = [waiter.person_id for waiter in waiters if waiter.is_waiting]
     participants = ChatActor.objects.filter(chat=draft.chat_id, ended_at=None).values("actor")
     editors = list_people_who_may(draft.agent, AgentVerb.EDIT_DRAFT).filter(pk__in=waiting).filter(pk__in=participants)
-    draft_unlocked(draft, actor, list(editors.values_list("pk", flat=True)))
+    draft_unlocked.call(draft, actor, list(editors.values_list("pk", flat=True)))
 
 
-def notify_lock_lost(draft: Draft, actor: Actor) -> None:
-    """Notify the holder that the actor takes the lock from them. Call this before the holder changes."""
+def call_lock_lost(draft: Draft, actor: Actor) -> None:
+    """Call the hook `lock_lost` if the holder loses the lock to another actor. Call this before the holder changes."""
     if draft.lock_holder is not None and draft.lock_holder_id != actor.id:
-        lock_lost(draft, draft.lock_holder, actor)
+        lock_lost.call(draft, draft.lock_holder, actor)
 
 
 def notify_locks_changed(chat: Chat) -> None:

@@ -54,7 +54,7 @@ def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
     if waiter.requested_at is None:
         waiter.requested_at = now()
         waiter.save(update_fields=["requested_at"])
-        draft_requested(waiter)
+        draft_requested.call(waiter)
         draft = waiter.draft
         chats.save_changes(chat.id, [RowUpdate(draft).set(requested_by=[*draft.requested_by, actor.id])])
     return waiter
@@ -90,7 +90,7 @@ def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: in
     update.set(lock_holder=recipient, lock_expires_at=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
     message = chats.build_system_message(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
     chats.save_changes(chat.id, [message, update])
-    draft_handed_over(draft, actor)
+    draft_handed_over.call(draft, actor)
     audit.record(actor, "draft.handed_over", workspace_id=chat.workspace_id, object_id=draft.id, to=str(recipient.id))
     return draft
 
