@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from actors.models import Actor
 from common.errors import Forbidden, Invalid
 from events import audit
-from events.publish import notify_rights_changed
+from events.publish import publish_rights_changed
 
 TABLES = ("workspaces", "actors", "chats", "agents", "runs", "suggestions", "notifications", "events")
 
@@ -50,7 +50,7 @@ def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
     groups = [Group.objects.get_or_create(name=level)[0]] if level in (Level.READER, Level.OPERATOR) else []
     person.groups.set(groups)
     audit.record(operator, "person.level_set", object_id=person.id, level=level)
-    notify_rights_changed(person.id)
+    publish_rights_changed(person.id)
 
 
 def list_permissions(person: Actor) -> QuerySet[Permission]:

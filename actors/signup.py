@@ -18,7 +18,7 @@ from actors.middleware import build_rate_limit_response, build_sign_up_closed_re
 from actors.models import Actor, Kind
 from common.handles import find_free_handle
 from common.text import normalize_name
-from events.publish import notify_rights_changed
+from events.publish import publish_rights_changed
 
 
 class SignupForm(forms.Form):
@@ -107,7 +107,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         person = request.user
         super().logout(request)
         if isinstance(person, Actor):
-            notify_rights_changed(person.id)
+            publish_rights_changed(person.id)
 
     def populate_username(self, request: HttpRequest, user: Actor) -> None:
         """Do nothing: `save_user` sets the user name."""

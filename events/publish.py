@@ -87,18 +87,18 @@ def publish_now(*frames: Frame) -> None:
     redis_client.publish([encode_for_redis(frame) for frame in frames])
 
 
-def notify_list_changed(actor_ids: Iterable[UUID], list_name: ListName) -> None:
+def publish_list_changed(actor_ids: Iterable[UUID], list_name: ListName) -> None:
     """Publish to these people, on commit, that a list of theirs changed."""
     for actor_id in actor_ids:
         publish(ListChanged(topic=f"actor:{actor_id}", list=list_name))
 
 
-def notify_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> None:
+def publish_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> None:
     """Publish to the members of a workspace, on commit, that a list of it changed."""
     publish(ListChanged(topic=f"workspace:{workspace_id}", list=list_name))
 
 
-def notify_rights_changed(actor_id: UUID) -> None:
+def publish_rights_changed(actor_id: UUID) -> None:
     """Make every hub check this person's rights again, on commit, and end subscriptions that are no longer allowed (SEC5).
 
     Services call it when a person leaves or is removed from a chat or workspace, signs out or is deactivated.

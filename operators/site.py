@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_protect
 from redis import RedisError
 
-from events.publish import notify_rights_changed
+from events.publish import publish_rights_changed
 from operators.dashboard import get_figures
 from operators.language import choose_language, in_language_of_user
 
@@ -100,7 +100,7 @@ class OperatorSite(AdminSite):
         person: Any = request.user
         response = super().logout(request, extra_context)
         if not request.user.is_authenticated:
-            notify_rights_changed(person.pk)
+            publish_rights_changed(person.pk)
         return response
 
     def _require_operator(self, request: HttpRequest) -> None:

@@ -11,7 +11,7 @@ from guardian.models import UserObjectPermissionBase
 from common.errors import Invalid
 from common.operators import check_operator
 from events import audit
-from events.publish import notify_list_changed, notify_rights_changed
+from events.publish import publish_list_changed, publish_rights_changed
 from workspaces.hooks import member_demoted
 from workspaces.models import Membership, Role, Workspace
 
@@ -100,6 +100,6 @@ def _record(grant: Any, by: "Actor", action: str) -> None:
 
 def _record_and_notify(grant: Any, operator: "Actor", action: str) -> None:
     _record(grant, operator, action)
-    notify_rights_changed(grant.user_id)
+    publish_rights_changed(grant.user_id)
     for name in ("me", "agents", "chats"):
-        notify_list_changed([grant.user_id], name)
+        publish_list_changed([grant.user_id], name)

@@ -21,7 +21,7 @@ from common.quotas import check_quota
 from common.secrets import Secret, WrongOwner, encrypt_for, is_under_newest_key, reencrypt
 from common.text import normalize_name
 from events import audit
-from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
+from events.publish import publish_list_changed, publish_rights_changed, publish_workspace_list_changed
 from workspaces.grants import end_grants
 from workspaces.hooks import member_demoted, member_left, model_changed
 from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
@@ -42,8 +42,8 @@ def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) ->
     workspace = Workspace.objects.create(name=name, handle=handle or find_free_handle(name, workspaces))
     Membership.objects.create(workspace=workspace, actor=actor, role=Role.EDITOR)
     audit.record(actor, "workspace.created", workspace_id=workspace.id, object_id=workspace.id)
-    notify_rights_changed(actor.id)
-    notify_list_changed([actor.id], "me")
+    publish_rights_changed(actor.id)
+    publish_list_changed([actor.id], "me")
     return workspace
 
 
@@ -67,7 +67,7 @@ def rename_workspace(actor: "Actor", workspace_id: UUID, *, name: str, revision:
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
     workspace.name, workspace.revision = name, revision + 1
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)
-    notify_workspace_list_changed(workspace.id, "workspace")
+    publish_workspace_list_changed(workspace.id, "workspace")
     return workspace
 
 
@@ -198,9 +198,9 @@ def _check_other_editor(workspace: Workspace, membership: Membership) -> None:
 
 
 def _notify_member_changed(workspace_id: UUID, member_id: UUID) -> None:
-    notify_rights_changed(member_id)
-    notify_list_changed([member_id], "me")
-    notify_workspace_list_changed(workspace_id, "members")
+    publish_rights_changed(member_id)
+    publish_list_changed([member_id], "me")
+    publish_workspace_list_changed(workspace_id, "members")
 
 
 @transaction.atomic
@@ -247,7 +247,7 @@ def set_model(
     )  # fmt: skip
     if is_other_server:
         model_changed.call(row, actor)
-    notify_workspace_list_changed(workspace.id, "model")
+    publish_workspace_list_changed(workspace.id, "model")
     return row
 
 
@@ -262,7 +262,7 @@ def delete_key(actor: "Actor", workspace_id: UUID) -> Credential:
     credential.revision += 1
     credential.save()
     audit.record(actor, "model.key_forgotten", workspace_id=workspace_id, object_id=credential.id)
-    notify_workspace_list_changed(workspace_id, "model")
+    publish_workspace_list_changed(workspace_id, "model")
     return credential
 
 

@@ -19,7 +19,7 @@ from common.errors import Code, Conflict, Invalid, NotFound, Unavailable
 from common.secrets import hash_secret
 from common.tasks import send_task_now
 from events import audit
-from events.publish import notify_list_changed, notify_rights_changed
+from events.publish import publish_list_changed, publish_rights_changed
 
 KEY_PREFIX = "c-"
 """The prefix of the keys of address changes. allauth creates the keys of new accounts."""
@@ -47,7 +47,7 @@ def start_email_change(actor: Actor, *, email: str, password: str, address: str,
     except Unavailable:
         EmailChange.objects.filter(pk=change.pk).delete()
         raise
-    notify_list_changed([actor.id], "me")
+    publish_list_changed([actor.id], "me")
     return change
 
 
@@ -84,7 +84,7 @@ def cancel_email_change(actor: Actor) -> None:
     """Cancel an address change: its link becomes invalid. Does nothing if there is no change."""
     if EmailChange.objects.filter(person=actor).delete()[0]:
         audit.record(actor, "email.change_cancelled", object_id=actor.id)
-        notify_list_changed([actor.id], "me")
+        publish_list_changed([actor.id], "me")
 
 
 def confirm_email(*, key: str, request: HttpRequest) -> Actor:
@@ -124,8 +124,8 @@ def _confirm_change(key: str) -> Actor:
     change.delete()
     set_verified_address(person)
     audit.record(person, "email.changed", object_id=person.id, old=old, new=person.email)
-    notify_rights_changed(person.id)
-    notify_list_changed([person.id], "me")
+    publish_rights_changed(person.id)
+    publish_list_changed([person.id], "me")
     arguments = [str(person.pk), old]
     transaction.on_commit(
         lambda: current_app.send_task("actors.tasks.send_email_changed_notice", arguments), robust=True

@@ -15,7 +15,7 @@ from actors.models import Actor, EmailChange
 from actors.services.tokens import revoke_tokens
 from common.errors import Code, Invalid
 from events import audit
-from events.publish import notify_rights_changed
+from events.publish import publish_rights_changed
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
         revoke_tokens(person, person.pk)
         set_verified_address(person)
     audit.record(person, "password.changed", object_id=person.id, by_link=by_link)
-    notify_rights_changed(person.id)
+    publish_rights_changed(person.id)
     arguments = [str(person.pk), language, by_link]
     transaction.on_commit(lambda: current_app.send_task("actors.tasks.send_password_notice", arguments), robust=True)
     return True

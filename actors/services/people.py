@@ -13,7 +13,7 @@ from common.handles import claim_handle, normalize_handle
 from common.operators import get_for_operator
 from common.text import normalize_name
 from events import audit
-from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
+from events.publish import publish_list_changed, publish_rights_changed, publish_workspace_list_changed
 from events.rows import NewAvatar, dump_avatar
 
 
@@ -47,7 +47,7 @@ def change_profile(
         changed.add("language")
     person.save(update_fields=changed)
     audit.record(person, "profile.changed", object_id=person.id)
-    notify_list_changed([person.id], "me")
+    publish_list_changed([person.id], "me")
     return person
 
 
@@ -84,7 +84,7 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     person.is_active = is_active
     person.save(update_fields=["is_active"])
     audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)
-    notify_rights_changed(person.id)
+    publish_rights_changed(person.id)
     return person
 
 
@@ -108,5 +108,5 @@ def _set_status(actor: Actor, agent_id: UUID, status: AgentStatus) -> Actor:
     agent.save(update_fields=["status"])
     audit.record(actor, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
-        notify_workspace_list_changed(agent.workspace_id, "agents")
+        publish_workspace_list_changed(agent.workspace_id, "agents")
     return agent

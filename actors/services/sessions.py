@@ -11,7 +11,7 @@ from actors.models import Actor
 from actors.operators import check_may_manage
 from common.operators import get_for_operator
 from events import audit
-from events.publish import notify_rights_changed
+from events.publish import publish_rights_changed
 
 
 @transaction.atomic
@@ -35,4 +35,4 @@ def _end_sessions(person: Actor, actor: Actor, *, keep: SessionBase | None = Non
         keep[HASH_SESSION_KEY] = person.get_session_auth_hash()
         keep.save()
     audit.record(actor, "sessions.ended", object_id=person.id)
-    notify_rights_changed(person.id)
+    publish_rights_changed(person.id)

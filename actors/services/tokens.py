@@ -15,7 +15,7 @@ from common.errors import LimitReached, NotFound
 from common.operators import get_for_operator
 from common.secrets import hash_secret
 from events import audit
-from events.publish import notify_rights_changed
+from events.publish import publish_rights_changed
 
 MAX_TOKENS = 20
 """Live tokens of one person."""
@@ -73,7 +73,7 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
 def _revoke(token: ApiToken, actor: Actor) -> None:
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()):
         audit.record(actor, "token.revoked", object_id=token.id, name=token.name, person=str(token.person_id))
-        notify_rights_changed(token.person_id)
+        publish_rights_changed(token.person_id)
 
 
 def record_token_use(token: ApiToken) -> None:

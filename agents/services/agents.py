@@ -22,7 +22,7 @@ from common.quotas import check_quota
 from common.text import normalize_name
 from events import audit
 from events.payloads import TextPayload, dump_payload
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import EmojiAvatar, NewAvatar, SpecOrigin, dump_avatar
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -116,7 +116,7 @@ def store_agent(
     agent.current_spec = write_spec(agent, content, author=actor, origin=origin, number=1)
     agent.save(update_fields=["avatar", "current_spec"])
     audit.record(actor, f"agent.{origin.value}", workspace_id=workspace.id, object_id=agent.id)
-    notify_workspace_list_changed(workspace.id, "agents")
+    publish_workspace_list_changed(workspace.id, "agents")
     return agent
 
 
@@ -179,7 +179,7 @@ def rename_agent(
     agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "revision"])
     audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
-        notify_workspace_list_changed(agent.workspace_id, "agents")
+        publish_workspace_list_changed(agent.workspace_id, "agents")
     chats.publish_participants(agent, participants)
     return agent
 
@@ -199,5 +199,5 @@ def delete_agent(actor: Actor, agent_id: UUID) -> Actor:
     Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)
     audit.record(actor, "agent.deleted", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
-        notify_workspace_list_changed(agent.workspace_id, "agents")
+        publish_workspace_list_changed(agent.workspace_id, "agents")
     return agent

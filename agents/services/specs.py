@@ -15,7 +15,7 @@ from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, Invalid, NotFound
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import SpecOrigin
 from llm.endpoints import check_model_offered
 from tools.registry import registry
@@ -120,5 +120,5 @@ def restore_version(
         chats.save_changes(chat_id, [system_message])
     audit.record(actor, "spec.restored", workspace_id=agent.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
-        notify_workspace_list_changed(agent.workspace_id, "agents")
+        publish_workspace_list_changed(agent.workspace_id, "agents")
     return spec

@@ -20,7 +20,7 @@ from common.operators import get_for_operator
 from common.quotas import check_quota
 from common.secrets import hash_secret
 from events import audit
-from events.publish import notify_list_changed, notify_rights_changed
+from events.publish import publish_list_changed, publish_rights_changed
 from workspaces import services as workspaces
 from workspaces.models import Role, Workspace
 
@@ -98,8 +98,8 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
     if is_new or participant is not None:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
-        notify_rights_changed(actor.id)
-        notify_list_changed([actor.id], "chats")
+        publish_rights_changed(actor.id)
+        publish_list_changed([actor.id], "chats")
     return link
 
 

@@ -6,7 +6,7 @@ from chats.services.links import get_invitation
 from chats.services.locking import lock_chats_of
 from chats.services.participants import leave_workspace_chats, publish_participants, revoke_links
 from common.errors import NotFound
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from workspaces.grants import end_grants
 from workspaces.models import Workspace
 
@@ -35,4 +35,4 @@ def publish_profile(actor: Actor) -> None:
     """Publish the changed name or avatar of a person in their chats and to the members of their workspaces."""
     publish_participants(actor, lock_chats_of(actor))
     for workspace_id in actor.memberships.values_list("workspace", flat=True):
-        notify_workspace_list_changed(workspace_id, "members")
+        publish_workspace_list_changed(workspace_id, "members")

@@ -23,7 +23,7 @@ from common.quotas import check_quota
 from common.text import normalize_name
 from common.writing import RowUpdate
 from events import audit
-from events.publish import notify_list_changed, notify_rights_changed
+from events.publish import publish_list_changed, publish_rights_changed
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -54,7 +54,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
     messages = [build_system_message(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in ids]
     chat.version = save_changes(chat.id, [*messages, *participants])
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(ids))
-    notify_list_changed(ids, "chats")
+    publish_list_changed(ids, "chats")
     return chat
 
 
@@ -85,8 +85,8 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     audit.record(
         actor, "chat.participant_added", workspace_id=chat.workspace_id, object_id=chat.id, participant=str(target.id)
     )
-    notify_list_changed([target.id], "chats")
-    notify_rights_changed(target.id)
+    publish_list_changed([target.id], "chats")
+    publish_rights_changed(target.id)
     return participant
 
 
@@ -153,8 +153,8 @@ def _remove_participant(chat: Chat, participant: ChatActor, remover: Actor) -> N
         object_id=chat.id,
         participant=str(participant.actor_id),
     )
-    notify_rights_changed(participant.actor_id)
-    notify_list_changed([participant.actor_id], "chats")
+    publish_rights_changed(participant.actor_id)
+    publish_list_changed([participant.actor_id], "chats")
 
 
 def _end_participation(chat: Chat, participant: ChatActor, remover: Actor) -> None:
@@ -199,7 +199,7 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
     save_changes(chat.id, [RowUpdate(chat).set(title=normalize_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
-    notify_list_changed(chat.participants.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
+    publish_list_changed(chat.participants.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
     return chat
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.models import Actor, Kind
 from common.clock import now
 from common.writing import insert
-from events.publish import notify_list_changed
+from events.publish import publish_list_changed
 from notifications.models import Notification
 
 MAX_NOTIFICATION_AGE = timedelta(days=90)
@@ -34,7 +34,7 @@ def notify(
     fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor.name if actor else ""}
     insert([Notification(person_id=person_id, **fields) for person_id in notified], ignore_conflicts=True)
     _delete_old(notified)
-    notify_list_changed(notified, "notifications")
+    publish_list_changed(notified, "notifications")
     return notified
 
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 from actors.models import Actor
 from chats.hooks import ReadCursor
 from common.clock import now
-from events.publish import notify_list_changed
+from events.publish import publish_list_changed
 from notifications.hot_queries import UNREAD_MENTIONS
 from notifications.models import Notification
 
@@ -30,7 +30,7 @@ def mark_read(actor: Actor, *, ids: Collection[UUID] | None = None, up_to: UUID 
         created_at, pk = last
         rows = rows.filter(Q(created_at__lt=created_at) | Q(created_at=created_at, pk__lte=pk))
     if rows.update(read_at=now()):
-        notify_list_changed([actor.pk], "notifications")
+        publish_list_changed([actor.pk], "notifications")
 
 
 def mark_mentions_read(marks: Sequence[ReadCursor]) -> None:
@@ -48,4 +48,4 @@ def mark_mentions_read(marks: Sequence[ReadCursor]) -> None:
     }
     if seen:
         Notification.objects.filter(pk__in=seen).update(read_at=now())
-        notify_list_changed(set(seen.values()), "notifications")
+        publish_list_changed(set(seen.values()), "notifications")

@@ -16,7 +16,7 @@ from common.clock import now
 from common.errors import Code, Conflict
 from events import audit
 from events.payloads import SystemMessageType
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import Provenance, SuggestionState
 from suggestions.hooks import suggestion_changed
 from suggestions.models import Merge, Suggestion
@@ -72,7 +72,7 @@ def _decide(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason
     check_can_be_decided(suggestion)
     record_decision(suggestion, state, actor, reason)
     chats.save_changes(suggestion.chat_id, [build_decision_message(suggestion, _MESSAGE_TYPES[state], actor)])
-    notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
+    publish_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
 def record_decision(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason: str = "") -> None:
@@ -96,7 +96,7 @@ def reopen_suggestions(suggestions: Iterable[Suggestion], actor: Actor) -> None:
         suggestion.merge, suggestion.reason = None, ""
         suggestion.save(update_fields=DECISION_FIELDS)
         audit.record(actor, "suggestion.reopened", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
-        notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
+        publish_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
 def lock_unsaved_suggestions(draft: Draft, *, exclude: Merge | None = None) -> QuerySet[Suggestion]:
@@ -123,4 +123,4 @@ def record_saved_version(draft: Draft, spec: AgentSpec, actor: Actor) -> None:
             suggestion_changed.call(suggestion, "unused", actor)
         suggestion.save(update_fields=["saved_as", "state"])
     for workspace_id in {suggestion.workspace_id for suggestion in suggestions}:
-        notify_workspace_list_changed(workspace_id, "suggestions")
+        publish_workspace_list_changed(workspace_id, "suggestions")

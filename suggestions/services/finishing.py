@@ -13,7 +13,7 @@ from chats import services as chats
 from common.clock import now
 from common.errors import AppError, Code
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import MergeState, SuggestionState
 from runs.models import Run, RunState
 from suggestions.hooks import merge_ended, suggestion_changed
@@ -153,11 +153,11 @@ def close_merge(merge: Merge, state: MergeState) -> None:
     merge.state, merge.ended_at = state, now()
     merge.save()
     Suggestion.objects.filter(merge=merge, state=SuggestionState.PENDING).update(merge=None)
-    notify_workspace_list_changed(merge.workspace_id, "suggestions")
+    publish_workspace_list_changed(merge.workspace_id, "suggestions")
 
 
 def _report_end(merge: Merge, action: str) -> None:
     audit.record(merge.by, action, workspace_id=merge.workspace_id, object_id=merge.id, method=merge.method,
                  code=merge.error_code)  # fmt: skip
-    notify_workspace_list_changed(merge.workspace_id, "suggestions")
+    publish_workspace_list_changed(merge.workspace_id, "suggestions")
     merge_ended.call(merge)

@@ -18,7 +18,7 @@ from common.errors import Code, Conflict, NotFound, build_id_taken_error
 from common.operators import get_for_operator
 from common.writing import insert
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import MergeState
 from runs.services.runs import start_job, stop_job
 from suggestions.job_inputs import build_merge_input
@@ -111,7 +111,7 @@ def _check_draft_is_available(merge: Merge) -> None:
 def _start_merge(merge: Merge, suggestions: list[Suggestion]) -> None:
     """Merge the suggestions on top of `merge.base`: a single one that was made on it at once, all others by a job."""
     Suggestion.objects.filter(pk__in=merge.chosen).update(merge=merge)
-    notify_workspace_list_changed(merge.workspace_id, "suggestions")
+    publish_workspace_list_changed(merge.workspace_id, "suggestions")
     if len(suggestions) == 1 and suggestions[0].base_id == merge.base_id:
         complete_merge(merge, suggestions, copy_suggestion(merge, suggestions[0]))
         return

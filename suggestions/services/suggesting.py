@@ -19,7 +19,7 @@ from common.errors import Code, Conflict, NotFound, build_id_taken_error
 from common.ids import new_id
 from common.quotas import check_quota
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import DiffRow, SuggestionState, SummaryState
 from suggestions.hooks import suggestion_changed
 from suggestions.models import Suggestion
@@ -146,5 +146,5 @@ def _store_suggestion(suggestion: Suggestion, message: Message, change: DiffRow)
         suggestion.author, "suggestion.made", workspace_id=suggestion.workspace_id, object_id=suggestion.id,
         agent=str(suggestion.agent_id), base=suggestion.base.number,
     )  # fmt: skip
-    notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
+    publish_workspace_list_changed(suggestion.workspace_id, "suggestions")
     return suggestion

@@ -8,7 +8,7 @@ from actors.models import Actor
 from agents.specs.differences import diff
 from chats import services as chats
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import DiffRow, SummaryState
 from runs.models import Run, RunState
 from runs.services.runs import start_job
@@ -78,7 +78,7 @@ def fail_summary(run: Run) -> None:
             "Something went wrong on our side.",
         )
         suggestion.save(update_fields=["summary_state", "summary_error"])
-        notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
+        publish_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
 def _lock_suggestion_of_job(run: Run) -> Suggestion | None:
@@ -95,4 +95,4 @@ def _lock_suggestion_of_job(run: Run) -> Suggestion | None:
 def _store_summary(suggestion: Suggestion) -> None:
     suggestion.save(update_fields=["summary", "summary_state", "summary_error", "summary_run"])
     chats.save_changes(suggestion.chat_id, [build_summary_update(suggestion)])
-    notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
+    publish_workspace_list_changed(suggestion.workspace_id, "suggestions")

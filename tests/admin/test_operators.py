@@ -115,7 +115,7 @@ def test_a_demoted_operator_loses_access_with_the_next_request(environment):
 
 def test_SEC5_signing_out_closes_the_sockets_of_the_session(environment, monkeypatch):
     notified: list[object] = []
-    monkeypatch.setattr(admin_site, "notify_rights_changed", notified.append)
+    monkeypatch.setattr(admin_site, "publish_rights_changed", notified.append)
     assert environment.client.post("/admin/logout/").status_code in (200, 302)
     assert notified == [environment.operator.pk]
     assert environment.client.get("/api/v1/me").status_code == 401

@@ -14,7 +14,7 @@ from common.db_executor import DatabaseExecutor
 from common.redis_client import RedisClient, redis_client
 from events import publish as publishing
 from events.frames import Changes, ListChanged
-from events.publish import get_group_name, notify_rights_changed, publish, publish_now
+from events.publish import get_group_name, publish, publish_now, publish_rights_changed
 from events.rows import ChatRow
 
 in_thread = DatabaseExecutor(2, "test")
@@ -87,7 +87,7 @@ async def test_a_rolled_back_transaction_publishes_nothing():
 async def test_changed_rights_are_sent_to_every_hub():
     actor = uuid4()
     channel = await listening(publishing.RIGHTS_GROUP)
-    await in_thread(notify_rights_changed, actor)
+    await in_thread(publish_rights_changed, actor)
     assert await received(channel) == {"type": "rights", "actor": str(actor)}
 
 

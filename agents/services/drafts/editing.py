@@ -212,7 +212,7 @@ def replace_draft(
         update = _prepare_replacement(draft, actor, content=content, lock=lock, reason=reason)
 
     if lock:
-        locking.notify_locks_changed(chat)
+        locking.publish_locks_changed(chat)
         update.set(lock_holder=actor, lock_expires_at=now() + locking.LOCK_DURATION)
     else:
         update.set(lock_holder=None, lock_expires_at=None, requested_by=[])

@@ -21,7 +21,7 @@ from common.errors import Code, Conflict, Forbidden
 from common.operators import check_operator
 from common.writing import RowUpdate
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import DraftOutcome, SpecOrigin
 
 
@@ -65,7 +65,7 @@ def save_draft(
     chats.save_changes(chat.id, [system_message, *finish_draft(draft, actor, DraftOutcome.SAVED, spec)])
     audit.record(actor, "spec.saved", workspace_id=chat.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
-        notify_workspace_list_changed(agent.workspace_id, "agents")
+        publish_workspace_list_changed(agent.workspace_id, "agents")
     return spec
 
 

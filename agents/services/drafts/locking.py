@@ -23,7 +23,7 @@ from common.clock import now
 from common.errors import Code, Conflict, NotFound
 from common.writing import RowUpdate
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from events.rows import SnapshotReason
 
 LOCK_DURATION = timedelta(minutes=30)
@@ -43,7 +43,7 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
     check_edits_no_other_draft(actor, chat_id, agent_id)
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or draft.lock_holder_id != actor.id or not draft.is_locked:
-        notify_locks_changed(chat)
+        publish_locks_changed(chat)
     if draft is None:
         return _start_draft(chat, agent, actor, content)
 
@@ -197,7 +197,7 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
     """Release the edit lock of the draft that is updated, notify its waiters, and return the update."""
     draft = update.row
     if draft.is_locked:
-        notify_locks_changed(draft.chat)
+        publish_locks_changed(draft.chat)
     update.set(lock_holder=None, lock_expires_at=None, requested_by=[])
     notify_waiters(draft, actor)
     return update
@@ -224,6 +224,6 @@ def call_lock_lost(draft: Draft, actor: Actor) -> None:
         lock_lost.call(draft, draft.lock_holder, actor)
 
 
-def notify_locks_changed(chat: Chat) -> None:
+def publish_locks_changed(chat: Chat) -> None:
     """Publish to the members of the chat's workspace, on commit, that the list of locked drafts changed."""
-    notify_workspace_list_changed(chat.workspace_id, "drafts")
+    publish_workspace_list_changed(chat.workspace_id, "drafts")

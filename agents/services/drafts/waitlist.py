@@ -86,7 +86,7 @@ def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: in
     locking.restart_waitlist(update, recipient)
     if draft.updated_by_id != recipient.id:
         locking.save_snapshot(draft, SnapshotReason.TAKEOVER)
-    locking.notify_locks_changed(chat)
+    locking.publish_locks_changed(chat)
     update.set(lock_holder=recipient, lock_expires_at=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
     message = chats.build_system_message(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
     chats.save_changes(chat.id, [message, update])
