@@ -3175,7 +3175,7 @@ export interface components {
         VoteBodyRequest: {
             choice: ("production" | "equal" | "draft") | null;
         };
-        /** @description The votes of a chat on comparisons of one apply of a draft with production (RUN7). */
+        /** @description The votes of a chat on comparisons of one apply of a draft with production. */
         VoteCount: {
             /** @default 0 */
             draft: number;
