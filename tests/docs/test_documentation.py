@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,88 @@ from launcher.home import ROOT
 TRACKED = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split()
 PAGES = [name for name in TRACKED if re.fullmatch(r"README\.md|docs/.*\.md", name)]
 SOURCE = r"`((?:[\w.-]+/)*[\w-]+\.(?:py|tsx?|css))`"
-# Files that a reader writes, and a pattern of names.
-EXAMPLES = {"Name.tsx", "Name.ctest.tsx"}
+OTHER_FILE = r"(?:[\w.-]+/)*[\w-]+\.(?:html|json|lock|md|po|sh|toml|txt|ya?ml)"
+FOLDER = r"(?:[\w.-]+/)+"
+# Names on the pages that are not names of this repository.
+EXCEPTIONS = {
+    # Files that a reader or a command writes, and a pattern of names.
+    *("Name.tsx", "Name.ctest.tsx", "secrets.json", ".make/", "var/", "dist/", "postgres-18/", "valkey/"),
+    # Names of other programs and libraries, and one that a build writes.
+    *("uv.lock", "ModelSerializer", "Overlay", "ScrollArea", "Button_btn", "ProcessPoolExecutor", "max_prepared_statements"),
+    *("Secure", "remote_addr", "realip", "pg_dump", "terminationGracePeriodSeconds", "COMMIT", "LPUSH", "outDir"),
+    # The names of Docker volumes, and a pattern of file names.
+    *("atelier_postgres", "atelier_valkey", "test_draft"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_file_that_a_page_names_exists(page):
     text = (ROOT / page).read_text()
-    named = set(re.findall(SOURCE, text)) - EXAMPLES
-    assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in TRACKED)] == []
+    named = set(re.findall(rf"{SOURCE}|`({OTHER_FILE}|{FOLDER})`", text))
+    names = {source or other for source, other in named} - EXCEPTIONS
+    assert [name for name in names if not any(f"/{name}" in f"/{path}" for path in TRACKED)] == []
     links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
     assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_identifier_that_a_page_names_is_in_the_code(page):
+    assert [name for name in _list_identifiers(page) if name not in EXCEPTIONS and not _is_known(name)] == []
+
+
+def _list_identifiers(page: str) -> list[str]:
+    """Return the identifiers in the inline code of a page, without its blocks of code.
+
+    A span that is one name, a path of names or a call is checked as a whole; of any other span only the words that have an
+    underscore or a capital letter inside them.
+    """
+    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.M | re.S)
+    names: list[str] = []
+    for span in re.findall(r"`([^`\n]+)`", text):
+        if re.fullmatch(rf"{SOURCE[1:-1]}|{OTHER_FILE}|{FOLDER}", span):
+            continue
+        if name := re.fullmatch(r"([A-Za-z_][\w.]*)(?:\(.*\)|=.*)?", span):
+            names += filter(None, name[1].split("."))
+        else:
+            names += (word for word in re.findall(r"[A-Za-z]\w*", span) if "_" in word or re.search("[a-z][A-Z]", word))
+    return names
+
+
+def _is_known(name: str) -> bool:
+    """Return whether the code has this name. `test_RUN6_` stands for all names that begin so."""
+    words = _list_words_of_code()
+    # Settings whose names are built, and those that are read from a file.
+    built = re.sub("^ATELIER_(QUOTA|RATE)_", "", name).removesuffix("_FILE")
+    return name in words or built in words or (name.endswith("_") and any(word.startswith(name) for word in words))
+
+
+@cache
+def _list_words_of_code() -> set[str]:
+    """Return the words of all tracked files that are not documentation, and of their paths."""
+    words = {word for path in TRACKED for word in re.split(r"[/.]", path)}
+    for path in TRACKED:
+        file = ROOT / path
+        if file.suffix in {".md", ".po", ".lock", ".png", ".gz"} or file == Path(__file__) or not file.is_file():
+            continue
+        try:
+            words.update(re.findall(r"\w+", file.read_text()))
+        except UnicodeDecodeError:
+            continue
+    return words
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_name_beside_a_file_is_in_it(page):
+    text = (ROOT / page).read_text()
+    pairs = re.findall(rf"{SOURCE} \(?`(\w+)`", text) + [
+        (file, name) for name, file in re.findall(rf"`(\w+)` (?:in|\() ?{SOURCE}", text)
+    ]
+    missing = []
+    for file, name in pairs:
+        files = [path for path in TRACKED if f"/{path}".endswith(f"/{file}")]
+        if not any(re.search(rf"\b{name}\b", (ROOT / path).read_text()) for path in files):
+            missing.append((file, name))
+    assert missing == []
 
 
 @pytest.mark.parametrize("page", ["walk-a-message.md", "glossary.md"])
@@ -31,7 +103,9 @@ def test_every_name_beside_a_file_is_declared_in_it(page):
     missing = [
         (file, name)
         for file, name in declarations
-        if not re.search(rf"\b(?:def|class|function|const) {name}\b|^ +{name} = ", Path(ROOT, file).read_text(), re.M)
+        if not re.search(
+            rf"\b(?:def|class|function|const|type) {name}\b|^ *{name}(?:: .+)? = ", Path(ROOT, file).read_text(), re.M
+        )
     ]
     assert missing == []
 
