@@ -10,18 +10,18 @@ from actors.models import Actor, ApiToken
 from common.prepared_query import PreparedQuery
 
 
-def _build_person(person_id: UUID) -> QuerySet[Actor]:
+def _query_person(person_id: UUID) -> QuerySet[Actor]:
     return Actor.people.filter(pk=person_id, is_active=True)
 
 
-def _build_token(digest: str) -> QuerySet[ApiToken]:
+def _query_live_token(digest: str) -> QuerySet[ApiToken]:
     return ApiToken.live.select_related("person").filter(digest=digest, person__is_active=True)
 
 
-def _build_session(key: str, at: datetime) -> QuerySet[Session]:
+def _query_live_session(key: str, at: datetime) -> QuerySet[Session]:
     return Session.objects.filter(session_key=key, expire_date__gt=at)
 
 
-PERSON = PreparedQuery(_build_person, UUID)
-TOKEN = PreparedQuery(_build_token, str)
-LIVE_SESSION = PreparedQuery(_build_session, str, datetime)
+PERSON = PreparedQuery(_query_person, UUID)
+TOKEN = PreparedQuery(_query_live_token, str)
+LIVE_SESSION = PreparedQuery(_query_live_session, str, datetime)

@@ -188,12 +188,12 @@ def build_locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
 # --- what answers in a chat -----------------------------------------------------------------------------------------
 
 
-def _build_applied_drafts(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
+def _query_applied_drafts(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
     drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
     return drafts.select_related("applied__author")
 
 
-_APPLIED_DRAFTS = PreparedQuery(_build_applied_drafts, UUID, UUID)
+_APPLIED_DRAFTS = PreparedQuery(_query_applied_drafts, UUID, UUID)
 
 
 def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] | None:

@@ -47,7 +47,7 @@ def build_unread_annotations(
     }
 
 
-def _build_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
+def _query_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
     texts = Message.objects.filter(chat=OuterRef("chat_id"), type="TEXT_MESSAGE")
     reader = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
     participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
@@ -56,10 +56,10 @@ def _build_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[C
     )
 
 
-PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_build_participants_with_activity, list[UUID])
+PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_query_participants_with_activity, list[UUID])
 
 
-def _build_previews(ids: list[UUID]) -> QuerySet[Message]:
+def _query_message_previews(ids: list[UUID]) -> QuerySet[Message]:
     beginning = Func(Left(KT("payload__text"), MAX_PREVIEW_CHARACTERS), function="to_jsonb")
     preview = Func(
         F("payload"),
@@ -71,33 +71,33 @@ def _build_previews(ids: list[UUID]) -> QuerySet[Message]:
     return Message.objects.filter(is_any_of("pk", ids)).defer("payload").annotate(preview=preview)
 
 
-MESSAGE_PREVIEWS = PreparedQuery(_build_previews, list[UUID])
+MESSAGE_PREVIEWS = PreparedQuery(_query_message_previews, list[UUID])
 
 
-def _build_messages_between(chat_id: UUID, first: int, last: int) -> QuerySet[Message]:
+def _query_messages_between(chat_id: UUID, first: int, last: int) -> QuerySet[Message]:
     return Message.objects.filter(chat=chat_id, seq__gte=first, seq__lte=last).order_by("seq")
 
 
-MESSAGES_BETWEEN = PreparedQuery(_build_messages_between, UUID, int, int)
+MESSAGES_BETWEEN = PreparedQuery(_query_messages_between, UUID, int, int)
 
 
 @cache
 def get_sizes_before_query(limit: int) -> PreparedQuery[Message]:
     """Return the query for the `seq` and the size of the newest messages before a `seq`."""
 
-    def build(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
+    def query(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
         older = Message.objects.filter(chat=chat_id, seq__lt=seq).order_by("-seq")
         return older.values_list("seq", "payload_bytes")[: limit + 1]
 
-    return PreparedQuery(build, UUID, int)
+    return PreparedQuery(query, UUID, int)
 
 
 @cache
 def get_sizes_after_query(limit: int) -> PreparedQuery[Message]:
     """Return the query for the `seq` and the size of the oldest messages after a `seq`."""
 
-    def build(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
+    def query(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
         newer = Message.objects.filter(chat=chat_id, seq__gt=seq).order_by("seq")
         return newer.values_list("seq", "payload_bytes")[: limit + 1]
 
-    return PreparedQuery(build, UUID, int)
+    return PreparedQuery(query, UUID, int)

@@ -128,11 +128,11 @@ class Fetch(Generic[M, V]):
         return bool(self._version) and getattr(row, self._version) == vars(row).pop("version_before")
 
     def _prepare(self, kinds: tuple[str, ...], lock: bool) -> PreparedQuery[M]:
-        def build(id: UUID, *ids: UUID) -> QuerySet[M]:
+        def query(id: UUID, *ids: UUID) -> QuerySet[M]:
             principals = [get_user_model()(pk=pk, kind=kind) for pk, kind in zip(ids, kinds, strict=True)]
             return self._build_query(principals, id, lock)
 
-        return PreparedQuery(build, *[UUID] * (1 + len(kinds)))
+        return PreparedQuery(query, *[UUID] * (1 + len(kinds)))
 
     def _build_query(self, principals: list[Any], id: UUID, lock: bool) -> QuerySet[M]:
         found = self._rows(principals).filter(pk=id)

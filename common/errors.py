@@ -31,7 +31,7 @@ class Code(StrEnum):
     HANDLE_TAKEN = "handle_taken"
     # drafts
     DRAFT_LOCKED = "draft_locked"
-    DRAFT_UNLOCKED = "draft_unlocked"
+    DRAFT_NOT_LOCKED = "draft_not_locked"
     NOT_REQUESTED = "not_requested"
     RECIPIENT_BUSY = "recipient_busy"
     DRAFT_YOURS = "draft_yours"
@@ -97,7 +97,7 @@ class Forbidden(AppError):
 
 
 class Invalid(AppError):
-    """The input has the wrong shape or content."""
+    """The input does not match the schema, or its content is invalid."""
 
 
 class Conflict(AppError):

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from pydantic import BaseModel, Field
 
 from common.errors import Invalid
-from common.rest import Body, Request, answer_list, build_query_parameters, read_query
+from common.rest import Body, Request, build_list_response, build_query_parameters, read_query
 
 
 class PageQuery(Body):
@@ -63,7 +63,7 @@ def answer_page(
 ) -> HttpResponse:
     """Return the page that the request asks for. Raise `Invalid` for a cursor of another list."""
     found, next = get_page(rows, read_query(request, PageQuery), by=by, max_rows=max_rows)
-    return answer_list(serialize(found), next)
+    return build_list_response(serialize(found), next)
 
 
 def _start_after(rows: QuerySet[Any], cursor: str | None, by: str) -> QuerySet[Any]:

@@ -40,7 +40,7 @@ STAND_INS: dict[Any, Callable[[], Any]] = {
 }
 
 
-class _Shape(NamedTuple):
+class _Columns(NamedTuple):
     """How to build an object from a database row: the columns of the model, annotations (name, column), related objects."""
 
     model: type[Model]
@@ -51,27 +51,27 @@ class _Shape(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """A compiled query. `positions` are pairs of indexes: of a parameter and of the value that replaces it. `shape` is None for
+    """A compiled query. `positions` are pairs of indexes: of a parameter and of the value that replaces it. `columns` is None for
     a `values_list`. `lookups` are those of `prefetch_related`."""
 
     sql: str
     params: list[Any]
     positions: list[tuple[int, int]]
     converters: list[Any]
-    shape: _Shape | None
+    columns: _Columns | None
     lookups: tuple[Any, ...]
 
 
 class PreparedQuery(Generic[M]):
     """A query set that is compiled when it is first used; from then on only its values change.
 
-    `build(*values)` returns the query set, and `kinds` are the types of its values. `build` is called with stand-in values,
+    `query(*values)` returns the query set, and `kinds` are the types of its values. `query` is called with stand-in values,
     whose positions in the SQL are remembered. So the query must not depend on the values in any other way. A query that
     locks rows must run in a transaction.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[M, Any]], *kinds: Any) -> None:
-        self._build = build
+    def __init__(self, query: Callable[..., QuerySet[M, Any]], *kinds: Any) -> None:
+        self._query = query
         self._kinds = kinds
 
     def first(self, *values: Any) -> M | None:
@@ -88,23 +88,23 @@ class PreparedQuery(Generic[M]):
 
     @cached_property
     def _plan(self) -> _Plan:
-        return self._compile(self._build)
+        return self._compile(self._query)
 
     @cached_property
     def _plan_of_first(self) -> _Plan:
-        return self._compile(lambda *values: self._build(*values)[:1])
+        return self._compile(lambda *values: self._query(*values)[:1])
 
-    def _compile(self, build: Callable[..., QuerySet[M, Any]]) -> _Plan:
+    def _compile(self, query: Callable[..., QuerySet[M, Any]]) -> _Plan:
         stand_ins = [STAND_INS[kind]() for kind in self._kinds]
-        rows: Any = build(*stand_ins)
+        rows: Any = query(*stand_ins)
         compiler: Any = rows.query.get_compiler(DEFAULT_DB_ALIAS)
         sql, params = compiler.as_sql()
         positions = [(at, stand_ins.index(value)) for at, value in enumerate(params) if value in stand_ins]
         if {which for _, which in positions} != set(range(len(stand_ins))) or _are_inside_params(stand_ins, params):
             raise ValueError("A value has no parameter of its own in this query.")
         converters = compiler.get_converters([column[0] for column in compiler.select])
-        shape = _read_shape(compiler) if compiler.klass_info else None
-        return _Plan(sql, list(params), positions, list(converters.items()), shape, rows._prefetch_related_lookups)
+        columns = _read_columns(compiler) if compiler.klass_info else None
+        return _Plan(sql, list(params), positions, list(converters.items()), columns, rows._prefetch_related_lookups)
 
 
 def _fetch(plan: _Plan, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
@@ -118,15 +118,15 @@ def _fetch(plan: _Plan, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
 
 
 def _build_objects(plan: _Plan, values: tuple[Any, ...]) -> list[Any]:
-    shape = plan.shape
-    if shape is None:
+    columns = plan.columns
+    if columns is None:
         raise TypeError("The rows of this query are not objects: use `rows()`.")
     objects = []
     for row in _fetch(plan, values):
-        instance: Any = shape.model.from_db(DEFAULT_DB_ALIAS, shape.names, row[shape.own])
-        for related in shape.related:
+        instance: Any = columns.model.from_db(DEFAULT_DB_ALIAS, columns.names, row[columns.own])
+        for related in columns.related:
             related.populate(row, instance)
-        for name, at in shape.annotations:
+        for name, at in columns.annotations:
             setattr(instance, name, row[at])
         objects.append(instance)
     if plan.lookups:
@@ -147,13 +147,13 @@ def _are_inside_params(stand_ins: Sequence[Any], params: Sequence[Any]) -> bool:
     return any(str(value) in text for value in stand_ins for text in texts)
 
 
-def _read_shape(compiler: Any) -> _Shape:
+def _read_columns(compiler: Any) -> _Columns:
     class_info, columns = compiler.klass_info, compiler.select
     own = slice(class_info["select_fields"][0], class_info["select_fields"][-1] + 1)
     names = [column[0].target.attname for column in columns[own]]
     # The stubs are those of Django 6.
     related = get_related_populators(class_info, columns, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]
-    return _Shape(class_info["model"], own, names, list(compiler.annotation_col_map.items()), related)
+    return _Columns(class_info["model"], own, names, list(compiler.annotation_col_map.items()), related)
 
 
 def _convert(row: Sequence[Any], converters: Sequence[Any]) -> Sequence[Any]:

@@ -18,7 +18,7 @@ FieldLabel = Literal["api_base", "api_key", "secret_access_key", "access_key_id"
 
 
 @dataclass(frozen=True)
-class Field:
+class ProviderField:
     """A value that a provider needs besides the model's name.
 
     The values of `api_base` and `key` have columns of their own; those of all other fields are the options of a credential.
@@ -34,8 +34,8 @@ class Field:
     parameter: str = ""
 
 
-KEY = Field("key", "api_key", parameter="api_key")
-OPTIONAL_KEY = Field("key", "api_key", is_required=False)
+KEY = ProviderField("key", "api_key", parameter="api_key")
+OPTIONAL_KEY = ProviderField("key", "api_key", is_required=False)
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,19 @@ class Provider:
     `api_base`: the base address of the provider; empty where a field has it, or litellm has it built in.
     `path`: the path of a model call below that address; `{model}` is replaced by the model's name.
     `query`: the parameters of the query string, each with the option that is its value.
-    `models_from`: the source of the list of models: the provider's server, litellm's table of prices, or none (`nobody`).
-    `price_prefixes`: the prefixes of model names in litellm's table; `price_owners`: the providers of that table.
+    `models_from`: the source of the list of models: the provider's server, litellm's table of prices, or none.
+    `price_prefixes`: the prefixes of model names in litellm's table; `price_table_providers`: the providers of that table.
     """
 
     name: str
     label: str
     adapter: Literal["demo", "openai", "litellm"]
-    fields: tuple[Field, ...] = (KEY,)
+    fields: tuple[ProviderField, ...] = (KEY,)
     usual_model: str = ""
     model_label: Literal["model", "deployment"] = "model"
-    models_from: Literal["server", "prices", "nobody"] = "server"
+    models_from: Literal["server", "prices", "none"] = "server"
     price_prefixes: tuple[str, ...] = ()
-    price_owners: tuple[str, ...] = ()
+    price_table_providers: tuple[str, ...] = ()
     model_pattern: str = ""
     """The pattern of model names, where they become a part of an address; empty: any name."""
     # For the adapter `openai`:
@@ -74,12 +74,12 @@ class Provider:
     litellm_parameters: Mapping[str, str] = field(default_factory=dict)
     """Parameters that are the same for every request. A value may name options: `{region}`."""
 
-    def find_field(self, name: str) -> Field | None:
+    def find_field(self, name: str) -> ProviderField | None:
         """Return the field of that name, or None."""
         return next((one for one in self.fields if one.name == name), None)
 
     @property
-    def options(self) -> tuple[Field, ...]:
+    def options(self) -> tuple[ProviderField, ...]:
         """The fields whose values are stored as options of a credential."""
         return tuple(one for one in self.fields if one.name not in ("api_base", "key"))
 
@@ -121,7 +121,7 @@ def _build_openai_provider(name: str, label: str, api_base: str, usual_model: st
         api_base=api_base,
         usual_model=usual_model,
         price_prefixes=(f"{name}/",),
-        price_owners=(name,),
+        price_table_providers=(name,),
     )
 
 
@@ -135,7 +135,7 @@ _ENTRIES = (
         usual_model="gpt-4.1-mini",
         max_tokens_parameter="max_completion_tokens",
         price_prefixes=("", "openai/"),
-        price_owners=("openai",),
+        price_table_providers=("openai",),
     ),
     Provider(
         "anthropic",
@@ -145,7 +145,7 @@ _ENTRIES = (
         models_from="prices",
         model_prefix="anthropic/",
         price_prefixes=("", "anthropic/"),
-        price_owners=("anthropic",),
+        price_table_providers=("anthropic",),
     ),
     Provider(
         "gemini",
@@ -155,7 +155,7 @@ _ENTRIES = (
         models_from="prices",
         model_prefix="gemini/",
         price_prefixes=("gemini/", ""),
-        price_owners=("gemini",),
+        price_table_providers=("gemini",),
     ),
     _build_openai_provider("deepseek", gettext_noop("DeepSeek"), "https://api.deepseek.com/v1", "deepseek-chat"),
     _build_openai_provider("mistral", gettext_noop("Mistral"), "https://api.mistral.ai/v1", "mistral-small-latest"),
@@ -169,20 +169,20 @@ _ENTRIES = (
         usual_model="openai/gpt-4.1-mini",
         reports_cost=True,
         price_prefixes=("openrouter/",),
-        price_owners=("openrouter",),
+        price_table_providers=("openrouter",),
     ),
     Provider(
         "azure",
         gettext_noop("Azure OpenAI"),
         "openai",
         fields=(
-            Field("api_base", "api_base", example="https://name.openai.azure.com"),
+            ProviderField("api_base", "api_base", example="https://name.openai.azure.com"),
             KEY,
-            Field("api_version", "api_version", example="2024-10-21", default="2024-10-21"),
+            ProviderField("api_version", "api_version", example="2024-10-21", default="2024-10-21"),
         ),
         model_label="deployment",
         model_pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-        models_from="nobody",
+        models_from="none",
         path="openai/deployments/{model}/chat/completions",
         query={"api-version": "api_version"},
         key_header="api-key",
@@ -194,16 +194,16 @@ _ENTRIES = (
         gettext_noop("Amazon Bedrock"),
         "litellm",
         fields=(
-            Field(
+            ProviderField(
                 "access_key_id",
                 "access_key_id",
                 example="AKIAIOSFODNN7EXAMPLE",
                 pattern="[A-Z0-9]{16,128}",
                 parameter="aws_access_key_id",
             ),
-            Field("key", "secret_access_key", parameter="aws_secret_access_key"),
+            ProviderField("key", "secret_access_key", parameter="aws_secret_access_key"),
             # It becomes a part of the host's name.
-            Field(
+            ProviderField(
                 "region",
                 "region",
                 example="eu-central-1",
@@ -214,7 +214,7 @@ _ENTRIES = (
         usual_model="anthropic.claude-sonnet-4-5-20250929-v1:0",
         models_from="prices",
         price_prefixes=("",),
-        price_owners=("bedrock", "bedrock_converse"),
+        price_table_providers=("bedrock", "bedrock_converse"),
         model_prefix="bedrock/converse/",
         model_pattern=r"[A-Za-z0-9_.:-]+|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:\d*:[a-z-]+/[A-Za-z0-9_.:-]+",
         litellm_parameters={
@@ -228,7 +228,7 @@ _ENTRIES = (
         "openai_compatible",
         gettext_noop("OpenAI-compatible"),
         "openai",
-        fields=(Field("api_base", "api_base", example="https://llm.example.org/v1"), OPTIONAL_KEY),
+        fields=(ProviderField("api_base", "api_base", example="https://llm.example.org/v1"), OPTIONAL_KEY),
     ),
 )
 

@@ -15,7 +15,7 @@ from rest_framework.request import Request as AnyRequest
 from rest_framework.response import Response
 
 from common.errors import AppError, Code, Invalid, LimitReached
-from common.shapes import JSON, QUERY, WRONG_SHAPE, Shape
+from common.request_types import INVALID_REQUEST, JSON, QUERY, StrictModel
 from common.text import to_storable_json
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ class Request(AnyRequest):
     user: Any
 
 
-class Body(Shape):
+class Body(StrictModel):
     """Base class of bodies and query strings."""
 
 
@@ -69,28 +69,28 @@ class StorableJSONParser(JSONParser):
             raise exceptions.ParseError(str(error)) from error
 
 
-def read(request: Request, shape: type[T]) -> T:
-    """Return the body as `shape`. Raise `Invalid` with one hint for each wrong field."""
+def read(request: Request, model: type[T]) -> T:
+    """Return the body as `model`. Raise `Invalid` with one hint for each wrong field."""
     try:
-        return shape.model_validate(request.data, context=JSON)
+        return model.model_validate(request.data, context=JSON)
     except ValidationError as error:
         raise build_invalid(error) from error
 
 
-def read_query(request: Request, shape: type[T]) -> T:
-    """Return the query string as `shape`. Raise `Invalid`."""
+def read_query(request: Request, model: type[T]) -> T:
+    """Return the query string as `model`. Raise `Invalid`."""
     repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
     if repeated:
-        raise Invalid(WRONG_SHAPE, hints=[f"{name}: It is there more than once." for name in repeated[:10]])
+        raise Invalid(INVALID_REQUEST, hints=[f"{name}: It is there more than once." for name in repeated[:10]])
     try:
-        return shape.model_validate(request.query_params.dict(), context=QUERY)
+        return model.model_validate(request.query_params.dict(), context=QUERY)
     except ValidationError as error:
         raise build_invalid(error) from error
 
 
-def build_query_parameters(shape: type[BaseModel]) -> list[OpenApiParameter]:
+def build_query_parameters(model: type[BaseModel]) -> list[OpenApiParameter]:
     """Return the parameters of a query string for the OpenAPI schema."""
-    schema = shape.model_json_schema()
+    schema = model.model_json_schema()
     required = schema.get("required", ())
     return [
         OpenApiParameter(name, _to_parameter_schema(field), required=name in required)
@@ -107,28 +107,28 @@ def _to_parameter_schema(field: dict[str, Any]) -> dict[str, Any]:
 def build_invalid(error: ValidationError) -> Invalid:
     """Return the error with one hint for each field, without the input, which may contain a secret."""
     hints = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
-    return Invalid(WRONG_SHAPE, hints=hints)
+    return Invalid(INVALID_REQUEST, hints=hints)
 
 
 _ANY_PAGE = Page[Any]  # a constant, because Pydantic builds the class at each use
 
 
-def answer(row: BaseModel, status: int = 200) -> HttpResponse:
+def build_response(row: BaseModel, status: int = 200) -> HttpResponse:
     """Return the response with a row as its body."""
     return HttpResponse(row.model_dump_json(by_alias=True), content_type="application/json", status=status)
 
 
-def answer_list(rows: Iterable[BaseModel], next: str | None = None) -> HttpResponse:
+def build_list_response(rows: Iterable[BaseModel], next: str | None = None) -> HttpResponse:
     """Return the response with rows as a page."""
-    return answer(_ANY_PAGE(results=list(rows), next=next))
+    return build_response(_ANY_PAGE(results=list(rows), next=next))
 
 
-def answer_no_content() -> HttpResponse:
+def build_empty_response() -> HttpResponse:
     """Return an empty response (204)."""
     return HttpResponse(status=204)
 
 
-def answer_error(error: Exception, context: dict[str, Any]) -> Response:
+def handle_error(error: Exception, context: dict[str, Any]) -> Response:
     """Return the response of an error. This is DRF's exception handler."""
     app_error = _to_app_error(error)
     if app_error is None:

@@ -43,7 +43,7 @@ class Application:
         self._http = Bridge(
             wsgi,
             threads=settings.WEB_THREADS,
-            waiting=settings.WEB_WAITING,
+            max_active=settings.WEB_WAITING,
             identify=identify_caller,
             cpu_budget=settings.RATES["cpu"],
         )

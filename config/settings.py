@@ -8,7 +8,7 @@ import environ
 from environ.fileaware_mapping import FileAwareMapping
 
 from operators.theme import UNFOLD as UNFOLD
-from server.limits import MAX_BODY
+from server.limits import MAX_BODY_BYTES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -296,7 +296,7 @@ CONTENT_SECURITY_POLICY = {
 # refused.
 WEB_THREADS = env.int("WEB_THREADS", default=DATABASE_POOL)
 WEB_WAITING = env.int("WEB_WAITING", default=1000)
-DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 
 
 def _rate(name: str, per_second: float, at_once: float) -> tuple[float, float]:
@@ -345,7 +345,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["common.rest.StorableJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "common.rest.answer_error",
+    "EXCEPTION_HANDLER": "common.rest.handle_error",
     "UNAUTHENTICATED_USER": None,
     # `?format=` has no special meaning.
     "URL_FORMAT_OVERRIDE": None,

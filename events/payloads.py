@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from common.shapes import NOT_BLANK
+from common.request_types import NOT_BLANK
 from events.row import Row
 
 MAX_TEXT = 200_000

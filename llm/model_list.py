@@ -24,7 +24,7 @@ async def list_models(endpoint: Endpoint) -> list[str]:
     provider = get_provider(endpoint.provider)
     if provider.adapter == "demo":
         return [provider.usual_model]
-    if provider.models_from == "nobody":
+    if provider.models_from == "none":
         raise LLMError("not_found", f"{provider.label} does not list its models.")
     if provider.models_from == "prices":
         return await asyncio.to_thread(list_known_models, endpoint.provider)

@@ -69,10 +69,12 @@ def get_answer_size(endpoint: Endpoint, model: str) -> int | None:
 def list_known_models(provider: str) -> list[str]:
     """Return the names of a provider's chat models, as they are written in a spec."""
     entry = get_provider(provider)
-    if not entry.price_owners:
+    if not entry.price_table_providers:
         return []
     listed = {
-        name.removeprefix(f"{provider}/") for name, owner in _list_owners().items() if owner in entry.price_owners
+        name.removeprefix(f"{provider}/")
+        for name, owner in _list_owners().items()
+        if owner in entry.price_table_providers
     }
     return sorted(name for name in listed if entry.is_model_name(name))
 

@@ -17,7 +17,7 @@ MAX_DELAY_SECONDS = 20.0
 """If a provider asks for a longer wait, the request is not retried."""
 MAX_FAILURES_IN_ROW = 10
 """Failures in a row, on one endpoint and model of a tenant, after which requests pause."""
-REST_SECONDS = 5.0
+PAUSE_SECONDS = 5.0
 ANNOUNCED_DELAY_SECONDS = 2.0
 """A wait of so many seconds or more before a retry is announced."""
 
@@ -39,7 +39,7 @@ class Breaker:
             return
         if now < self.until:
             raise self._build_paused_error(self.until - now)
-        self.until = now + REST_SECONDS  # this request tests the model; others are refused meanwhile
+        self.until = now + PAUSE_SECONDS  # this request tests the model; others are refused meanwhile
 
     def record_success(self) -> None:
         self.failures, self.last = 0, None
@@ -49,13 +49,11 @@ class Breaker:
             return  # the request was wrong; the endpoint works
         self.failures += 1
         self.last = error
-        self.until = now + min(max(REST_SECONDS, error.retry_after or 0.0), 60.0)
+        self.until = now + min(max(PAUSE_SECONDS, error.retry_after or 0.0), 60.0)
 
     def _build_paused_error(self, seconds: float) -> LLMError:
         code = self.last.code if self.last else "server"
-        text = (
-            f"The model failed {self.failures} times in a row; it is left alone for {seconds:.0f} s. Last: {self.last}"
-        )
+        text = f"The model failed {self.failures} times in a row; it is not asked again for {seconds:.0f} s. Last: {self.last}"
         return LLMError(code, text[:500], retryable=True, retry_after=seconds, tries=0)
 
 

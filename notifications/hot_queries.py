@@ -10,7 +10,7 @@ from common.prepared_query import PreparedQuery, is_any_of
 from notifications.models import Notification
 
 
-def _build_unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
+def _query_unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
     unread = Notification.objects.filter(
         is_any_of("person_id", people), is_any_of("chat_id", chats), type="mention", read_at=None
     )
@@ -18,4 +18,4 @@ def _build_unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[No
     return unread.annotate(seq=seq).values_list("pk", "person_id", "chat_id", "seq")
 
 
-UNREAD_MENTIONS = PreparedQuery(_build_unread_mentions, list[UUID], list[UUID])
+UNREAD_MENTIONS = PreparedQuery(_query_unread_mentions, list[UUID], list[UUID])

@@ -71,9 +71,9 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             return
         if found is None:
             await self.refuse_anonymous()
-        elif len(hub.sockets) >= limits.MAX_SOCKETS_HERE:
+        elif len(hub.sockets) >= limits.MAX_SOCKETS_PER_PROCESS:
             await self.close_with_code(TRY_LATER)
-        elif len(hub.sockets_by_actor.get(found[0].id, ())) >= limits.MAX_SOCKETS:
+        elif len(hub.sockets_by_actor.get(found[0].id, ())) >= limits.MAX_SOCKETS_PER_PERSON:
             await self.close_with_code(TOO_MUCH)
         else:
             await self.open_socket(hub, Socket(*found, self.send, self.end))
@@ -164,7 +164,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             send_error(socket, AppError("Something went wrong here.", code=Code.INTERNAL), topic)
 
     def require_within_limits(self, socket: Socket, text: str | None) -> None:
-        if text is not None and len(text) > limits.MAX_FRAME:
+        if text is not None and len(text) > limits.MAX_MESSAGE_BYTES:
             socket.end(TOO_LARGE)
             raise TooLarge("A message has at most 64 KiB.")
         if self.allowance.consume() < 0:
@@ -187,14 +187,14 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.publish_typing(socket, Topic.parse(frame.topic))
 
     async def subscribe(self, socket: Socket, topic: Topic, since: int | None) -> None:
-        """Subscribe to a topic, and answer with its state. Frames that arrive during the read are sent after the answer (MSG5)."""
+        """Subscribe to a topic, and send its state. Frames that arrive during the read are sent after that (MSG5)."""
         if topic not in socket.subscriptions and len(socket.subscriptions) >= limits.MAX_SUBSCRIPTIONS:
             raise LimitReached(f"A socket follows at most {limits.MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.follow(socket, topic)
         try:
             if not await self.hub.admit((socket.actor.id, topic)):
                 raise NotFound("There is no such topic.")
-            await self.hub.answer(socket, subscription, since)
+            await self.hub.send_reply(socket, subscription, since)
         except BaseException:
             self.hub.unfollow(socket, topic)
             raise

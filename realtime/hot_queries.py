@@ -9,7 +9,7 @@ from common.prepared_query import PreparedQuery, is_any_of
 from workspaces.models import Membership
 
 
-def _build_participants(chat_ids: list[UUID], actor_ids: list[UUID]) -> QuerySet[ChatActor, tuple[UUID, UUID]]:
+def _query_participants(chat_ids: list[UUID], actor_ids: list[UUID]) -> QuerySet[ChatActor, tuple[UUID, UUID]]:
     memberships = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor"))
     return ChatActor.objects.filter(
         is_any_of("chat_id", chat_ids),
@@ -20,14 +20,14 @@ def _build_participants(chat_ids: list[UUID], actor_ids: list[UUID]) -> QuerySet
     ).values_list("actor_id", "chat_id")
 
 
-def _build_participant_ids(chat_id: UUID, actor_ids: list[UUID]) -> QuerySet[ChatActor, tuple[UUID]]:
+def _query_participant_ids(chat_id: UUID, actor_ids: list[UUID]) -> QuerySet[ChatActor, tuple[UUID]]:
     return ChatActor.objects.filter(
         is_any_of("actor_id", actor_ids), chat_id=chat_id, ended_at=None, actor__is_active=True
     ).values_list("pk")
 
 
-PARTICIPANTS = PreparedQuery(_build_participants, list[UUID], list[UUID])
+PARTICIPANTS = PreparedQuery(_query_participants, list[UUID], list[UUID])
 """Pairs (actor id, chat id) of the active participants among these actors, who may subscribe to the chats."""
 
-PARTICIPANT_IDS = PreparedQuery(_build_participant_ids, UUID, list[UUID])
+PARTICIPANT_IDS = PreparedQuery(_query_participant_ids, UUID, list[UUID])
 """The `ChatActor` ids of these actors in one chat, whose unread counts change with a message."""

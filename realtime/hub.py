@@ -27,7 +27,7 @@ from realtime.db_executor import run_in_db_thread
 from realtime.handshake import find_sign_ins
 from realtime.read_cursors import ReadCursors
 from realtime.socket import Socket
-from realtime.topic_buffer import Answer, Frame, Subscription, TopicBuffer
+from realtime.topic_buffer import Frame, Subscription, SubscriptionReply, TopicBuffer
 from realtime.topics import Topic
 from server import limits
 
@@ -84,21 +84,21 @@ class Hub:
         if buffer is None:
             buffer = self.buffers[topic] = TopicBuffer(topic, _catch_up)
         subscription = socket.subscriptions[topic] = buffer.follow(socket)
-        if not buffer.is_subscribed:
-            buffer.is_subscribed = await self.join_group(get_group_name(str(topic)))
+        if not buffer.has_joined_group:
+            buffer.has_joined_group = await self.join_group(get_group_name(str(topic)))
         return subscription
 
-    async def answer(self, socket: Socket, subscription: Subscription, since: int | None) -> None:
-        """Send the answer to a subscription and then the frames that were held back, unless the subscription has ended."""
+    async def send_reply(self, socket: Socket, subscription: Subscription, since: int | None) -> None:
+        """Send the reply to a subscription and then the frames that were held back, unless the subscription has ended."""
         topic = subscription.topic
-        answer = (
-            await self.buffers[topic].answer(subscription, since)
+        reply = (
+            await self.buffers[topic].get_reply(subscription, since)
             if topic.kind == "chat"
-            else _build_empty_answer(topic)
+            else _build_empty_reply(topic)
         )
         if socket.subscriptions.get(topic) is subscription:
-            subscription.release(answer)
-            self.buffers[topic].set_first_version(answer.version)
+            subscription.release(reply)
+            self.buffers[topic].set_first_version(reply.version)
 
     def unfollow(self, socket: Socket, topic: Topic) -> None:
         """End the subscription of a socket."""
@@ -226,9 +226,9 @@ async def _catch_up(topic: Topic, since: int | None) -> Subscribed:
     return await run_in_db_thread(catch_up, topic.id, since)
 
 
-def _build_empty_answer(topic: Topic) -> Answer:
+def _build_empty_reply(topic: Topic) -> SubscriptionReply:
     text = Subscribed(topic=str(topic), version=0, snapshot=False, rows=[]).model_dump_json()
-    return Answer(text, version=0, is_shared=True)
+    return SubscriptionReply(text, version=0, is_shareable=True)
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()

@@ -65,11 +65,11 @@ async def maintain_subscriptions(hub: "Hub") -> None:
     await hub.join_own_groups()
     for topic, buffer in list(hub.buffers.items()):
         group = get_group_name(str(topic))
-        if not buffer.is_empty and not buffer.is_subscribed:
-            buffer.is_subscribed = await hub.join_group(group)
-        elif buffer.is_empty and buffer.is_subscribed:
+        if not buffer.is_empty and not buffer.has_joined_group:
+            buffer.has_joined_group = await hub.join_group(group)
+        elif buffer.is_empty and buffer.has_joined_group:
             # A new subscriber joins the group again, which the channel layer does after leaving it.
-            buffer.is_subscribed = False
+            buffer.has_joined_group = False
             hub.spawn(hub.layer.group_discard(group, hub.channel))
         elif buffer.is_empty:
             del hub.buffers[topic]

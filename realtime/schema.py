@@ -120,7 +120,7 @@ def add_frames(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 ERROR_RESPONSES = {
-    "400": "The request has the wrong shape or content.",
+    "400": "The request does not match the schema, or its content is invalid.",
     "401": "The request is anonymous, or its token is invalid.",
     "403": "The person may see this, but not do it.",
     "404": "There is no such object, or the person may not see it.",

@@ -19,7 +19,7 @@ OUT_OF_ORDER_WAIT_SECONDS = 0.05
 """Seconds to wait for an earlier frame, because two transactions may publish in another order than they commit."""
 
 SHARED_READ_SECONDS = 1.0
-"""Seconds in which later subscriptions get the same answer, for example when all sockets reconnect after a restart (P8)."""
+"""Seconds in which later subscriptions get the same reply, for example when all sockets reconnect after a restart (P8)."""
 
 PRESENCE_INTERVAL_SECONDS = 1.0
 """Seconds between two presence frames, so that a team that connects at once does not cause a frame for each person."""
@@ -31,19 +31,19 @@ GATHERING_SECONDS = 0.25
 """Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
 
 MAX_HELD_BACK = 512
-"""The maximum of transient frames that are held back before the answer to a subscription, or that are gathered."""
+"""The maximum of transient frames that are held back before the reply to a subscription, or that are gathered."""
 
 Frame = dict[str, Any]
 CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The encoded answer to a subscription. `is_shared`: other new subscriptions may get it as well."""
+class SubscriptionReply:
+    """The encoded reply to a subscription. `is_shareable`: other new subscriptions may get it as well."""
 
     text: str
     version: int
-    is_shared: bool
+    is_shareable: bool
 
 
 class Reader(Protocol):
@@ -59,9 +59,9 @@ class Reader(Protocol):
 
 
 class Subscription:
-    """The subscription of a socket to a topic. Frames are held back until the answer is sent, and are sent after it in order.
+    """The subscription of a socket to a topic. Frames are held back until the reply is sent, and are sent after it in order.
 
-    `version` is the last version that was sent to the socket; before the answer, that of the buffer at the subscription.
+    `version` is the last version that was sent to the socket; before the reply, that of the buffer at the subscription.
     """
 
     __slots__ = ("_held_back", "reader", "topic", "version")
@@ -91,11 +91,11 @@ class Subscription:
             for text in texts:
                 self.receive(text, None)
 
-    def release(self, answer: Answer) -> None:
-        """Send the answer, and then the frames that were held back."""
+    def release(self, reply: SubscriptionReply) -> None:
+        """Send the reply, and then the frames that were held back."""
         frames, self._held_back = self._held_back or [], None
-        self.version = answer.version
-        self.reader.send(answer.text, transient=False)
+        self.version = reply.version
+        self.reader.send(reply.text, transient=False)
         for frame in frames:
             self.receive(*frame)
 
@@ -106,7 +106,7 @@ class ChatRead:
     __slots__ = ("_before", "_work", "has_begun", "is_stale", "since", "task")
 
     def __init__(
-        self, work: Callable[["ChatRead"], Awaitable[Answer]], since: int | None, before: "ChatRead | None"
+        self, work: Callable[["ChatRead"], Awaitable[SubscriptionReply]], since: int | None, before: "ChatRead | None"
     ) -> None:
         self.since = since
         self.has_begun = False
@@ -116,11 +116,11 @@ class ChatRead:
         self.task = asyncio.create_task(self._run(), name="read")
 
     def can_serve(self, since: int | None) -> bool:
-        """Return whether a new subscription from version `since` may share the answer."""
-        begins_early = self.since is None or (since is not None and self.since <= since)
-        return self.has_begun and not self.is_stale and begins_early
+        """Return whether a new subscription from version `since` may share the reply."""
+        starts_early_enough = self.since is None or (since is not None and self.since <= since)
+        return self.has_begun and not self.is_stale and starts_early_enough
 
-    async def _run(self) -> Answer:
+    async def _run(self) -> SubscriptionReply:
         before, self._before = self._before, None
         if before is not None:
             await asyncio.wait([before.task])
@@ -131,14 +131,14 @@ class ChatRead:
 class TopicBuffer:
     """The frames of one topic, in order.
 
-    `version` is the version up to which frames have been sent; null until the chat has been read. `is_subscribed`: the hub has
+    `version` is the version up to which frames have been sent; null until the chat has been read. `has_joined_group`: the hub has
     joined the group of the topic. `repair`: the task that reads missing rows, if any.
     """
 
     def __init__(self, topic: Topic, catch_up: CatchUp) -> None:
         self.topic = topic
         self.version: int | None = None
-        self.is_subscribed = False
+        self.has_joined_group = False
         self.repair: asyncio.Task[None] | None = None
         self._catch_up = catch_up
         self._followers: dict[Reader, Subscription] = {}
@@ -172,8 +172,8 @@ class TopicBuffer:
             for read in self._reads.values():
                 read.is_stale = True
 
-    async def answer(self, subscription: Subscription, since: int | None) -> Answer:
-        """Return the answer to a subscription.
+    async def get_reply(self, subscription: Subscription, since: int | None) -> SubscriptionReply:
+        """Return the reply to a subscription.
 
         Subscriptions within a second share one read, unless it is older than the first frame that they received (MSG5), or an
         agent is streaming, because the streamed text would have a gap. Other subscriptions wait for the next read, which
@@ -181,30 +181,30 @@ class TopicBuffer:
         """
         last = self._reads.get(since is None)
         if last is not None and last.can_serve(since):
-            answer = await asyncio.shield(last.task)
-            if answer.is_shared and answer.version >= subscription.version:
+            reply = await asyncio.shield(last.task)
+            if reply.is_shareable and reply.version >= subscription.version:
                 if self._sent_presence is not None:
-                    subscription.receive(self._sent_presence, None)  # newer than the answer
-                return answer
+                    subscription.receive(self._sent_presence, None)  # newer than the reply
+                return reply
             last = self._reads.get(since is None)
         if last is None or last.has_begun:
             last = self._reads[since is None] = ChatRead(self._read, since, last)
         elif since is not None and last.since is not None:
             last.since = min(last.since, since)
-        answer = await asyncio.shield(last.task)
-        if since is not None and since > answer.version:
-            return await self.answer(subscription, None)  # the client sent a version that the chat never had
-        return answer
+        reply = await asyncio.shield(last.task)
+        if since is not None and since > reply.version:
+            return await self.get_reply(subscription, None)  # the client sent a version that the chat never had
+        return reply
 
-    async def _read(self, read: ChatRead) -> Answer:
+    async def _read(self, read: ChatRead) -> SubscriptionReply:
         try:
             found = await self._catch_up(self.topic, read.since)
         except Exception:
             self._discard_read(read)  # so that the next subscription reads again
             raise
         asyncio.get_running_loop().call_later(SHARED_READ_SECONDS, self._discard_read, read)
-        streams = any(row.kind == "run" and row.state == "running" for row in found.rows)
-        return Answer(found.model_dump_json(), found.version, is_shared=not streams)
+        is_streaming = any(row.kind == "run" and row.state == "running" for row in found.rows)
+        return SubscriptionReply(found.model_dump_json(), found.version, is_shareable=not is_streaming)
 
     def _discard_read(self, read: ChatRead) -> None:
         if self._reads.get(read.since is None) is read:

@@ -20,12 +20,12 @@ LOG_TYPES = ("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
 
 
-def _build_agents(chat_id: UUID) -> QuerySet[ChatActor]:
+def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
     agents = ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
     return agents.select_related("actor").order_by("joined_at", "pk")
 
 
-AGENTS_OF_CHAT = PreparedQuery(_build_agents, UUID)
+AGENTS_OF_CHAT = PreparedQuery(_query_agents_of_chat, UUID)
 
 
 def list_claimable_runs() -> QuerySet[Run]:
@@ -36,40 +36,40 @@ def list_claimable_runs() -> QuerySet[Run]:
     return Run.objects.filter(~Exists(busy), may_start, state=RunState.QUEUED)
 
 
-def _get_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
+def _query_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
     """Return the oldest run, with the fields that are needed before its chat is locked. None of them ever changes."""
     fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind")
     return runs.only(*fields).select_related("agent", "on_behalf_of").order_by("pk")[:1]
 
 
-def _build_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
+def _query_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
     key = Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("concurrency_key")[:1]
-    return _get_first(list_claimable_runs().filter(concurrency_key=Subquery(key)))
+    return _query_first(list_claimable_runs().filter(concurrency_key=Subquery(key)))
 
 
-def _build_claimed(run_id: UUID) -> QuerySet[Run]:
+def _query_claimed_run(run_id: UUID) -> QuerySet[Run]:
     participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
     run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
     return run.annotate(seen=Subquery(participants.values("last_read_seq")[:1]))
 
 
-NEXT_OF_SAME_KEY = PreparedQuery(_build_next_of_same_key, UUID)
+NEXT_OF_SAME_KEY = PreparedQuery(_query_next_of_same_key, UUID)
 """The oldest claimable run of the concurrency key of the run with this id."""
-NEXT_OF_KEY = PreparedQuery(lambda key: _get_first(list_claimable_runs().filter(concurrency_key=key)), str)
-CLAIMED_RUN = PreparedQuery(_build_claimed, UUID)
+NEXT_OF_KEY = PreparedQuery(lambda key: _query_first(list_claimable_runs().filter(concurrency_key=key)), str)
+CLAIMED_RUN = PreparedQuery(_query_claimed_run, UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the chat."""
 
 
-def _prepare_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
+def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
     """Return the query for a running run by its id, attempt and lease owner."""
 
-    def build(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
-        return shape(Run.objects.filter(pk=id, attempt=attempt, lease_owner=owner, state=RunState.RUNNING))
+    def query(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
+        return adapt(Run.objects.filter(pk=id, attempt=attempt, lease_owner=owner, state=RunState.RUNNING))
 
-    return PreparedQuery(build, UUID, int, str)
+    return PreparedQuery(query, UUID, int, str)
 
 
-def _build_answered_queued_runs(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
+def _query_answered_queued_runs(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
     queued = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
     return queued.filter(chat_id=chat_id, trigger_seq__lte=read_to)
 
@@ -78,10 +78,10 @@ ATTEMPT = _prepare_attempt(lambda runs: runs)
 LOCKED_ATTEMPT = _prepare_attempt(lambda runs: runs.select_for_update(no_key=True))
 ENDING_ATTEMPT = _prepare_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 ATTEMPT_OF_JOB = _prepare_attempt(lambda runs: runs.select_related("agent", "on_behalf_of", "stopped_by"))
-ANSWERED_QUEUED_RUNS = PreparedQuery(_build_answered_queued_runs, str, UUID, int)
+ANSWERED_QUEUED_RUNS = PreparedQuery(_query_answered_queued_runs, str, UUID, int)
 
 
-def _get_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, Any]:
+def _query_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, Any]:
     """Return the newest of these messages in one statement, until their payloads have `max_bytes` bytes together."""
     newest = Message.objects.filter(pk__in=rows.order_by("-seq").values("pk")[:MAX_ROWS])
     before = Window(Sum("payload_bytes"), order_by=F("seq").desc()) - F("payload_bytes")
@@ -91,20 +91,20 @@ def _get_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, An
 def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, *conditions: Q) -> QuerySet[Message, Any]:
     """Return all messages of the chat and the tool calls of this agent, the newest first."""
     is_read = Q(type__in=("TEXT_MESSAGE", "COMPARISON")) | Q(author_id=agent_id)
-    return _get_newest(Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES), max_bytes)
+    return _query_newest(Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES), max_bytes)
 
 
-def _build_new(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> QuerySet[Message, Any]:
+def _query_new_messages(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> QuerySet[Message, Any]:
     rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type="TEXT_MESSAGE").exclude(author_id=agent_id)
-    return _get_newest(rows, max_bytes)
+    return _query_newest(rows, max_bytes)
 
 
-def _build_participants(chat_id: UUID) -> QuerySet[ChatActor]:
+def _query_participants_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
     roles = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor")).values("role")[:1]
     participants = ChatActor.objects.filter(chat_id=chat_id, ended_at=None).annotate(role=Subquery(roles))
     return participants.select_related("actor").order_by("joined_at", "pk")[:MAX_PARTICIPANTS]
 
 
 LOG = PreparedQuery(list_log, UUID, UUID, int)
-NEW_MESSAGES = PreparedQuery(_build_new, UUID, UUID, int, int)
-PARTICIPANTS_OF_CHAT = PreparedQuery(_build_participants, UUID)
+NEW_MESSAGES = PreparedQuery(_query_new_messages, UUID, UUID, int, int)
+PARTICIPANTS_OF_CHAT = PreparedQuery(_query_participants_of_chat, UUID)

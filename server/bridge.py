@@ -52,9 +52,9 @@ class Bridge:
 
     `identify` returns the caller of a request, or raises an `AppError` to refuse it; it is called on the loop, before the body is
     read. `threads` requests are executed at once, a quarter of them for one caller, who has a `cpu_budget`: seconds of CPU per
-    second, and the burst (`fair_queue`). When `waiting` requests are active, new ones get 503. A request is active from the end of
-    its body until its response is made, so that clients who send or read slowly do not count. A body over `max_body` bytes gets
-    413 before it is read to its end (MSG8).
+    second, and the burst (`fair_queue`). While `max_active` requests are active, further ones get 503. A request is active from
+    the end of its body until its response is made, so that clients who send or read slowly do not count. A body over `max_body`
+    bytes gets 413 before it is read to its end (MSG8).
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class Bridge:
         wsgi: Wsgi,
         *,
         threads: int,
-        waiting: int,
-        max_body: int = limits.MAX_BODY,
+        max_active: int,
+        max_body: int = limits.MAX_BODY_BYTES,
         identify: Callable[[HTTPScope], Caller] = identify_by_address,
         cpu_budget: tuple[float, float] = (0, 0),
     ) -> None:
@@ -71,11 +71,11 @@ class Bridge:
         self._identify = identify
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="http")
         self._queue = FairQueue(threads, share=max(1, threads // 4), budget=CpuBudget(*cpu_budget))
-        self._waiting = waiting
+        self._max_active = max_active
         self._max_body = max_body
-        self._active = 0
-        self._unfinished = 0
-        self._refusals = 0
+        self._active_requests = 0
+        self._incomplete_body_bytes = 0
+        self._delayed_refusals = 0
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         try:
@@ -95,12 +95,12 @@ class Bridge:
 
     async def _delay_refusal(self) -> None:
         """Wait before a refusal, to slow down clients that send a refused request again at once."""
-        if self._refusals < MAX_DELAYED:
-            self._refusals += 1
+        if self._delayed_refusals < MAX_DELAYED:
+            self._delayed_refusals += 1
             try:
                 await asyncio.sleep(REFUSAL_DELAY_SECONDS)
             finally:
-                self._refusals -= 1
+                self._delayed_refusals -= 1
 
     async def _send_all(self, events: Iterable[Any], send: ASGISendCallable) -> None:
         for event in events:
@@ -121,7 +121,7 @@ class Bridge:
         except TimeoutError:
             raise TooSlow("The request did not come to its end in time.") from None
         finally:
-            self._unfinished -= len(body)
+            self._incomplete_body_bytes -= len(body)
         return bytes(body)
 
     async def _read_part(self, receive: ASGIReceiveCallable, body: bytearray) -> bool:
@@ -131,10 +131,10 @@ class Bridge:
             raise ClientGone
         part = event.get("body", b"")
         body += part
-        self._unfinished += len(part)
+        self._incomplete_body_bytes += len(part)
         if len(body) > self._max_body:
             raise self._build_too_large_error()
-        if self._unfinished > limits.MAX_BODIES:
+        if self._incomplete_body_bytes > limits.MAX_INCOMPLETE_BODY_BYTES:
             raise _build_overload_error()
         return bool(event.get("more_body"))
 
@@ -143,7 +143,7 @@ class Bridge:
 
     async def _respond(self, caller: Caller, environ: Environ, send: ASGISendCallable) -> list[Any]:
         """Call the application when it is the caller's turn. Return the events that remain to be sent."""
-        if self._active >= self._waiting:
+        if self._active_requests >= self._max_active:
             raise _build_overload_error()
         loop = asyncio.get_running_loop()
 
@@ -153,7 +153,7 @@ class Bridge:
         def send_from_thread(event: Any) -> None:
             asyncio.run_coroutine_threadsafe(deliver(event), loop).result()
 
-        self._active += 1
+        self._active_requests += 1
         try:
             async with self._queue.wait_for_turn(caller):
                 seconds, events = await loop.run_in_executor(
@@ -162,7 +162,7 @@ class Bridge:
                 self._queue.charge(caller, seconds)
                 return events
         finally:
-            self._active -= 1
+            self._active_requests -= 1
 
     def _time_wsgi_call(self, environ: Environ, send: Callable[[Any], None]) -> tuple[float, list[Any]]:
         """Return the seconds of CPU of `_call_wsgi` and its result. Runs in a thread."""

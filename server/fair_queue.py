@@ -85,7 +85,7 @@ class FairQueue:
             )
         turn = asyncio.get_running_loop().create_future()
         queue.append(turn)
-        self._start_waiting()
+        self._start_next_requests()
         try:
             await turn
         except asyncio.CancelledError:
@@ -102,9 +102,9 @@ class FairQueue:
         self._running[caller] -= 1
         if not self._running[caller]:
             del self._running[caller]
-        self._start_waiting()
+        self._start_next_requests()
 
-    def _start_waiting(self) -> None:
+    def _start_next_requests(self) -> None:
         """Start the requests that may run now. A caller that got a thread goes to the end of the order."""
         while self._free_threads and (caller := self._find_next_caller()) is not None:
             queue = self._waiting[caller]
@@ -131,4 +131,4 @@ class FairQueue:
     def _start_later(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._start_waiting)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._start_next_requests)

@@ -5,11 +5,11 @@ The rate of requests is limited by `actors/rates.py`, their CPU time by `server/
 
 # --- a socket: what comes in --------------------------------------------------------------------------------------
 
-MAX_FRAME = 64 * 1024
+MAX_MESSAGE_BYTES = 64 * 1024
 """Bytes of a message from a client."""
 
 MAX_FRAGMENTS = 100
-"""Frames of one message."""
+"""Fragments of one message."""
 
 SOCKET_MESSAGES_PER_SECOND = 20.0
 SOCKET_BURST_MESSAGES = 120.0
@@ -39,19 +39,19 @@ CLOSE_TIMEOUT_SECONDS = 5.0
 
 # --- sockets ------------------------------------------------------------------------------------------------------
 
-MAX_SOCKETS = 20
+MAX_SOCKETS_PER_PERSON = 20
 """Sockets of one person in one process; the limit protects the memory of the process. A count over all processes would include
 those of a process that has just died, and refuse people who reconnect (MSG6)."""
 
-MAX_SOCKETS_HERE = 5000
+MAX_SOCKETS_PER_PROCESS = 5000
 """Sockets of one process: about 60 kB each, less than half a gigabyte together."""
 
 # --- a request ----------------------------------------------------------------------------------------------------
 
-MAX_BODY = 1024 * 1024
+MAX_BODY_BYTES = 1024 * 1024
 """Bytes of the body of a request."""
 
-MAX_BODIES = 64 * 1024 * 1024
+MAX_INCOMPLETE_BODY_BYTES = 64 * 1024 * 1024
 """Bytes of incomplete bodies in one process."""
 
 BODY_TIMEOUT_SECONDS = 30.0

@@ -27,7 +27,7 @@ def build_config() -> uvicorn.Config:
         # Only a proxy that the operator names may say who the client is.
         proxy_headers=bool(os.environ.get("FORWARDED_ALLOW_IPS")),
         # A message of a client is small; a larger one is refused before it is read.
-        ws_max_size=limits.MAX_FRAME,
+        ws_max_size=limits.MAX_MESSAGE_BYTES,
         # A frame may go to a thousand sockets, each of which would compress it again and keep 300 kB of state.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=10,
@@ -46,7 +46,7 @@ def main() -> None:
 def raise_file_limit() -> None:
     """Raise the limit of open files, because each socket is one and many systems allow 1,024 by default."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * limits.MAX_SOCKETS_HERE
+    wanted = 2 * limits.MAX_SOCKETS_PER_PROCESS
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from actors.auth import BySession, SignedIn
 from actors.rates import Bucket
-from common.rest import Body, Request, answer_no_content, read
+from common.rest import Body, Request, build_empty_response, read
 
 logger = logging.getLogger(__name__)
 
@@ -40,4 +40,4 @@ class ClientErrors(APIView):
         body = read(request, ClientErrorBody)
         frames = " ".join(body.frames) or "nowhere known"
         logger.warning("Web app: %s (%s) on %s at %s", body.name, body.kind, body.screen or "/", frames)
-        return answer_no_content()
+        return build_empty_response()

@@ -43,17 +43,17 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.SIGN_UP == "closed":
             return build_sign_up_closed_response("Nobody can sign up here.")
-        return _require_confirmed_email(super().handle(request, *args, **kwargs))
+        return _replace_unconfirmed_error(super().handle(request, *args, **kwargs))
 
 
 class SignIn(LoginView):  # type: ignore[misc]  # allauth has no types
     """allauth's sign-in, with our error if the address is not confirmed."""
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return _require_confirmed_email(super().handle(request, *args, **kwargs))
+        return _replace_unconfirmed_error(super().handle(request, *args, **kwargs))
 
 
-def _require_confirmed_email(answer: HttpResponseBase) -> HttpResponseBase:
+def _replace_unconfirmed_error(answer: HttpResponseBase) -> HttpResponseBase:
     """Replace allauth's 401, which here always means that the address must be confirmed."""
     if answer.status_code != 401:
         return answer

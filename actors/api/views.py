@@ -18,8 +18,8 @@ from actors.middleware import get_web_app_url
 from actors.models import ApiToken
 from actors.rates import Bucket
 from common.paging import PAGE_PARAMETERS, answer_page
-from common.rest import Body, Page, Request, answer, answer_no_content, read
-from common.shapes import Name
+from common.request_types import Name
+from common.rest import Body, Page, Request, build_empty_response, build_response, read
 from events.rows import ApiTokenRow, Row, TokenScopeName
 
 
@@ -87,12 +87,12 @@ class Email(APIView):
             request.user, email=body.email, password=body.password, address=get_web_app_url(request._request),
             language=get_language_from_request(request._request),
         )  # fmt: skip
-        return answer(EmailChangeRow(email=change.email, by_mail=settings.SENDS_MAIL), 202)
+        return build_response(EmailChangeRow(email=change.email, by_mail=settings.SENDS_MAIL), 202)
 
     @extend_schema(operation_id="cancel_email_change", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
         actors.cancel_email_change(request.user)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class EmailConfirmations(APIView):
@@ -104,7 +104,7 @@ class EmailConfirmations(APIView):
     def post(self, request: Request) -> HttpResponse:
         body = read(request, ConfirmationBody)
         person = actors.confirm_email(key=body.key, request=request._request)
-        return answer(ConfirmedRow(email=person.email or ""))
+        return build_response(ConfirmedRow(email=person.email or ""))
 
 
 class SignUpMode(APIView):
@@ -113,7 +113,7 @@ class SignUpMode(APIView):
     @extend_schema(operation_id="read_sign_up", responses=SignUpRow)
     def get(self, request: Request) -> HttpResponse:
         confirms = settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory"
-        return answer(SignUpRow(mode=settings.SIGN_UP, confirms_email=confirms))
+        return build_response(SignUpRow(mode=settings.SIGN_UP, confirms_email=confirms))
 
 
 def get_password_buckets(request: Request) -> list[Bucket]:
@@ -136,7 +136,7 @@ class Tokens(APIView):
         body = read(request, TokenBody)
         actors.check_password(request.user, body.password)
         token, text = actors.create_token(request.user, name=body.name, days=body.days, scope=body.scope)
-        return answer(NewTokenRow(token=token.to_row(), text=text), 201)
+        return build_response(NewTokenRow(token=token.to_row(), text=text), 201)
 
 
 class OneToken(APIView):
@@ -145,7 +145,7 @@ class OneToken(APIView):
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: UUID) -> HttpResponse:
         actors.revoke_token(request.user, token_id)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class Sessions(APIView):
@@ -157,4 +157,4 @@ class Sessions(APIView):
     def delete(self, request: Request) -> HttpResponse:
         session = request.auth if isinstance(request.auth, SessionBase) else request._request.session
         actors.end_sessions(request.user, keep=session)
-        return answer_no_content()
+        return build_empty_response()

@@ -8,8 +8,8 @@ from pydantic.config import JsonDict
 
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolName
 from agents.specs.templates import TEMPLATES
+from common.request_types import MAX_NUMBER, Handle, Language, Name, Revision, Version
 from common.rest import Body
-from common.shapes import MAX_NUMBER, Handle, Language, Name, Revision, Version
 from events.payloads import VoteChoice
 from events.rows import AgentRow, Avatar, NewAvatar, Row
 

@@ -12,7 +12,7 @@ from agents.services import drafts
 from agents.services.votes import cast_vote
 from common.errors import Invalid
 from common.paging import MAX_LARGE_ROWS, PAGE_PARAMETERS, answer_page
-from common.rest import Page, Request, answer, read
+from common.rest import Page, Request, build_response, read
 from events.rows import DraftRow, DraftSnapshotRow, DraftTrialRow, LockedDraftRow, LockWaiterRow, MessageRow, SpecRow
 
 
@@ -26,19 +26,19 @@ class LockedDrafts(APIView):
 class OneDraft(APIView):
     @extend_schema(operation_id="read_draft", responses=DraftRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(selectors.get_draft(request.user, chat_id, agent_id).to_row())
+        return build_response(selectors.get_draft(request.user, chat_id, agent_id).to_row())
 
     @extend_schema(operation_id="write_draft", request=DraftBody, responses=DraftRow)
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, DraftBody)
         if body.revision is None:
-            return answer(drafts.claim_draft(request.user, chat_id, agent_id, content=body.content).to_row())
+            return build_response(drafts.claim_draft(request.user, chat_id, agent_id, content=body.content).to_row())
         if body.content is None:
             raise Invalid("The text is missing.", hints=["content: the whole spec"])
         draft = drafts.write_draft(
             request.user, chat_id, agent_id, content=body.content, revision=body.revision, caret=body.caret
         )
-        return answer(draft.to_row())
+        return build_response(draft.to_row())
 
 
 class DraftSnapshots(APIView):
@@ -51,24 +51,24 @@ class DraftSnapshots(APIView):
 class DraftTrial(APIView):
     @extend_schema(operation_id="read_draft_trial", responses=DraftTrialRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(selectors.get_draft_trial(request.user, chat_id, agent_id))
+        return build_response(selectors.get_draft_trial(request.user, chat_id, agent_id))
 
 
 class OneLockWaiter(APIView):
     @extend_schema(operation_id="read_lock_waiter", responses=LockWaiterRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(selectors.get_lock_waiter(request.user, chat_id, agent_id).to_row())
+        return build_response(selectors.get_lock_waiter(request.user, chat_id, agent_id).to_row())
 
     @extend_schema(operation_id="set_lock_waiter", request=LockWaiterBody, responses=LockWaiterRow)
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         is_waiting = read(request, LockWaiterBody).is_waiting
-        return answer(drafts.set_lock_waiter(request.user, chat_id, agent_id, is_waiting=is_waiting).to_row())
+        return build_response(drafts.set_lock_waiter(request.user, chat_id, agent_id, is_waiting=is_waiting).to_row())
 
 
 class RequestDraft(APIView):
     @extend_schema(operation_id="request_draft", request=None, responses=LockWaiterRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(drafts.request_draft(request.user, chat_id, agent_id).to_row())
+        return build_response(drafts.request_draft(request.user, chat_id, agent_id).to_row())
 
 
 class HandOverDraft(APIView):
@@ -76,14 +76,14 @@ class HandOverDraft(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, HandOverBody)
         draft = drafts.hand_over_draft(request.user, chat_id, agent_id, revision=body.revision, to=body.to)
-        return answer(draft.to_row())
+        return build_response(draft.to_row())
 
 
 class ApplyDraft(APIView):
     @extend_schema(operation_id="apply_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
-        return answer(drafts.apply_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
+        return build_response(drafts.apply_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
 class SaveDraft(APIView):
@@ -98,7 +98,7 @@ class SaveDraft(APIView):
             base_version=body.base_version,
             message=body.message,
         )
-        return answer(spec.to_row())
+        return build_response(spec.to_row())
 
 
 class RebaseDraft(APIView):
@@ -106,25 +106,25 @@ class RebaseDraft(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RebaseBody)
         draft = drafts.rebase_draft(request.user, chat_id, agent_id, revision=body.revision, merge=body.merge)
-        return answer(draft.to_row())
+        return build_response(draft.to_row())
 
 
 class DiscardDraft(APIView):
     @extend_schema(operation_id="discard_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
-        return answer(drafts.discard_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
+        return build_response(drafts.discard_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
 class ReleaseDraft(APIView):
     @extend_schema(operation_id="release_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
-        return answer(drafts.release_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
+        return build_response(drafts.release_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
 class CastVote(APIView):
     @extend_schema(operation_id="vote", request=VoteBody, responses=MessageRow)
     def post(self, request: Request, chat_id: UUID, comparison_id: UUID) -> HttpResponse:
         choice = read(request, VoteBody).choice
-        return answer(cast_vote(request.user, chat_id, comparison_id, choice=choice).to_row())
+        return build_response(cast_vote(request.user, chat_id, comparison_id, choice=choice).to_row())

@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 from agents.rows import build_agent_row
 from agents.services import files
 from agents.specs.files import MAX_FILE, AgentFile, Format
-from common.rest import Body, Request, answer, build_query_parameters, read, read_query
-from common.shapes import Handle, Name, Version
+from common.request_types import Handle, Name, Version
+from common.rest import Body, Request, build_query_parameters, build_response, read, read_query
 from events.rows import AgentRow, Row
 
 
@@ -84,7 +84,7 @@ class ImportAgent(APIView):
             content=result.content.as_json(),
             missing=[MissingRow(what=item.what, name=item.name, text=item.text) for item in result.missing],
         )
-        return answer(row, 201 if created else 200)
+        return build_response(row, 201 if created else 200)
 
 
 class FileSchema(APIView):

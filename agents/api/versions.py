@@ -10,8 +10,8 @@ from rest_framework.views import APIView
 from agents import selectors
 from agents.services import specs
 from common.paging import MAX_LARGE_ROWS, PAGE_PARAMETERS, answer_page
-from common.rest import Body, Page, Request, answer, build_query_parameters, read, read_query
-from common.shapes import Version
+from common.request_types import Version
+from common.rest import Body, Page, Request, build_query_parameters, build_response, read, read_query
 from events.rows import DiffRow, SpecRow
 
 
@@ -38,13 +38,13 @@ class Versions(APIView):
 class OneVersion(APIView):
     @extend_schema(operation_id="read_version", responses=SpecRow)
     def get(self, request: Request, agent_id: UUID, number: int) -> HttpResponse:
-        return answer(selectors.get_version(request.user, agent_id, number).to_row())
+        return build_response(selectors.get_version(request.user, agent_id, number).to_row())
 
 
 class OneSpec(APIView):
     @extend_schema(operation_id="read_spec", responses=SpecRow)
     def get(self, request: Request, agent_id: UUID, spec_id: UUID) -> HttpResponse:
-        return answer(selectors.get_spec(request.user, agent_id, spec_id).to_row())
+        return build_response(selectors.get_spec(request.user, agent_id, spec_id).to_row())
 
 
 class VersionDiff(APIView):
@@ -53,7 +53,7 @@ class VersionDiff(APIView):
     @extend_schema(operation_id="diff_versions", parameters=build_query_parameters(DiffQuery), responses=DiffRow)
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
         query = read_query(request, DiffQuery)
-        return answer(selectors.diff_versions(request.user, agent_id, query.a, query.b))
+        return build_response(selectors.diff_versions(request.user, agent_id, query.a, query.b))
 
 
 class AppliedDiff(APIView):
@@ -61,7 +61,7 @@ class AppliedDiff(APIView):
 
     @extend_schema(operation_id="diff_applied_text", responses=DiffRow)
     def get(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
-        return answer(selectors.diff_applied_text(request.user, chat_id, message_id))
+        return build_response(selectors.diff_applied_text(request.user, chat_id, message_id))
 
 
 class RestoreVersion(APIView):
@@ -76,4 +76,4 @@ class RestoreVersion(APIView):
             message=body.message,
             chat_id=body.chat_id,
         )
-        return answer(spec.to_row())
+        return build_response(spec.to_row())

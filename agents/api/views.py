@@ -12,7 +12,16 @@ from agents.rows import build_agent_row
 from agents.services import agents
 from agents.specs.templates import TEMPLATES
 from common.paging import PAGE_PARAMETERS, answer_page
-from common.rest import Page, Request, answer, answer_list, answer_no_content, build_query_parameters, read, read_query
+from common.rest import (
+    Page,
+    Request,
+    build_empty_response,
+    build_list_response,
+    build_query_parameters,
+    build_response,
+    read,
+    read_query,
+)
 from events.rows import AgentRow, AgentSummaryRow, EmojiAvatar, ToolRow
 from tools.registry import build_tool_rows
 
@@ -27,23 +36,25 @@ class Agents(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, NewAgentBody)
         new = agents.create_agent(request.user, workspace_id, **dict(body))
-        return answer(NewAgentRow(**dict(build_agent_row(new.agent)), chat_id=new.chat.id if new.chat else None), 201)
+        return build_response(
+            NewAgentRow(**dict(build_agent_row(new.agent)), chat_id=new.chat.id if new.chat else None), 201
+        )
 
 
 class OneAgent(APIView):
     @extend_schema(operation_id="read_agent", responses=AgentRow)
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
-        return answer(selectors.get_agent_row(request.user, agent_id))
+        return build_response(selectors.get_agent_row(request.user, agent_id))
 
     @extend_schema(operation_id="rename_agent", request=AgentBody, responses=AgentRow)
     def patch(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, AgentBody)
-        return answer(build_agent_row(agents.rename_agent(request.user, agent_id, **dict(body))))
+        return build_response(build_agent_row(agents.rename_agent(request.user, agent_id, **dict(body))))
 
     @extend_schema(operation_id="delete_agent", responses={204: None})
     def delete(self, request: Request, agent_id: UUID) -> HttpResponse:
         agents.delete_agent(request.user, agent_id)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class Templates(APIView):
@@ -54,7 +65,7 @@ class Templates(APIView):
     )
     def get(self, request: Request) -> HttpResponse:
         language = read_query(request, TemplatesQuery).language
-        return answer_list(
+        return build_list_response(
             TemplateRow(
                 key=template.key,
                 name=template.name,
@@ -71,4 +82,4 @@ class Templates(APIView):
 class Tools(APIView):
     @extend_schema(operation_id="list_tools", responses=Page[ToolRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_list(build_tool_rows())
+        return build_list_response(build_tool_rows())

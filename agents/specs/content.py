@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from common.shapes import Shape
+from common.request_types import StrictModel
 
 MAX_PROMPT = 100_000
 
@@ -18,7 +18,7 @@ Setting = (
 ToolSettings = Annotated[dict[SettingName, Setting], Field(max_length=50)]
 
 
-class Parameters(Shape):
+class Parameters(StrictModel):
     """Parameters of the model. Null means the default of the provider."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -26,14 +26,14 @@ class Parameters(Shape):
     max_tokens: int | None = Field(default=None, ge=1, le=200_000)
 
 
-class Limits(Shape):
+class Limits(StrictModel):
     """The limits of a run: steps (requests to the model) and seconds."""
 
     max_steps: int = Field(default=10, ge=1, le=50)
     max_seconds: int = Field(default=1800, ge=5, le=3600)
 
 
-class ToolUse(Shape):
+class ToolUse(StrictModel):
     """How an agent uses one tool. `custom_config` is merged over the tool's defaults."""
 
     tool: ToolName
@@ -42,7 +42,7 @@ class ToolUse(Shape):
     usage_instructions: str = Field(default="", max_length=4_000)
 
 
-class SpecContent(Shape):
+class SpecContent(StrictModel):
     """A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields."""
 
     prompt: str = Field(default="", max_length=MAX_PROMPT)

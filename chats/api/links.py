@@ -15,7 +15,7 @@ from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite
 from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page
-from common.rest import Page, Request, answer, answer_no_content, read
+from common.rest import Page, Request, build_empty_response, build_response, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 from workspaces.rows import build_workspace_row
@@ -37,7 +37,7 @@ class Links(APIView):
             hours=body.expires_in_hours,
             max_uses=body.max_uses if "max_uses" in body.model_fields_set else "default",
         )
-        return answer(link.to_row(url if "://" in url else request.build_absolute_uri(url)), 201)
+        return build_response(link.to_row(url if "://" in url else request.build_absolute_uri(url)), 201)
 
 
 class MemberLinks(APIView):
@@ -58,7 +58,7 @@ class OneLink(APIView):
     @extend_schema(operation_id="revoke_link", responses={204: None})
     def delete(self, request: Request, link_id: UUID) -> HttpResponse:
         chats.revoke_link(request.user, link_id)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class Join(APIView):
@@ -72,7 +72,7 @@ class Join(APIView):
         is_participant = (
             request.user is not None and link.chat.participants.filter(actor=request.user, ended_at=None).exists()
         )
-        return answer(
+        return build_response(
             InvitationRow(
                 workspace_name=link.chat.workspace.name,
                 chat_title=link.chat.title,
@@ -86,4 +86,4 @@ class Join(APIView):
     def post(self, request: Request, token: str) -> HttpResponse:
         link = chats.accept_link(request.user, token)
         workspace = get_workspace_for(request.user, link.chat.workspace_id, WorkspaceVerb.SEE)
-        return answer(JoinedRow(workspace=build_workspace_row(workspace), chat_id=link.chat_id))
+        return build_response(JoinedRow(workspace=build_workspace_row(workspace), chat_id=link.chat_id))

@@ -24,7 +24,7 @@ from chats.selectors import build_chat_summaries, get_chat_summary, list_chats_w
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
 from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page
-from common.rest import Page, Request, answer, answer_no_content, build_query_parameters, read, read_query
+from common.rest import Page, Request, build_empty_response, build_query_parameters, build_response, read, read_query
 from events.rows import ChatSummaryRow, MessageRow, ParticipantRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -48,19 +48,19 @@ class Chats(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, NewChatBody)
         chat = chats.create_chat(request.user, workspace_id, title=body.title, actor_ids=body.actor_ids)
-        return answer(_get_summary(request, chat.id), 201)
+        return build_response(_get_summary(request, chat.id), 201)
 
 
 class OneChat(APIView):
     @extend_schema(operation_id="read_chat", responses=ChatSummaryRow)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
-        return answer(_get_summary(request, chat_id))
+        return build_response(_get_summary(request, chat_id))
 
     @extend_schema(operation_id="rename_chat", request=ChatBody, responses=ChatSummaryRow)
     def patch(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, ChatBody)
         chats.rename_chat(request.user, chat_id, title=body.title)
-        return answer(_get_summary(request, chat_id))
+        return build_response(_get_summary(request, chat_id))
 
 
 class Messages(APIView):
@@ -76,7 +76,7 @@ class Messages(APIView):
         page = list_messages(
             chat=chat, before=query.before, after=query.after, around=query.around, limit=query.limit
         )  # fmt: skip
-        return answer(
+        return build_response(
             MessagePageRow(
                 results=[message.to_row() for message in page.messages],
                 before=page.before,
@@ -92,7 +92,7 @@ class Messages(APIView):
             request.user, chat_id, id=body.id, text=body.text, reply_to=body.reply_to, wake=body.wake
         )
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
-        return answer(message.to_row(), 201 if is_new else 200)
+        return build_response(message.to_row(), 201 if is_new else 200)
 
 
 class Participants(APIView):
@@ -105,23 +105,23 @@ class Participants(APIView):
     @extend_schema(operation_id="add_participant", request=NewParticipantBody, responses={201: ParticipantRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, NewParticipantBody)
-        return answer(chats.add_participant(request.user, chat_id, body.actor_id).to_row(), 201)
+        return build_response(chats.add_participant(request.user, chat_id, body.actor_id).to_row(), 201)
 
 
 class OneParticipant(APIView):
     @extend_schema(operation_id="set_wake", request=WakeBody, responses=ParticipantRow)
     def patch(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
         body = read(request, WakeBody)
-        return answer(chats.set_wake(request.user, chat_id, actor_id, wake=body.wake).to_row())
+        return build_response(chats.set_wake(request.user, chat_id, actor_id, wake=body.wake).to_row())
 
     @extend_schema(operation_id="remove_participant", responses={204: None})
     def delete(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
         chats.remove_participant(request.user, chat_id, actor_id)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class Read(APIView):
     @extend_schema(operation_id="mark_read", request=ReadBody, responses=ReadRow)
     def put(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, ReadBody)
-        return answer(ReadRow(last_read_seq=chats.mark_read(request.user, chat_id, seq=body.seq)))
+        return build_response(ReadRow(last_read_seq=chats.mark_read(request.user, chat_id, seq=body.seq)))

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.providers import PROVIDERS
-from common.rest import Page, Request, answer, answer_list, read
+from common.rest import Page, Request, build_list_response, build_response, read
 from common.secrets import Secret
 from llm import model_tests
 from llm.api.bodies import ModelTestBody, ModelTestRow, OfferRow, ProviderFieldRow, ProviderRow
@@ -16,7 +16,7 @@ from llm.api.bodies import ModelTestBody, ModelTestRow, OfferRow, ProviderFieldR
 class Offers(APIView):
     @extend_schema(operation_id="list_model_offers", responses=Page[OfferRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_list(
+        return build_list_response(
             OfferRow(provider=offer.provider, api_base=offer.api_base, label=offer.label, models=list(offer.models))
             for offer in model_tests.list_offers(request.user)
         )
@@ -25,7 +25,7 @@ class Offers(APIView):
 class Providers(APIView):
     @extend_schema(operation_id="list_model_providers", responses=Page[ProviderRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_list(
+        return build_list_response(
             ProviderRow(
                 name=provider.name,
                 label=provider.label,
@@ -41,7 +41,7 @@ class Providers(APIView):
                 ],
                 usual_model=provider.usual_model,
                 model_label=provider.model_label,
-                lists_models=provider.models_from != "nobody",
+                lists_models=provider.models_from != "none",
             )
             for provider in PROVIDERS.values()
         )
@@ -62,13 +62,13 @@ class ModelTests(APIView):
             default_model=body.default_model,
             key=None if body.key is None else Secret(body.key),
         )
-        return answer(_build_row(test), 202)
+        return build_response(_build_row(test), 202)
 
 
 class OneModelTest(APIView):
     @extend_schema(operation_id="read_model_test", responses=ModelTestRow)
     def get(self, request: Request, workspace_id: UUID, test_id: UUID) -> HttpResponse:
-        return answer(_build_row(model_tests.get_model_test(request.user, workspace_id, test_id)))
+        return build_response(_build_row(model_tests.get_model_test(request.user, workspace_id, test_id)))
 
 
 def _build_row(test: model_tests.ModelTest) -> ModelTestRow:

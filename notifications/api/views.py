@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.paging import get_page
-from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
+from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import NotificationRow
 from notifications import services as notifications
 from notifications.api.bodies import MarkReadBody, NotificationsQuery, UnreadRow
@@ -22,13 +22,13 @@ class Notifications(APIView):
         query = read_query(request, NotificationsQuery)
         found = list_notifications(request.user, unread=query.unread)
         page, cursor = get_page(found, query, by="-created_at")
-        return answer_list(build_notification_rows(page), cursor)
+        return build_list_response(build_notification_rows(page), cursor)
 
 
 class UnreadCount(APIView):
     @extend_schema(operation_id="count_notifications", responses=UnreadRow)
     def get(self, request: Request) -> HttpResponse:
-        return answer(UnreadRow(unread=count_unread(request.user)))
+        return build_response(UnreadRow(unread=count_unread(request.user)))
 
 
 class MarkRead(APIView):
@@ -36,4 +36,4 @@ class MarkRead(APIView):
     def post(self, request: Request) -> HttpResponse:
         body = read(request, MarkReadBody)
         notifications.mark_read(request.user, ids=body.ids, up_to=body.up_to)
-        return answer(UnreadRow(unread=count_unread(request.user)))
+        return build_response(UnreadRow(unread=count_unread(request.user)))

@@ -65,14 +65,14 @@ def notify_model_changed(credential: Credential, actor: Actor) -> None:
     members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
     host = urlsplit(credential.api_base).netloc or credential.get_provider_display()
     notify(
-        members, event=_build_event_key("model", credential.id, credential.revision), type="model_changed",
+        members, event=_build_event_key("model_changed", credential.id, credential.revision), type="model_changed",
         workspace_id=credential.workspace_id, actor=actor, excerpt=_build_excerpt(host),
     )  # fmt: skip
 
 
 def notify_lock_lost(draft: Draft, holder: Actor, actor: Actor) -> None:
     """Notify the former holder of a draft's lock that the actor took the lock from them."""
-    event = _build_event_key("lock", draft.id, draft.revision)
+    event = _build_event_key("lock_lost", draft.id, draft.revision)
     _notify_about_draft([holder.id], draft, event=event, type="lock_lost", actor=actor)
 
 
@@ -80,20 +80,20 @@ def notify_draft_requested(waiter: LockWaiter) -> None:
     """Notify the holder of a draft's lock that a person requests the draft."""
     draft = waiter.draft
     if draft.lock_holder_id and waiter.requested_at:
-        event = _build_event_key("asked", waiter.id, waiter.requested_at.timestamp())
+        event = _build_event_key("draft_requested", waiter.id, waiter.requested_at.timestamp())
         _notify_about_draft([draft.lock_holder_id], draft, event=event, type="draft_requested", actor=waiter.person)
 
 
 def notify_draft_handed_over(draft: Draft, former_holder: Actor) -> None:
     """Notify the new holder of a draft's lock that the former holder handed the draft over."""
     if draft.lock_holder_id:
-        event = _build_event_key("handed", draft.id, draft.revision)
+        event = _build_event_key("draft_handed_over", draft.id, draft.revision)
         _notify_about_draft([draft.lock_holder_id], draft, event=event, type="draft_handed_over", actor=former_holder)
 
 
 def notify_draft_unlocked(draft: Draft, actor: Actor | None, waiter_ids: list[UUID]) -> None:
     """Notify the people who waited for a draft that its lock is free. `actor` is null if the lock expired."""
-    event = _build_event_key("free", draft.id, draft.revision)
+    event = _build_event_key("draft_unlocked", draft.id, draft.revision)
     _notify_about_draft(waiter_ids, draft, event=event, type="draft_unlocked", actor=actor)
 
 

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import END
-from common.rest import Body, Request, answer, build_query_parameters, read_query
+from common.rest import Body, Request, build_query_parameters, build_response, read_query
 from events.frames import Subscribed
 from realtime.catchup import catch_up
 from realtime.schema import build_schema
@@ -28,7 +28,7 @@ class Changes(APIView):
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, ChangesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
-        return answer(catch_up(chat.id, query.since))
+        return build_response(catch_up(chat.id, query.since))
 
 
 @require_safe

@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import Field
 
 from common.paging import PageQuery
+from common.request_types import Revision
 from common.rest import Body
-from common.shapes import Revision
 from events.payloads import MAX_TEXT, MESSAGE_TEXT
 from events.rows import Row, RunRow
 from runs.selectors import RunFilter

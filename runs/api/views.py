@@ -11,7 +11,7 @@ from agents.selectors import get_version
 from chats.permissions import ChatVerb
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
 from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
-from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
+from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import MessageRow, ReplyRow, RunRow
 from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow, WakesBody, WakesRow
 from runs.permissions import get_run_for
@@ -25,7 +25,7 @@ class Runs(APIView):
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, RunsQuery)
         found, more = get_page(list_runs(request.user, chat_id, query.state), query, by="-created_at")
-        return answer_list(serialize_rows(found), more)
+        return build_list_response(serialize_rows(found), more)
 
 
 class OneRun(APIView):
@@ -34,13 +34,13 @@ class OneRun(APIView):
         run = get_run_for(request.user, run_id, ChatVerb.SEE)
         steps = run.steps.order_by("number", "kind", "index")
         rows = [StepRow.model_validate(step, from_attributes=True) for step in steps]
-        return answer(RunDetailRow(run=run.to_row(), steps=rows))
+        return build_response(RunDetailRow(run=run.to_row(), steps=rows))
 
 
 class Stop(APIView):
     @extend_schema(operation_id="stop_run", request=None, responses=RunRow)
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
-        return answer(runs.stop_run(request.user, run_id).to_row())
+        return build_response(runs.stop_run(request.user, run_id).to_row())
 
 
 class Retry(APIView):
@@ -48,7 +48,7 @@ class Retry(APIView):
 
     @extend_schema(operation_id="retry_run", request=None, responses={201: RunRow})
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
-        return answer(runs.retry_run(request.user, run_id).to_row(), 201)
+        return build_response(runs.retry_run(request.user, run_id).to_row(), 201)
 
 
 class Wakes(APIView):
@@ -56,7 +56,7 @@ class Wakes(APIView):
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, WakesBody)
         effects = preview_wakes(request.user, chat_id, text=body.text, reply_to=body.reply_to)
-        return answer_list(WakesRow.model_validate(effect, from_attributes=True) for effect in effects)
+        return build_list_response(WakesRow.model_validate(effect, from_attributes=True) for effect in effects)
 
 
 class Replies(APIView):
@@ -79,4 +79,4 @@ class Comparisons(APIView):
         body = read(request, ComparisonBody)
         message, is_new = comparisons.start_comparison(request.user, chat_id, agent_id, **body.model_dump())
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
-        return answer(message.to_row(), 201 if is_new else 200)
+        return build_response(message.to_row(), 201 if is_new else 200)

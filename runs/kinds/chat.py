@@ -58,8 +58,9 @@ from runs.runtime.streaming import ChatSink, StreamSink
 class ChatRun(RunKind):
     """A run in a chat, started by a message or by a retry."""
 
-    has_effects = True
-    """Whether it reads messages for its agent, wakes agents, mentions participants and uses tools that write."""
+    is_read_only = False
+    """Whether the run only answers: it moves no read cursor, ends no queued runs, wakes no agents, mentions no participants, and
+    uses no tools that write."""
 
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
@@ -97,7 +98,7 @@ class ChatRun(RunKind):
     def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read. The chat is locked,
         so that no message joins a run that is being ended."""
-        if not self.has_effects:
+        if self.is_read_only:
             return []
         chats.advance_read_cursor(run.get_chat_id(), run.agent_id, run.read_to)
         queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
@@ -108,7 +109,7 @@ class ChatRun(RunKind):
         spec = run.get_spec()
         content = get_content(spec)
         allowed = list_allowed_tools(run.agent, spec, content)
-        tools = configure_tools(allowed, only_reading=not self.has_effects)
+        tools = configure_tools(allowed, only_reading=self.is_read_only)
         endpoint, model = get_endpoint(run.get_chat().workspace, content.model)
         entries = read_log(run, get_model_size(endpoint, model))
         chat, agent = read_chat_context(run, entries), build_participant(run.agent)
@@ -149,7 +150,7 @@ class ChatRun(RunKind):
         chats.save_changes(update.row.get_chat_id(), [*changes, *build_closing_changes(update, end, by=by)])
 
     def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        return build_partial_rows(run, partial, model, find_mentions=self.has_effects)
+        return build_partial_rows(run, partial, model, find_mentions=not self.is_read_only)
 
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
@@ -175,9 +176,9 @@ class ChatRun(RunKind):
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows, message = build_answer_rows(run, step, model, find_mentions=self.has_effects)
+        rows, message = build_answer_rows(run, step, model, find_mentions=not self.is_read_only)
         add_llm_step(update, step, model)
-        queued = message_posted.call(run.get_chat(), message) if message and self.has_effects else []
+        queued = message_posted.call(run.get_chat(), message) if message and not self.is_read_only else []
         if not step.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
@@ -191,7 +192,7 @@ class ChatRun(RunKind):
 class ComparisonRun(ChatRun):
     """One side of a comparison: it changes nothing but the comparison (ADR 0012)."""
 
-    has_effects = False
+    is_read_only = True
 
 
 def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:

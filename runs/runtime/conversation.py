@@ -84,12 +84,12 @@ class Conversation:
         if self.stop_requested:
             return RunEnded("stopped")
         if self.open:
-            return RunEnded("waiting_approval")
+            return RunEnded("waiting_approval")  # not used yet: every call gets a result
         if self.malformed_answers >= MAX_ERRORS:
             text = "The model called tools in a way that cannot be understood, three times in a row."
             return RunEnded("failed", "malformed_calls", text)
         if self.broken_tools >= MAX_ERRORS:
-            return RunEnded("failed", "tools_broken", "Tools failed inside three times.")
+            return RunEnded("failed", "tools_broken", "Tools failed three times because of an internal error.")
         if self.step.number > max_steps:
             return RunEnded("failed", "step_limit", f"It reached the limit of {max_steps} steps.")
         return None

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from agents.specs.content import SpecContent
 from common.paging import PageQuery
+from common.request_types import Revision, Version
 from common.rest import Body
-from common.shapes import Revision, Version
 from events.rows import Row
 
 

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.paging import MAX_LARGE_ROWS, get_page
-from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
+from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import MergeRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
@@ -26,7 +26,7 @@ class NewMerge(APIView):
         merge = suggestions.merge_suggestions(
             request.user, agent_id, id=body.id, suggestion_ids=body.suggestion_ids, chat_id=body.chat_id
         )
-        return answer(get_merge_row(request.user, merge.id), 201)
+        return build_response(get_merge_row(request.user, merge.id), 201)
 
 
 class Merges(APIView):
@@ -37,21 +37,21 @@ class Merges(APIView):
         if query.state == "active":
             rows = rows.filter(state__in=UNDER_WAY)
         page, cursor = get_page(select_merge_row_fields(rows), query, by="-created_at", max_rows=MAX_LARGE_ROWS)
-        return answer_list(list_merge_rows(request.user, page), cursor)
+        return build_list_response(list_merge_rows(request.user, page), cursor)
 
 
 class OneMerge(APIView):
     @extend_schema(operation_id="read_merge", responses=MergeRow)
     def get(self, request: Request, merge_id: UUID) -> HttpResponse:
         merge = get_merge_for(request.user, merge_id, MergeVerb.SEE)
-        return answer(get_merge_row(request.user, merge.id))
+        return build_response(get_merge_row(request.user, merge.id))
 
 
 class StopMerge(APIView):
     @extend_schema(operation_id="stop_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
         suggestions.stop_merge(request.user, merge_id)
-        return answer(get_merge_row(request.user, merge_id))
+        return build_response(get_merge_row(request.user, merge_id))
 
 
 class RetryMerge(APIView):
@@ -60,4 +60,4 @@ class RetryMerge(APIView):
     @extend_schema(operation_id="retry_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
         suggestions.retry_merge(request.user, merge_id)
-        return answer(get_merge_row(request.user, merge_id))
+        return build_response(get_merge_row(request.user, merge_id))

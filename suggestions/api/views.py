@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
+from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import (
@@ -36,7 +36,7 @@ class SuggestDraft(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SuggestBody)
         suggestion = suggestions.suggest_draft(request.user, chat_id, agent_id, revision=body.revision, note=body.note)
-        return answer(get_suggestion_row(request.user, suggestion.id), 201)
+        return build_response(get_suggestion_row(request.user, suggestion.id), 201)
 
 
 class SuggestText(APIView):
@@ -48,7 +48,7 @@ class SuggestText(APIView):
         suggestion = suggestions.suggest_text(
             request.user, chat_id, agent_id, id=body.id, content=body.content, base_version=body.base_version, note=body.note,
         )  # fmt: skip
-        return answer(get_suggestion_row(request.user, suggestion.id), 201)
+        return build_response(get_suggestion_row(request.user, suggestion.id), 201)
 
 
 class Suggestions(APIView):
@@ -67,14 +67,14 @@ class Suggestions(APIView):
             rows = rows.filter(agent=query.agent_id)
         if query.author_id is not None:
             rows = rows.filter(author=query.author_id)
-        return answer_list(*list_suggestion_rows(request.user, rows, query))
+        return build_list_response(*list_suggestion_rows(request.user, rows, query))
 
 
 class PendingCount(APIView):
     @extend_schema(operation_id="count_suggestions", responses=CountRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer(CountRow(pending=count_pending(workspace)))
+        return build_response(CountRow(pending=count_pending(workspace)))
 
 
 class OneSuggestion(APIView):
@@ -83,7 +83,7 @@ class OneSuggestion(APIView):
     @extend_schema(operation_id="read_suggestion", responses=SuggestionDetailRow)
     def get(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestion = get_suggestion_for(request.user, suggestion_id, SuggestionVerb.SEE)
-        return answer(get_suggestion_detail(request.user, suggestion.id))
+        return build_response(get_suggestion_detail(request.user, suggestion.id))
 
 
 class RejectSuggestion(APIView):
@@ -91,7 +91,7 @@ class RejectSuggestion(APIView):
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         reason = read(request, RejectBody).reason
         suggestions.reject_suggestion(request.user, suggestion_id, reason=reason)
-        return answer(get_suggestion_row(request.user, suggestion_id))
+        return build_response(get_suggestion_row(request.user, suggestion_id))
 
 
 class AcceptSuggestion(APIView):
@@ -101,14 +101,14 @@ class AcceptSuggestion(APIView):
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         body = read(request, AcceptBody)
         merge = suggestions.accept_suggestion(request.user, suggestion_id, id=body.id, chat_id=body.chat_id)
-        return answer(get_merge_row(request.user, merge.id), 201)
+        return build_response(get_merge_row(request.user, merge.id), 201)
 
 
 class WithdrawSuggestion(APIView):
     @extend_schema(operation_id="withdraw_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestions.withdraw_suggestion(request.user, suggestion_id)
-        return answer(get_suggestion_row(request.user, suggestion_id))
+        return build_response(get_suggestion_row(request.user, suggestion_id))
 
 
 class SummarizeSuggestion(APIView):
@@ -117,4 +117,4 @@ class SummarizeSuggestion(APIView):
     @extend_schema(operation_id="summarize_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestions.summarize_suggestion(request.user, suggestion_id)
-        return answer(get_suggestion_row(request.user, suggestion_id))
+        return build_response(get_suggestion_row(request.user, suggestion_id))

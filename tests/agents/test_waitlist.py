@@ -144,7 +144,7 @@ def test_an_unlocked_draft_can_be_neither_requested_nor_waited_for(team, action)
     expire_locks()
     with pytest.raises(Conflict) as too_late:
         action(team)
-    assert (refusal.value.code, too_late.value.code) == (Code.DRAFT_UNLOCKED, Code.DRAFT_UNLOCKED)
+    assert (refusal.value.code, too_late.value.code) == (Code.DRAFT_NOT_LOCKED, Code.DRAFT_NOT_LOCKED)
 
 
 def test_SEC1_a_person_reads_only_their_own_waiter(team, locked_draft):

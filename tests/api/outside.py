@@ -17,7 +17,7 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation.meta import TestPhase
 
 from common.ids import new_id
-from common.shapes import WRONG_SHAPE
+from common.request_types import INVALID_REQUEST
 from tests.stories.integrator import PASSWORD, Integrator
 
 IS_STRANGER = os.environ.get("ATELIER_FUZZ_AS") == "stranger"
@@ -260,7 +260,7 @@ def filter_failure(context: HookContext, failure: Failure, case: Case[Any], resp
     if response.status_code != 400 or "RejectedPositiveData" not in type(failure).__name__:
         return True
     error = response.json()["error"]
-    texts = [error["message"], *error["hints"]] if error["message"] == WRONG_SHAPE else [error["message"]]
+    texts = [error["message"], *error["hints"]] if error["message"] == INVALID_REQUEST else [error["message"]]
     return not (
         error["code"] in UNFORESEEABLE_CODES
         or any(error["message"].startswith(start) for start in UNFORESEEABLE)

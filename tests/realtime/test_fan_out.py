@@ -18,7 +18,7 @@ from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
 from realtime.outbox import encode_frame
 from realtime.routing import application
-from realtime.topic_buffer import CROWD_FOLLOWERS, Answer, TopicBuffer
+from realtime.topic_buffer import CROWD_FOLLOWERS, SubscriptionReply, TopicBuffer
 from realtime.topics import Topic
 from server.protocols import BoundedSocket
 from tests.realtime.story import get_version
@@ -106,7 +106,7 @@ def build_crowded_buffer(followers):
     crowded = TopicBuffer(Topic("chat", new_id()), never)
     readers = [Reader() for _ in range(followers)]
     for reader in readers:
-        crowded.follow(reader).release(Answer("snapshot", 7, is_shared=True))
+        crowded.follow(reader).release(SubscriptionReply("snapshot", 7, is_shareable=True))
     crowded.set_first_version(7)
     return crowded, readers
 

@@ -120,7 +120,7 @@ class UnreliableConnection:
 
     async def join(self, reader: Reader, since: int | None = None) -> None:
         subscription = self.buffer.follow(reader)
-        answer = await self.buffer.answer(subscription, since)
+        answer = await self.buffer.get_reply(subscription, since)
         subscription.release(answer)
         self.buffer.set_first_version(answer.version)
 

@@ -40,7 +40,7 @@ class Reader:
 async def come(buffer, since):
     """Subscribe. Return the version of the read, and whether the answer is a snapshot."""
     reader = Reader()
-    answer = await buffer.answer(buffer.follow(reader), since)
+    answer = await buffer.get_reply(buffer.follow(reader), since)
     return json.loads(answer.text)
 
 
@@ -71,7 +71,7 @@ async def test_subscribing_repeatedly_does_not_start_concurrent_reads():
     tasks = []
     for since in range(50):
         reader = Reader()
-        tasks.append(asyncio.create_task(buffer.answer(buffer.follow(reader), since)))
+        tasks.append(asyncio.create_task(buffer.get_reply(buffer.follow(reader), since)))
         await asyncio.sleep(0)
         buffer.leave(reader)
     await asyncio.gather(*tasks)

@@ -110,7 +110,7 @@ async def open_socket(server, key, topics, since):
 
 async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, monkeypatch):
     """Each client gets its missed rows once. They are read for all clients together, on few connections."""
-    monkeypatch.setattr(limits, "MAX_SOCKETS", TABS)
+    monkeypatch.setattr(limits, "MAX_SOCKETS_PER_PERSON", TABS)
     asked: Counter[str] = Counter()
 
     def counted(module, name):

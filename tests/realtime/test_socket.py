@@ -137,7 +137,7 @@ async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
 
 async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs):
     tab = await tabs.open_tab(team.alice)
-    await tab.socket.send_to(text_data="x" * (limits.MAX_FRAME + 1))
+    await tab.socket.send_to(text_data="x" * (limits.MAX_MESSAGE_BYTES + 1))
     assert await tab.wait_for_close() == 1009
 
 
@@ -153,7 +153,7 @@ async def test_a_client_that_sends_too_much_gets_errors_and_is_then_closed(team,
 
 
 async def test_the_sockets_of_a_person_and_the_topics_of_a_socket_are_limited(team, tabs, monkeypatch):
-    monkeypatch.setattr("server.limits.MAX_SOCKETS", 2)
+    monkeypatch.setattr("server.limits.MAX_SOCKETS_PER_PERSON", 2)
     monkeypatch.setattr("server.limits.MAX_SUBSCRIPTIONS", 1)
     tab, _ = await tabs.open_tab(team.alice), await tabs.open_tab(team.alice)
     assert await (await tabs.open_tab(team.alice)).wait_for_close() == 4029

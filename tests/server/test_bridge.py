@@ -57,7 +57,7 @@ def echo(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
 
 
 def build_bridge(wsgi: Any = echo, **limits: Any) -> Bridge:
-    return Bridge(wsgi, **({"threads": 2, "waiting": 10, "max_body": 100} | limits))
+    return Bridge(wsgi, **({"threads": 2, "max_active": 10, "max_body": 100} | limits))
 
 
 async def test_a_request_is_converted_as_in_pep_3333() -> None:
@@ -194,7 +194,7 @@ async def test_MSG8_a_slow_body_gets_408_and_occupies_no_thread(monkeypatch: Any
 
 
 async def test_MSG8_the_memory_of_all_incomplete_bodies_is_limited(monkeypatch: Any) -> None:
-    monkeypatch.setattr(limits, "MAX_BODIES", 250)
+    monkeypatch.setattr(limits, "MAX_INCOMPLETE_BODY_BYTES", 250)
     harness = build_bridge()
     slow = [Dripping(b"x" * 100) for _ in range(2)]
     tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in slow]

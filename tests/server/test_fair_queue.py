@@ -47,7 +47,7 @@ async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served(
             gate.wait(10)
         return echo(environ, start)
 
-    bridge = Bridge(slow, threads=8, waiting=1000, identify=identify_by_header)
+    bridge = Bridge(slow, threads=8, max_active=1000, identify=identify_by_header)
     asked = [build_request(b"mallory") for _ in range(50)]
     tasks = [asyncio.create_task(bridge(one.scope, one.receive, one.send)) for one in asked]
     for _ in range(2):
@@ -113,7 +113,7 @@ async def test_a_request_is_charged_the_cpu_time_of_its_thread(monkeypatch: Any)
 
     for application in (echo, busy):
         exchange = build_request(b"alice")
-        bridge = Bridge(application, threads=1, waiting=5, identify=identify_by_header)
+        bridge = Bridge(application, threads=1, max_active=5, identify=identify_by_header)
         await bridge(exchange.scope, exchange.receive, exchange.send)
     assert 0 < charged[0] < charged[1]
 
@@ -170,7 +170,7 @@ async def test_a_refused_request_is_not_read_and_uses_no_thread(headers: Any, cl
         raise LimitReached("Too many requests at once.", data={"limit": "requests", "seconds": 7})
 
     exchange = Exchange(b"x" * 9, headers=headers)
-    await Bridge(never, threads=1, waiting=1, identify=refuse)(exchange.scope, exchange.receive, exchange.send)
+    await Bridge(never, threads=1, max_active=1, identify=refuse)(exchange.scope, exchange.receive, exchange.send)
     assert (exchange.status, exchange.read) == (429, 0)
     assert json.loads(exchange.body)["error"]["data"] == {"limit": "requests", "seconds": 7}
     assert (b"retry-after", b"7") in exchange.sent[0]["headers"]

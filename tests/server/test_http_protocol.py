@@ -35,7 +35,7 @@ async def send_on_request(scope: Any, receive: Any, send: Any) -> None:
 async def port(monkeypatch: Any) -> AsyncIterator[int]:
     for name in ("HEAD_TIMEOUT_SECONDS", "BODY_TIMEOUT_SECONDS", "UNREAD_RESPONSE_TIMEOUT_SECONDS"):
         monkeypatch.setattr(limits, name, 0.5)
-    http = Bridge(echo, threads=1, waiting=2)
+    http = Bridge(echo, threads=1, max_active=2)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await (send_on_request if scope["type"] == "websocket" else http)(scope, receive, send)

@@ -7,8 +7,8 @@ from rest_framework.views import APIView
 
 from actors import services as actors
 from actors.models import EmailChange
-from common.rest import Body, Request, answer, read
-from common.shapes import Handle, Language, Name
+from common.request_types import Handle, Language, Name
+from common.rest import Body, Request, build_response, read
 from events.rows import ActorRow, NewAvatar, Row, WorkspaceRow
 from workspaces.permissions import workspaces_visible_to
 from workspaces.rows import build_workspace_row
@@ -44,7 +44,7 @@ def _build_me_row(request: Request) -> MeRow:
 class Me(APIView):
     @extend_schema(operation_id="read_me", responses=MeRow)
     def get(self, request: Request) -> HttpResponse:
-        return answer(_build_me_row(request))
+        return build_response(_build_me_row(request))
 
     @extend_schema(operation_id="change_me", request=ProfileBody, responses=MeRow)
     def patch(self, request: Request) -> HttpResponse:
@@ -52,4 +52,4 @@ class Me(APIView):
         actors.change_profile(
             request.user, name=body.name, language=body.language, avatar=body.avatar, handle=body.handle
         )
-        return answer(_build_me_row(request))
+        return build_response(_build_me_row(request))

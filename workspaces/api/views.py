@@ -9,9 +9,9 @@ from rest_framework.views import APIView
 
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.providers import WRONG_ADDRESS, Options, ProviderName
-from common.rest import Body, Page, Request, answer, answer_no_content, read
+from common.request_types import NOT_BLANK, Handle, Name, Revision
+from common.rest import Body, Page, Request, build_empty_response, build_response, read
 from common.secrets import Secret
-from common.shapes import NOT_BLANK, Handle, Name, Revision
 from events.rows import MembershipRow, ModelRow, RoleName, WorkspaceRow
 from workspaces import services as workspaces
 from workspaces.models import Credential
@@ -57,19 +57,21 @@ class Workspaces(APIView):
     def post(self, request: Request) -> HttpResponse:
         body = read(request, NewWorkspaceBody)
         workspace = workspaces.create_workspace(request.user, name=body.name, handle=body.handle)
-        return answer(build_workspace_row(get_workspace_for(request.user, workspace.id, WorkspaceVerb.SEE)), 201)
+        return build_response(
+            build_workspace_row(get_workspace_for(request.user, workspace.id, WorkspaceVerb.SEE)), 201
+        )
 
 
 class OneWorkspace(APIView):
     @extend_schema(operation_id="read_workspace", responses=WorkspaceRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        return answer(build_workspace_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
+        return build_response(build_workspace_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
 
     @extend_schema(operation_id="rename_workspace", request=WorkspaceBody, responses=WorkspaceRow)
     def patch(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, WorkspaceBody)
         workspace = workspaces.rename_workspace(request.user, workspace_id, name=body.name, revision=body.revision)
-        return answer(build_workspace_row(workspace))
+        return build_response(build_workspace_row(workspace))
 
 
 class Members(APIView):
@@ -84,26 +86,26 @@ class OneMember(APIView):
     @extend_schema(operation_id="change_role", request=RoleBody, responses=MembershipRow)
     def patch(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
         body = read(request, RoleBody)
-        return answer(workspaces.change_role(request.user, workspace_id, actor_id, role=body.role).to_row())
+        return build_response(workspaces.change_role(request.user, workspace_id, actor_id, role=body.role).to_row())
 
     @extend_schema(operation_id="remove_member", responses={204: None})
     def delete(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
         workspaces.remove_member(request.user, workspace_id, actor_id)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class Leave(APIView):
     @extend_schema(operation_id="leave_workspace", request=None, responses={204: None})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspaces.leave_workspace(request.user, workspace_id)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class Model(APIView):
     @extend_schema(operation_id="read_model", responses=ModelRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer(build_model_row(Credential.objects.filter(workspace=workspace).first()))
+        return build_response(build_model_row(Credential.objects.filter(workspace=workspace).first()))
 
     @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
@@ -118,4 +120,4 @@ class Model(APIView):
             options=body.options,
             key=None if body.key is None else Secret(body.key),
         )
-        return answer(build_model_row(credential))
+        return build_response(build_model_row(credential))

@@ -34,7 +34,7 @@ RETRY_WINDOW = timedelta(hours=1)
 def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: bool) -> LockWaiter:
     """Set whether the actor waits for the lock: they are then notified when it is free.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_unlocked`) if there is no lock to wait for.
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_not_locked`) if there is no lock to wait for.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     if not is_waiting:
@@ -47,7 +47,7 @@ def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: 
 def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
     """Request the draft from the holder of its lock, and wait for it. A second request during the same lock has no effect.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_unlocked`).
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_not_locked`).
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     waiter = _join_waitlist(actor, chat, agent)
@@ -63,7 +63,7 @@ def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
 def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or not draft.is_locked:
-        raise Conflict("Nobody is editing this draft now.", code=Code.DRAFT_UNLOCKED, hints=["You can edit it."])
+        raise Conflict("Nobody is editing this draft now.", code=Code.DRAFT_NOT_LOCKED, hints=["You can edit it."])
     if draft.lock_holder_id == actor.id:
         raise Conflict("You are editing this draft yourself.", code=Code.DRAFT_YOURS)
     return LockWaiter.objects.update_or_create(draft=draft, person=actor, defaults={"is_waiting": True})[0]

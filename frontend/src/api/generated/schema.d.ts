@@ -1451,7 +1451,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_unlocked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -3236,7 +3236,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request has the wrong shape or content. */
+        /** @description The request does not match the schema, or its content is invalid. */
         Error400: {
             headers: {
                 [name: string]: unknown;

@@ -15,7 +15,7 @@ const errors = {
   'error.last_editor': 'A workspace needs an editor. Make someone else an editor first.',
   'error.handle_taken': 'This name is taken. Choose another.',
   'error.draft_locked': 'Someone else is editing here now.',
-  'error.draft_unlocked': 'No one is editing here any more: you can.',
+  'error.draft_not_locked': 'No one is editing here any more: you can.',
   'error.not_requested': 'They have not asked for this draft.',
   'error.recipient_busy': "They can't take the draft now. Close it instead, and they will be notified.",
   'error.draft_yours': "You're already editing here.",

@@ -17,7 +17,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.last_editor': '工作区需要一位编辑者，先让别人成为编辑者。',
   'error.handle_taken': '此名称已被使用，换一个。',
   'error.draft_locked': '现在有别人在此编写。',
-  'error.draft_unlocked': '现在没有人在此编写：你可以编写了。',
+  'error.draft_not_locked': '现在没有人在此编写：你可以编写了。',
   'error.not_requested': '对方没有请求这份草稿。',
   'error.recipient_busy': '对方现在无法接手。请改为关闭草稿，对方会收到通知。',
   'error.draft_yours': '你自己正在此编写。',

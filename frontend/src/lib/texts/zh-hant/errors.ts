@@ -17,7 +17,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.last_editor': '工作區需要一位編輯者，先讓別人成為編輯者。',
   'error.handle_taken': '此名稱已被使用，換一個。',
   'error.draft_locked': '現在有別人在此編寫。',
-  'error.draft_unlocked': '現在沒有人在此編寫：你可以編寫了。',
+  'error.draft_not_locked': '現在沒有人在此編寫：你可以編寫了。',
   'error.not_requested': '對方沒有請求這份草稿。',
   'error.recipient_busy': '對方現在無法接手。請改為關閉草稿，對方會收到通知。',
   'error.draft_yours': '你自己正在此編寫。',

@@ -13,7 +13,7 @@ JSON = "json"
 QUERY = "query"
 """The context in which a query string is read."""
 
-WRONG_SHAPE = "Something in the request has the wrong shape."
+INVALID_REQUEST = "The request does not match the schema."
 """The message for a request that the schema does not allow."""
 MAX_NUMBER = 2**31 - 1
 """The highest revision or version that a column holds."""
@@ -29,7 +29,7 @@ Handle = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9]([A-Za-z0-9_-]{0,38}[A-Za-
 Language = Literal["en", "zh-hant", "zh-hans"]
 
 
-class Shape(BaseModel):
+class StrictModel(BaseModel):
     """A model that refuses unknown fields, so that a misspelt field is not ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
