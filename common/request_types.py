@@ -82,10 +82,10 @@ _CHECKS: dict[tuple[str, type], Any] = {
 
 
 @cache
-def _get_checked_kinds(shape: type[BaseModel]) -> dict[str, type]:
+def _get_checked_kinds(model: type[BaseModel]) -> dict[str, type]:
     """Return the names of the fields whose values Pydantic would convert, with their kind: `float`, `bool` or `UUID`."""
     kinds: dict[str, type] = {}
-    for name, field in shape.model_fields.items():
+    for name, field in model.model_fields.items():
         found = _list_types(field.annotation) - {type(None), list}
         if found <= {int, float}:
             kinds[name] = float

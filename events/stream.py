@@ -209,7 +209,8 @@ class Streams:
                 await asyncio.sleep(PAUSE_AFTER_FAILURE_SECONDS)
 
     async def _wait_for_tick(self, clock: Callable[[], float]) -> None:
-        """Wait for the first chunk of a stream, or for the next shared tick if there are other pending chunks."""
+        """Wait until chunks are due: at once if a stream has its first chunk, which `enqueue` signals also during the wait; else
+        at the next shared tick."""
         if not self._pending_streams:
             await self._wake_event.wait()
         self._wake_event.clear()
@@ -271,11 +272,18 @@ def _read_stored(client: Any, run_ids: Sequence[UUID]) -> list[list[bytes]]:
 
 
 def _build_partials(run_id: UUID, chunks: Sequence[bytes]) -> list[Partial]:
+    """Return the parts of the message that a run is streaming, each with its text so far.
+
+    The first item of the list in Redis is a header: the ids of message and agent, and the attempt. Each further item is a chunk
+    with its offset in the text of its part. A chunk that overlaps the text before it is added without the overlap; one that
+    would leave a gap is skipped.
+    """
     if not chunks:
         return []
-    message_id, agent_id, attempt = json.loads(chunks[0])
+    header, *stored_chunks = chunks
+    message_id, agent_id, attempt = json.loads(header)
     parts: dict[tuple[Part, int], dict[str, Any]] = {}
-    for chunk in chunks[1:]:
+    for chunk in stored_chunks:
         part, index, row_id, call_id, name, offset, text = json.loads(chunk)
         buffer = parts.setdefault((part, index), {"row_id": UUID(row_id), "call_id": None, "name": None, "text": ""})
         buffer["call_id"], buffer["name"] = call_id or buffer["call_id"], name or buffer["name"]

@@ -137,9 +137,11 @@ IMPOSSIBLE_STATUSES = {"get": {"409", "413", "415"}}
 
 def add_errors(result: dict[str, Any]) -> None:
     """Add the error responses to each operation."""
-    shape = {"application/json": {"schema": {"$ref": REFERENCE.format(model="ErrorAnswer")}}}
+    content = {"application/json": {"schema": {"$ref": REFERENCE.format(model="ErrorAnswer")}}}
     responses = result["components"].setdefault("responses", {})
-    responses |= {f"Error{status}": {"description": text, "content": shape} for status, text in ERROR_RESPONSES.items()}
+    responses |= {
+        f"Error{status}": {"description": text, "content": content} for status, text in ERROR_RESPONSES.items()
+    }
     for path in result["paths"].values():
         for method, operation in path.items():
             for status in set(ERROR_RESPONSES) - IMPOSSIBLE_STATUSES.get(method, set()):

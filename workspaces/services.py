@@ -165,10 +165,11 @@ def _end_membership(workspace: Workspace, member_id: UUID, remover: "Actor") -> 
 
 
 def get_role_by_link(workspace: Workspace, actor: "Actor", *, role: str, created_at: datetime) -> str | None:
-    """Return the role that an actor gets by an invite link with this role and creation time, or null if the link is refused.
+    """Return the role that an actor gets by an invite link, or None if the link is refused. `role` is the role of the link, and
+    `created_at` the time when it was created.
 
-    A member keeps their role. A former member gets at most their last role, and is refused if they were removed after the
-    link was created.
+    A member keeps their role. A former member gets the lower one of the link's role and their last role, and is refused if they
+    were removed after the link was created.
     """
     if present_role := workspace.memberships.filter(actor=actor).values_list("role", flat=True).first():
         return present_role

@@ -53,10 +53,10 @@ class SignIn(LoginView):  # type: ignore[misc]  # allauth has no types
         return _replace_unconfirmed_error(super().handle(request, *args, **kwargs))
 
 
-def _replace_unconfirmed_error(answer: HttpResponseBase) -> HttpResponseBase:
-    """Replace allauth's 401, which here always means that the address must be confirmed."""
-    if answer.status_code != 401:
-        return answer
+def _replace_unconfirmed_error(response: HttpResponseBase) -> HttpResponseBase:
+    """Replace allauth's 401, which here always means that the address is not confirmed, by our error (403)."""
+    if response.status_code != 401:
+        return response
     return build_error_response(
         Forbidden("Confirm your email first: a link is on its way.", code=Code.EMAIL_UNCONFIRMED)
     )

@@ -13,7 +13,7 @@ from tests.chaos import IS_CHAOS
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HOW = ["memory", "segfault", "exit"] if IS_CHAOS else ["memory"]
-NEIGHBOURS = 7 if HOW == ["memory"] else 19
+OTHER_RUNS = 7 if HOW == ["memory"] else 19
 # Of address space, as `ulimit -v` sets it: a worker needs 2 GB of it at rest.
 LIMIT = 4 * 1024**3
 
@@ -39,17 +39,17 @@ def test_RUN9_a_poison_run_is_tried_three_times_and_other_runs_do_not_fail(envir
         return worker
 
     first = worker()
-    for room in create_chats(environment, NEIGHBOURS):
-        environment.post("hello", chat=room)
+    for chat in create_chats(environment, OTHER_RUNS):
+        environment.post("hello", chat=chat)
     environment.post("drink")
-    environment.wait(lambda: Run.objects.filter(state="running").count() == NEIGHBOURS + 1, 15)
+    environment.wait(lambda: Run.objects.filter(state="running").count() == OTHER_RUNS + 1, 15)
     environment.wait(lambda: first.process.poll() is not None, 20)
     second = worker()
     environment.wait(lambda: second.process.poll() is not None, 20)
     third = worker()
     [later] = create_chats(environment, 1)
     environment.post("hello", chat=later)
-    environment.wait(lambda: Run.objects.filter(state__in=["completed", "failed"]).count() == NEIGHBOURS + 2, 120)
+    environment.wait(lambda: Run.objects.filter(state__in=["completed", "failed"]).count() == OTHER_RUNS + 2, 120)
 
     poisonous = Run.objects.get(chat=environment.team.chat)
     assert (poisonous.state, poisonous.error_code) == ("failed", "crash_loop")

@@ -156,7 +156,7 @@ async def test_more_requests_than_may_wait_get_503_at_once() -> None:
         gate.wait(10)
         return echo(environ, start)
 
-    harness = build_bridge(slow, threads=1, waiting=2)
+    harness = build_bridge(slow, threads=1, max_active=2)
     inside = [Exchange(), Exchange()]
     tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in inside]
     await asyncio.sleep(0)
@@ -180,7 +180,7 @@ class Dripping(Exchange):
 
 async def test_MSG8_a_slow_body_gets_408_and_occupies_no_thread(monkeypatch: Any) -> None:
     monkeypatch.setattr(limits, "BODY_TIMEOUT_SECONDS", 0.2)
-    harness = build_bridge(threads=1, waiting=1)
+    harness = build_bridge(threads=1, max_active=1)
     slow = [Dripping(b"a") for _ in range(20)]
     tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in slow]
     await asyncio.sleep(0)
@@ -220,7 +220,7 @@ async def test_MSG8_a_client_that_reads_slowly_occupies_no_thread() -> None:
             self.is_answered.set()
             await asyncio.Event().wait()
 
-    harness, tasks = build_bridge(threads=1, waiting=1), []
+    harness, tasks = build_bridge(threads=1, max_active=1), []
     for _ in range(3):
         unread = Unread()
         tasks.append(asyncio.create_task(harness(unread.scope, unread.receive, unread.send)))
