@@ -1,5 +1,6 @@
 """The parts of `bench.lists`: many rows of one person, a request, and the bare view."""
 
+import io
 import json
 from collections.abc import Callable
 from typing import Any
@@ -81,7 +82,7 @@ def request_body(handler: Callable[..., Any], path: str, session: str) -> bytes:
     headers = [(b"host", b"localhost"), (b"cookie", f"sessionid={session}".encode())]
     scope: Any = {"method": "GET", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
     statuses: list[str] = []
-    answer = handler(build_environ(scope, b""), lambda status, headers: statuses.append(status))
+    answer = handler(build_environ(scope, io.BytesIO()), lambda status, headers: statuses.append(status))
     body = b"".join(answer)
     answer.close()
     if not statuses[0].startswith("200"):

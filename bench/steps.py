@@ -5,6 +5,7 @@ CPU is that of this thread; the rest of the time is PostgreSQL, Redis, and other
 """
 
 import cProfile
+import io
 import itertools
 import json
 import pstats
@@ -92,7 +93,9 @@ class Steps:
         path = f"/api/v1/chats/{next(self._turns).id}/messages"
         scope: Any = {"method": "POST", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
         statuses: list[str] = []
-        answer: Any = application(build_environ(scope, body), lambda status, headers: statuses.append(status))
+        answer: Any = application(
+            build_environ(scope, io.BytesIO(body)), lambda status, headers: statuses.append(status)
+        )
         text = b"".join(answer)
         answer.close()
         if not statuses[0].startswith("201"):

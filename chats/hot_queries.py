@@ -7,9 +7,9 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import Exists, F, Func, IntegerField, JSONField, OuterRef, QuerySet, Subquery, TextField, Value
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Left
+from django.db.models.functions import Cast, Coalesce, Left
 
-from chats.models import Chat, ChatActor, Message
+from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
 
 MAX_PREVIEW_CHARACTERS = 300
@@ -48,7 +48,7 @@ def build_unread_annotations(
 
 
 def _query_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
-    texts = Message.objects.filter(chat=OuterRef("chat_id"), type="TEXT_MESSAGE")
+    texts = Message.objects.filter(chat=OuterRef("chat_id"), type__in=SPOKEN_TYPES)
     reader = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
     participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
     return participants.annotate(
@@ -61,13 +61,15 @@ PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_query_participants_with_activity, li
 
 def _query_message_previews(ids: list[UUID]) -> QuerySet[Message]:
     beginning = Func(Left(KT("payload__text"), MAX_PREVIEW_CHARACTERS), function="to_jsonb")
-    preview = Func(
+    shortened = Func(
         F("payload"),
         Value(["text"], ArrayField(TextField())),
         beginning,
         function="jsonb_set",
         output_field=JSONField(),
     )
+    # Null for a payload without a text, such as that of a file.
+    preview = Coalesce(shortened, F("payload"))
     return Message.objects.filter(is_any_of("pk", ids)).defer("payload").annotate(preview=preview)
 
 

@@ -70,6 +70,10 @@ class Chat(Identified, VersionedRow):
         )  # fmt: skip
 
 
+SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
+"""The types of messages that count as unread, wake agents and stand in the sidebar."""
+
+
 class Wake(models.TextChoices):
     """When an agent answers: when it is mentioned or replied to, or always."""
 
@@ -165,7 +169,7 @@ class Message(Identified, VersionedRow):
 
     @property
     def counts_as_unread(self) -> bool:
-        return self.type == "TEXT_MESSAGE"
+        return self.type in SPOKEN_TYPES
 
     @property
     def text(self) -> str:

@@ -18,7 +18,7 @@ from chats.hot_queries import (
     get_sizes_after_query,
     get_sizes_before_query,
 )
-from chats.models import Chat, ChatActor, Message
+from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
 from chats.permissions import chats_visible_to
 from common.errors import NotFound
 from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
@@ -44,7 +44,7 @@ def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
 
 def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
     """Annotate chats with the actor's read cursor, their unread messages, and the last text message."""
-    texts = Message.objects.filter(chat=OuterRef("pk"), type="TEXT_MESSAGE")
+    texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES)
     cursor = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor).values("last_read_seq")[:1]
     return chats.annotate(last_read_seq=Coalesce(Subquery(cursor), 0)).annotate(
         **build_unread_annotations(texts, actor, [str(actor.id)], version="version"),

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import importlib
+import io
 from typing import Any
 
 from config.wsgi import application as wsgi  # isort: skip  # sets Django up: first
@@ -18,6 +19,8 @@ from realtime.routing import application as sockets
 from server.bridge import Bridge, build_environ
 from server.fair_queue import Caller
 from server.health import PATHS, Health
+from server.limits import MAX_FORM_OVERHEAD
+from server.uploads import Uploads
 
 # Requested once in a new process, so that no user's request waits for imports and first connections.
 WARM_UP_PATHS = ("/", "/api/v1/me", "/_allauth/browser/v1/config")
@@ -35,6 +38,12 @@ def identify_caller(scope: Any) -> Caller:
     return Caller(bucket, is_shared=person is None)
 
 
+def is_upload(scope: Any) -> bool:
+    """Return whether a request uploads a file. Who sends no credential is refused anyway, and may send no large body."""
+    is_path_of_files = scope["path"].startswith("/api/v1/") and scope["path"].endswith("/files")
+    return scope["method"] == "POST" and is_path_of_files and find_caller(scope["headers"])[1]
+
+
 class Application:
     """Dispatches each connection by its type."""
 
@@ -44,6 +53,7 @@ class Application:
             wsgi,
             threads=settings.WEB_THREADS,
             max_active=settings.WEB_WAITING,
+            uploads=Uploads(is_upload, max_bytes=settings.MAX_FILE_BYTES + MAX_FORM_OVERHEAD),
             identify=identify_caller,
             cpu_budget=settings.RATES["cpu"],
         )
@@ -80,7 +90,7 @@ class Application:
 def _warm_up() -> None:
     importlib.import_module(settings.ROOT_URLCONF)
     for path in WARM_UP_PATHS:
-        response: Any = wsgi(build_environ(_build_scope(path), b""), lambda *args: lambda part: None)
+        response: Any = wsgi(build_environ(_build_scope(path), io.BytesIO()), lambda *args: lambda part: None)
         b"".join(response)
         response.close()
     connections.close_all()

@@ -89,6 +89,7 @@ INSTALLED_APPS = [
     "workspaces",
     "tools",
     "chats",
+    "files",
     "llm",
     "agents",
     "runs",
@@ -157,6 +158,41 @@ if REDIS_PASSWORD := env.str("REDIS_PASSWORD", default=""):
     _url = urlsplit(REDIS_URL)
     _user, _, _host = _url.netloc.rpartition("@")
     REDIS_URL = _url._replace(netloc=f"{_user.partition(':')[0]}:{quote(REDIS_PASSWORD, safe='')}@{_host}").geturl()
+# Where the content of files is kept: a folder, or a bucket of an S3-compatible service.
+FILES_BUCKET = env.str("FILES_S3_BUCKET", default="")
+STORAGES: dict[str, dict[str, Any]] = {
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "files": {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": FILES_BUCKET,
+            "endpoint_url": env.str("FILES_S3_ENDPOINT", default="") or None,
+            "region_name": env.str("FILES_S3_REGION", default="") or None,
+            "access_key": env.str("FILES_S3_ACCESS_KEY", default="") or None,
+            "secret_key": env.str("FILES_S3_SECRET_KEY", default="") or None,
+            "addressing_style": env.str("FILES_S3_ADDRESSING", default="path"),
+            "signature_version": "s3v4",
+            "file_overwrite": False,
+            "default_acl": None,
+        },
+    }
+    if FILES_BUCKET
+    else {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": env.str("FILES_FOLDER", default=str(HOME / "files")),
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+}
+# The internal location of the proxy that sends stored files itself (X-Accel-Redirect), e.g. /stored-files/. Empty: this process
+# sends them.
+FILES_ACCEL_PATH = env.str("FILES_ACCEL_PATH", default="")
+MAX_FILE_BYTES = env.int("ATELIER_MAX_FILE_BYTES", default=50 * 1024 * 1024)
+# Of one workspace; 0: any number.
+MAX_WORKSPACE_FILE_BYTES = env.int("ATELIER_MAX_WORKSPACE_FILE_BYTES", default=10 * 1024**3)
+
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -332,6 +368,7 @@ QUOTAS = {
     "agents": _quota("AGENTS", 500),  # of one workspace
     "chats": _quota("CHATS", 5000),  # made by one person in one workspace
     "links": _quota("LINKS", 100),  # valid ones into one chat
+    "files": _quota("FILES", 20_000),  # of one workspace
     "suggestions": _quota("SUGGESTIONS", 500),  # open ones of one person in one workspace
 }
 REST_FRAMEWORK = {

@@ -144,7 +144,9 @@ class DraftText(Row):
     caret: int | None = None
 
 
-ListName = Literal["chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications", "drafts"]
+ListName = Literal[
+    "chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications", "drafts", "files"
+]
 """The lists that `ListChanged` can name."""
 
 

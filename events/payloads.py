@@ -70,6 +70,32 @@ class TextPayload(Payload):
     answers: UUID | None = None
 
 
+FileKind = Literal["image", "pdf", "document", "slides", "sheet", "text", "other"]
+FileState = Literal["waiting", "ready", "failed"]
+
+
+class FilePayload(Payload):
+    """A file that was shared in the chat; its id is the message's. `size` is in bytes.
+
+    `state` is that of reading its text, its size in pixels and its number of pages. `answers` is the message that started the
+    run whose agent wrote the file.
+    """
+
+    file_id: UUID
+    name: str
+    file_kind: FileKind
+    content_type: str
+    size: int
+    width: int | None = None
+    height: int | None = None
+    pages: int | None = None
+    has_thumbnail: bool = False
+    state: FileState
+    is_deleted: bool = False
+    wake: Literal["auto", "nobody"] = "auto"
+    answers: UUID | None = None
+
+
 class ThinkingPayload(Payload):
     """The reasoning that a model wrote before its answer."""
 
@@ -204,6 +230,7 @@ SystemMessageType = Literal[
 
 PAYLOADS: dict[str, type[Payload]] = {
     "TEXT_MESSAGE": TextPayload,
+    "FILE_MESSAGE": FilePayload,
     "THINKING": ThinkingPayload,
     "TOOL_CALL": ToolCallPayload,
     "TOOL_RESPONSE": ToolResponsePayload,

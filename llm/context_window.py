@@ -22,6 +22,7 @@ SHARE_OF_ESTIMATE = 0.75
 MIN_PART = 500
 """Tokens that must be left to include a message that has to be shortened."""
 TOKENS_PER_TURN = 4
+TOKENS_PER_IMAGE = 1_000
 LEFT_OUT = "Older messages of this chat are left out."
 CUT = "[{count:,} characters are left out here, because the whole is too long for this model.]"
 """The line in the middle of a shortened text."""
@@ -51,7 +52,7 @@ def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:
     """Return an estimate of the tokens of these turns."""
     total = 0
     for turn in turns:
-        total += TOKENS_PER_TURN + estimate_tokens(turn.text)
+        total += TOKENS_PER_TURN + estimate_tokens(turn.text) + TOKENS_PER_IMAGE * len(turn.images)
         total += sum(estimate_tokens(call.name) + estimate_tokens(call.arguments) for call in turn.calls)
     return total
 

@@ -32,8 +32,16 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Image:
+    """An image that the model sees."""
+
+    content_type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
 class Turn:
-    """One message of a conversation in OpenAI's chat format.
+    """One message of a conversation in OpenAI's chat format. Only a user's message has images.
 
     `is_trigger`: the run answers this message, so it is never left out. This is not sent to the model.
     """
@@ -43,6 +51,7 @@ class Turn:
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     is_trigger: bool = False
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True)

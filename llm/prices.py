@@ -36,13 +36,14 @@ _PREFIX_OF_HOST = {
 
 @dataclass(frozen=True)
 class Price:
-    """The prices of a model, in millionths of a dollar per token, and its sizes in tokens."""
+    """The prices of a model, in millionths of a dollar per token, its sizes in tokens, and whether it reads images."""
 
     input: float
     output: float
     cached_input: float
     context: int | None
     max_output: int | None
+    can_see_images: bool = False
 
 
 def get_price(endpoint: Endpoint, model: str) -> Price | None:
@@ -64,6 +65,12 @@ def get_answer_size(endpoint: Endpoint, model: str) -> int | None:
     """Return how many tokens the model can write in one answer, or null."""
     price = get_price(endpoint, model)
     return price.max_output if price else None
+
+
+def can_see_images(endpoint: Endpoint, model: str) -> bool:
+    """Return whether the model can read images, as far as is known."""
+    price = get_price(endpoint, model)
+    return price is not None and price.can_see_images
 
 
 def list_known_models(provider: str) -> list[str]:
@@ -156,6 +163,7 @@ def _build_price(entry: Mapping[str, Any]) -> Price:
         cached_input=float(cached) * _MICRO if cached is not None else each,
         context=_parse_int(entry.get("max_input_tokens") or entry.get("max_tokens")),
         max_output=_parse_int(entry.get("max_output_tokens")),
+        can_see_images=bool(entry.get("supports_vision")),
     )
 
 

@@ -8,7 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Wi
 from django.db.models.functions import Now
 
 from actors.models import Kind
-from chats.models import ChatActor, Message
+from chats.models import SPOKEN_TYPES, ChatActor, Message
 from common.prepared_query import PreparedQuery
 from runs.models import Run, RunState
 from workspaces.models import Membership
@@ -16,7 +16,7 @@ from workspaces.models import Membership
 MAX_ROWS = 600
 """Messages of a chat that are read for a conversation. Its budget of tokens is usually used up before."""
 MAX_PARTICIPANTS = 100
-LOG_TYPES = ("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
+LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
 
 
@@ -90,12 +90,12 @@ def _query_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, 
 
 def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, *conditions: Q) -> QuerySet[Message, Any]:
     """Return all messages of the chat and the tool calls of this agent, the newest first."""
-    is_read = Q(type__in=("TEXT_MESSAGE", "COMPARISON")) | Q(author_id=agent_id)
+    is_read = Q(type__in=("TEXT_MESSAGE", "FILE_MESSAGE", "COMPARISON")) | Q(author_id=agent_id)
     return _query_newest(Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES), max_bytes)
 
 
 def _query_new_messages(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> QuerySet[Message, Any]:
-    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type="TEXT_MESSAGE").exclude(author_id=agent_id)
+    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type__in=SPOKEN_TYPES).exclude(author_id=agent_id)
     return _query_newest(rows, max_bytes)
 
 

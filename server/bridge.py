@@ -11,13 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import IO, Any
 
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
-from common.errors import AppError, Code, LimitReached, TooLarge, Unavailable
+from common.errors import AppError, LimitReached, TooLarge, Unavailable
 from server import limits
 from server.fair_queue import Caller, CpuBudget, FairQueue
+from server.uploads import ClientGone, TooSlow, Uploads
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -29,17 +30,6 @@ MAX_DELAYED = 1000
 """Refusals that are delayed at the same time. More are sent immediately."""
 # Headers without the prefix `HTTP_` in a WSGI environment.
 UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
-
-
-class ClientGone(Exception):
-    """The client disconnected before its request was complete."""
-
-
-class TooSlow(AppError):
-    """The body of a request arrives too slowly."""
-
-    status = 408
-    default_code = Code.LIMIT_REACHED
 
 
 def identify_by_address(scope: HTTPScope) -> Caller:
@@ -54,7 +44,7 @@ class Bridge:
     read. `threads` requests are executed at once, a quarter of them for one caller, who has a `cpu_budget`: seconds of CPU per
     second, and the burst (`fair_queue`). While `max_active` requests are active, further ones get 503. A request is active from
     the end of its body until its response is made, so that clients who send or read slowly do not count. A body over `max_body`
-    bytes gets 413 before it is read to its end (MSG8).
+    bytes gets 413 before it is read to its end (MSG8), unless it is an upload.
     """
 
     def __init__(
@@ -64,6 +54,7 @@ class Bridge:
         threads: int,
         max_active: int,
         max_body: int = limits.MAX_BODY_BYTES,
+        uploads: Uploads | None = None,
         identify: Callable[[HTTPScope], Caller] = identify_by_address,
         cpu_budget: tuple[float, float] = (0, 0),
     ) -> None:
@@ -73,6 +64,7 @@ class Bridge:
         self._queue = FairQueue(threads, share=max(1, threads // 4), budget=CpuBudget(*cpu_budget))
         self._max_active = max_active
         self._max_body = max_body
+        self._uploads = uploads
         self._active_requests = 0
         self._incomplete_body_bytes = 0
         self._delayed_refusals = 0
@@ -85,8 +77,12 @@ class Bridge:
             await self._send_all(_build_refusal(error, closes=_has_body(scope)), send)
             return
         try:
-            body = await self._read_body(scope, receive)
-            events = await self._respond(caller, build_environ(scope, body), send)
+            if self._uploads is not None and self._uploads.is_upload(scope):
+                async with self._uploads.receive(caller, scope, receive) as body:
+                    events = await self._respond(caller, build_environ(scope, body), send)
+            else:
+                body = io.BytesIO(await self._read_body(scope, receive))
+                events = await self._respond(caller, build_environ(scope, body), send)
         except (TooLarge, TooSlow, Unavailable, LimitReached) as error:
             events = _build_refusal(error)
         except ClientGone:
@@ -196,8 +192,11 @@ class Bridge:
                 close()
 
 
-def build_environ(scope: HTTPScope, body: bytes) -> Environ:
+def build_environ(scope: HTTPScope, body: IO[bytes]) -> Environ:
     """Convert a request to the environment of PEP 3333."""
+    # A chunked body has no declared length; WSGI needs one.
+    length = body.seek(0, io.SEEK_END)
+    body.seek(0)
     server = scope.get("server") or ("localhost", 80)
     client = scope.get("client") or ("", 0)
     environ: Environ = {
@@ -212,15 +211,14 @@ def build_environ(scope: HTTPScope, body: bytes) -> Environ:
         "REMOTE_PORT": str(client[1]),
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope.get("scheme", "http"),
-        "wsgi.input": io.BytesIO(body),
+        "wsgi.input": body,
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     }
     _add_headers(environ, scope["headers"])
-    # A chunked body has no declared length; WSGI needs one.
-    environ["CONTENT_LENGTH"] = str(len(body))
+    environ["CONTENT_LENGTH"] = str(length)
     return environ
 
 

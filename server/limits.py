@@ -51,6 +51,21 @@ MAX_SOCKETS_PER_PROCESS = 5000
 MAX_BODY_BYTES = 1024 * 1024
 """Bytes of the body of a request."""
 
+MAX_FORM_OVERHEAD = 64 * 1024
+"""Bytes of the body of an upload beside those of its file."""
+
+MAX_UPLOADS = 20
+"""Uploads that one process receives at the same time. Each is a temporary file on the disk."""
+
+MAX_UPLOADS_OF_CALLER = 4
+"""Uploads of one caller that one process receives at the same time."""
+
+UPLOAD_TIMEOUT_SECONDS = 600.0
+"""Seconds in which an upload has to arrive."""
+
+UPLOAD_IDLE_SECONDS = 20.0
+"""Seconds in which the next part of an upload has to arrive."""
+
 MAX_INCOMPLETE_BODY_BYTES = 64 * 1024 * 1024
 """Bytes of incomplete bodies in one process."""
 

@@ -4,6 +4,7 @@ pytest-django imports the settings before any `conftest.py`, so the servers must
 """
 
 import os
+from tempfile import TemporaryDirectory
 
 from tests.servers import ensure_started
 
@@ -21,3 +22,6 @@ RATES = dict.fromkeys(RATES, (0, 0))  # noqa: F405
 ACCOUNT_RATE_LIMITS = False  # type: ignore[assignment]  # allauth: no limits
 # Each test client builds the middleware anew, so static files are searched at each request instead of all at the start.
 WHITENOISE_AUTOREFRESH = True
+# The files of a test run are in a folder of their own, which is deleted at its end.
+_files = TemporaryDirectory(prefix="atelier-files-")
+STORAGES["files"]["OPTIONS"]["location"] = _files.name  # noqa: F405

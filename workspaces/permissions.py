@@ -26,12 +26,14 @@ class WorkspaceVerb(StrEnum):
     REMOVE_MEMBER = "remove_member"
     RENAME = "rename"
     SET_MODEL = "set_model"
+    UPLOAD_FILE = "upload_file"
+    DELETE_ANY_FILE = "delete_any_file"
 
 
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(WorkspaceVerb),
-    Role.SUGGESTER.value: frozenset({WorkspaceVerb.SEE, WorkspaceVerb.CREATE_CHAT}),
-    AGENT: frozenset({WorkspaceVerb.SEE, WorkspaceVerb.CREATE_CHAT}),
+    Role.SUGGESTER.value: frozenset({WorkspaceVerb.SEE, WorkspaceVerb.CREATE_CHAT, WorkspaceVerb.UPLOAD_FILE}),
+    AGENT: frozenset({WorkspaceVerb.SEE, WorkspaceVerb.CREATE_CHAT, WorkspaceVerb.UPLOAD_FILE}),
 }
 
 

@@ -4,7 +4,7 @@ A row of a chat has a `version`: the chat's version at the last change of the ro
 the higher version, so a row may arrive twice or late.
 """
 
-from events.payloads import Stamp
+from events.payloads import FileKind, FileState, Stamp
 from events.row import Row
 from events.rows.agents import (
     AgentRow,
@@ -42,6 +42,7 @@ from events.rows.chats import (
     VoteCount,
     WakeSetting,
 )
+from events.rows.files import FileRow
 from events.rows.messages import MESSAGE_ROWS, MessageRow
 from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
@@ -87,6 +88,9 @@ __all__ = [
     "FieldChange",
     "LetterAvatar",
     "LinkRow",
+    "FileKind",
+    "FileRow",
+    "FileState",
     "ListedSuggestionRow",
     "LockWaiterRow",
     "LockedDraftRow",

@@ -9,6 +9,7 @@ from typing_extensions import TypeAliasType
 
 from events.payloads import (
     ComparisonPayload,
+    FilePayload,
     SystemMessageType,
     SystemPayload,
     TextPayload,
@@ -42,6 +43,11 @@ class TextMessageRow(BaseMessageRow):
     payload: Annotated[dict[str, Any], DescribedAs(TextPayload.__name__)]
 
 
+class FileMessageRow(BaseMessageRow):
+    type: Literal["FILE_MESSAGE"]
+    payload: Annotated[dict[str, Any], DescribedAs(FilePayload.__name__)]
+
+
 class ThinkingRow(BaseMessageRow):
     type: Literal["THINKING"]
     payload: Annotated[dict[str, Any], DescribedAs(ThinkingPayload.__name__)]
@@ -67,7 +73,9 @@ class SystemMessageRow(BaseMessageRow):
     payload: Annotated[dict[str, Any], DescribedAs(SystemPayload.__name__)]
 
 
-_AnyMessageRow = TextMessageRow | ThinkingRow | ToolCallRow | ToolResponseRow | ComparisonRow | SystemMessageRow
+_AnyMessageRow = (
+    TextMessageRow | FileMessageRow | ThinkingRow | ToolCallRow | ToolResponseRow | ComparisonRow | SystemMessageRow
+)
 MessageRow = TypeAliasType("MessageRow", Annotated[_AnyMessageRow, Field(discriminator="type")])
 
 MESSAGE_ROWS: dict[str, type[_AnyMessageRow]] = {

@@ -17,6 +17,7 @@ from common.writing import RowUpdate
 from events.payloads import SystemMessageType
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import get_endpoint
+from llm.prices import can_see_images
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
 from runs.kinds.base import (
@@ -111,7 +112,8 @@ class ChatRun(RunKind):
         allowed = list_allowed_tools(run.agent, spec, content)
         tools = configure_tools(allowed, only_reading=self.is_read_only)
         endpoint, model = get_endpoint(run.get_chat().workspace, content.model)
-        entries = read_log(run, get_model_size(endpoint, model))
+        can_see = can_see_images(endpoint, model)
+        entries = read_log(run, get_model_size(endpoint, model), with_images=can_see)
         chat, agent = read_chat_context(run, entries), build_participant(run.agent)
         instructions = {name: tool.instructions for name, tool in tools.items()}
         system = build_system_text(content.prompt, agent, chat, instructions)
@@ -125,6 +127,7 @@ class ChatRun(RunKind):
             chat=chat,
             budget=budget,
             trigger_id=run.trigger_id,
+            can_see_images=can_see,
         )
         known = find_known_results(run, transcript.open) if transcript.open else {}
         past = list_past_calls(run, transcript.open) if run.steps_done else []

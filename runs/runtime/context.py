@@ -6,11 +6,11 @@ from typing import Any, Literal
 from uuid import UUID
 
 from llm.context_window import DEFAULT_BUDGET, fit_blocks
-from llm.messages import ToolCall, Turn
+from llm.messages import Image, ToolCall, Turn
 
 INTERRUPTED = "It is not known what came of this call: the work was broken off."
 
-LogEntryType = Literal["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
+LogEntryType = Literal["TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class LogEntry:
     payload: Mapping[str, Any]
     run_id: UUID | None = None
     reply_to: UUID | None = None
+    image: Image | None = None
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,11 @@ def build_transcript(
     chat: ChatContext,
     budget: int = DEFAULT_BUDGET,
     trigger_id: UUID | None = None,
+    can_see_images: bool = True,
 ) -> Transcript:
     """Build the conversation for a run of `agent_id`. The entries are in the order of the log, and may start anywhere in it. The
     message that the run answers (`trigger_id`) is always included; it is shortened when it is too long."""
-    items = _group_entries(entries, agent_id, chat, trigger_id)
+    items = _group_entries(entries, agent_id, chat, trigger_id, can_see_images=can_see_images)
     steps = [
         (index, item) for index, item in enumerate(items) if isinstance(item, _AgentStep) and item.run_id == run_id
     ]
@@ -135,7 +137,12 @@ def build_turns_of_others(entries: Iterable[LogEntry], *, agent_id: UUID, chat: 
 
 
 def _group_entries(
-    entries: Iterable[LogEntry], agent_id: UUID, chat: ChatContext, trigger_id: UUID | None = None
+    entries: Iterable[LogEntry],
+    agent_id: UUID,
+    chat: ChatContext,
+    trigger_id: UUID | None = None,
+    *,
+    can_see_images: bool = True,
 ) -> list[Turn | _AgentStep]:
     """Group the entries of the agent by step, each result with its call. Messages of other authors become turns."""
     items: list[Turn | _AgentStep] = []
@@ -145,9 +152,14 @@ def _group_entries(
     for entry in entries:
         payload = entry.payload
         if entry.author_id != agent_id:
-            if entry.type == "TEXT_MESSAGE":
-                text = _build_attributed_text(entry, authors, chat)
-                items.append(Turn("user", text, is_trigger=entry.id == trigger_id))
+            if entry.type in ("TEXT_MESSAGE", "FILE_MESSAGE"):
+                is_file = entry.type == "FILE_MESSAGE"
+                text = _describe_file(entry, can_see_images) if is_file else payload.get("text", "")
+                text = _add_author(text, entry, authors, chat)
+                images = (entry.image,) if entry.image else ()
+                items.append(Turn("user", text, is_trigger=entry.id == trigger_id, images=images))
+        elif entry.type == "FILE_MESSAGE":
+            continue  # The result of the tool that wrote the file names it.
         elif entry.type == "TEXT_MESSAGE":
             items.append(_AgentStep(entry.run_id, text=payload.get("text", "")))
         elif entry.type == "TOOL_CALL":
@@ -165,9 +177,8 @@ def _group_entries(
     return items
 
 
-def _build_attributed_text(entry: LogEntry, authors: Mapping[UUID, UUID], chat: ChatContext) -> str:
+def _add_author(text: str, entry: LogEntry, authors: Mapping[UUID, UUID], chat: ChatContext) -> str:
     """Return the text of a message; in a group, with the names of its author and its addressee before it."""
-    text: str = entry.payload.get("text", "")
     author = chat.authors.get(entry.author_id)
     if author is None or not chat.is_group:
         return text
@@ -175,6 +186,19 @@ def _build_attributed_text(entry: LogEntry, authors: Mapping[UUID, UUID], chat: 
     to = f", to {_to_one_line(addressee.name)}" if addressee and addressee.id != author.id else ""
     kind = " (agent)" if author.is_agent else ""
     return f"{_to_one_line(author.name)}{kind}{to}: {text}"
+
+
+def _describe_file(entry: LogEntry, can_see_images: bool) -> str:
+    """Return the line that stands for a shared file. Its text is read by the tool `read_file`."""
+    payload = entry.payload
+    name = _to_one_line(payload["name"])
+    if payload.get("is_deleted"):
+        return f"[The file “{name}” was deleted.]"
+    pages = f", {payload['pages']} pages" if payload.get("pages") else ""
+    unseen = " You cannot see images." if payload["file_kind"] == "image" and not can_see_images else ""
+    return (
+        f"[file “{name}”: {payload['file_kind']}, {payload['size']:,} bytes{pages}, id {payload['file_id']}.{unseen}]"
+    )
 
 
 def _describe_participant(participant: Participant) -> str:

@@ -1,6 +1,8 @@
 """Read the log and the participants of a chat, from which `context` builds the conversation."""
 
+import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 from uuid import UUID
 
@@ -9,21 +11,27 @@ from django.db.models import Q
 
 from actors.models import Actor
 from chats.models import Message
-from llm.messages import ToolCall, Turn
+from files.models import File
+from llm.messages import Image, ToolCall, Turn
 from runs.hot_queries import LOG, LOG_COLUMNS, LOG_TYPES, MAX_ROWS, NEW_MESSAGES, PARTICIPANTS_OF_CHAT, list_log
 from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
 from tools.registry import registry
 
+logger = logging.getLogger(__name__)
+
 BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
+MAX_IMAGES = 8
+"""Images of one conversation."""
 OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
 
-def read_log(run: Run, tokens: int) -> list[LogEntry]:
-    """Return the newest part of the chat's log, in order, with at least so many tokens, and the message that the run answers.
+def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEntry]:
+    """Return the newest part of the chat's log, in order, with at least so many tokens, and the message that the run answers;
+    `with_images` also the newest images.
 
     A comparison is read as its question, by the person who asked, and the draft's answer. One side of a comparison reads the log
     up to the question, and its own rows.
@@ -38,7 +46,21 @@ def read_log(run: Run, tokens: int) -> list[LogEntry]:
     if run.trigger_id is not None and all(entry.id != run.trigger_id for entry in entries):
         trigger = Message.objects.filter(chat_id=run.get_chat_id(), pk=run.trigger_id, type__in=LOG_TYPES)
         entries = [*map(_build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
-    return [entry for entry in entries if entry.run_id == run.id or _get_side(entry) != "production"]
+    read = [entry for entry in entries if entry.run_id == run.id or _get_side(entry) != "production"]
+    return add_images(read) if with_images else read
+
+
+def add_images(entries: list[LogEntry]) -> list[LogEntry]:
+    """Return the entries, the newest `MAX_IMAGES` of images with their thumbnails. Without images it makes no query."""
+    ids = [entry.id for entry in entries if entry.type == "FILE_MESSAGE" and entry.payload.get("has_thumbnail")]
+    images: dict[UUID, Image] = {}
+    for file in File.objects.filter(pk__in=ids[-MAX_IMAGES:], deleted_at=None) if ids else ():
+        try:
+            with file.thumbnail.open("rb") as content:
+                images[file.id] = Image("image/webp", content.read())
+        except OSError:
+            logger.warning("The thumbnail of file %s cannot be read.", file.id)
+    return [replace(entry, image=images.get(entry.id)) if entry.id in images else entry for entry in entries]
 
 
 def read_new_turns(run: Run) -> list[Turn]:

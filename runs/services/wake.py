@@ -7,7 +7,7 @@ from uuid import UUID
 
 from actors.models import Actor, AgentStatus
 from chats import services as chats
-from chats.models import Chat, Message, Wake
+from chats.models import SPOKEN_TYPES, Chat, Message, Wake
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from runs.hot_queries import AGENTS_OF_CHAT
@@ -43,7 +43,7 @@ def wake_agents(chat: Chat, message: Message) -> list[Run]:
     """
     payload, author = message.payload, message.author
     is_silent = payload.get("wake") == "nobody" or payload.get("incomplete") or payload.get("greeting")
-    if message.type != "TEXT_MESSAGE" or author is None or is_silent:
+    if message.type not in SPOKEN_TYPES or author is None or is_silent:
         return []
     mentioned = [UUID(str(id)) for id in payload.get("mentions", [])]
     if author.is_agent and not mentioned:

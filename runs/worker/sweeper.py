@@ -16,6 +16,7 @@ from agents.services.drafts import notify_expired_locks
 from common.bounded import BoundedCounter
 from common.database import is_database_unavailable
 from common.processes import exit_on_memory_error, get_host, is_dead, is_on_this_host
+from files import services as files
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.models import Run
@@ -84,6 +85,7 @@ class Sweeper:
         if self._clean_up_at <= time.monotonic():
             self._clean_up_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
             actors.delete_expired()
+            files.delete_unposted_files()
 
     def _reclaim_runs(self) -> list[UUID]:
         """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is

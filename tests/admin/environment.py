@@ -20,6 +20,7 @@ from events import audit
 from tests.api.test_rights import OURS
 from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
+from tests.factories.files import FileFactory
 from tests.factories.notifications import NotificationFactory
 from tests.factories.runs import JobFactory, LLMCallFactory, RunFactory, StepFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
@@ -99,6 +100,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
     DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, why="takeover")
     LockWaiterFactory.create(draft=draft, person=person, requested_at=now() if number % 2 else None)
+    FileFactory.create(chat=chat, uploaded_by=person, name=name)
     _create_suggestions(draft, person, name, number)
     _create_runs(agent, chat, message, number)
     grant_right(person, "invite_workspace", workspace)

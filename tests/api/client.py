@@ -1,13 +1,30 @@
 """A client of the API: it signs up and in by allauth's app client, then uses the REST API with a session token."""
 
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from common.ids import new_id
 
 APP = "/_allauth/app/v1"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The body of an upload: a form with a file and other fields."""
+
+    content: bytes
+    name: str
+    fields: dict[str, str] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """Return the form in the encoding of Django's test client."""
+        file = SimpleUploadedFile(self.name, self.content)
+        return encode_multipart(BOUNDARY, {**self.fields, "file": file})
 
 
 class Api:
@@ -23,7 +40,15 @@ class Api:
         if self.bearer:
             headers["Authorization"] = f"Bearer {self.bearer}"
         url = path if path.startswith("/") else f"/api/v1/{path}"
-        return self.client.generic(method, url, json.dumps(body or {}), "application/json", headers=headers)
+        response: Any
+        if isinstance(body, Upload):
+            response = self.client.generic(method, url, body.encode(), MULTIPART_CONTENT, headers=headers)
+        else:
+            response = self.client.generic(method, url, json.dumps(body or {}), "application/json", headers=headers)
+        if response.streaming:
+            # Reading a download to its end closes its file.
+            response.streaming_content = [b"".join(response.streaming_content)]
+        return response
 
     def ok(self, method: str, path: str, body: Any = None) -> Any:
         """Return the JSON of the response. Fails if the request was refused."""

@@ -18,13 +18,17 @@ from chats import services as chats
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
+from files.models import File
 from llm import model_tests
 from runs.models import Run
 from runs.services import comparisons
 from suggestions.models import Merge, Suggestion
+from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
+from tests.factories.files import FileFactory
 from tests.factories.runs import RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.files.samples import make_image
 from tests.people import Team
 
 PEOPLE = ("alice", "bob", "charlie", "nobody")
@@ -69,7 +73,7 @@ def make_things(team: Team) -> Things:
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
         "spec_id": team.robin.current_spec_id, "message_id": message.id, "revision": 1, "comparison_id": new_id(),
-        "model_test_id": new_id(),
+        "model_test_id": new_id(), "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
         "suggestion_id": suggestion.id, "merge_id": make_merge(team, suggestion).id,
     }  # fmt: skip
 
@@ -156,6 +160,15 @@ def _build_content(**more: Any) -> Callable[[Things], Any]:
 
 def _build_revision(**more: Any) -> Callable[[Things], Any]:
     return lambda things: {"revision": things["revision"], **more}
+
+
+def _an_unposted_file(team: Team, things: Things, who: str) -> None:
+    """Bob's, which nobody else can see."""
+    File.objects.filter(pk=things["file_id"]).update(posted_at=None)
+
+
+def _upload(things: Things) -> Any:
+    return Upload(make_image(8, 8), "picture.png")
 
 
 SUGGESTION = "suggestions/{suggestion_id}"
@@ -256,6 +269,16 @@ OPERATIONS: dict[str, Operation] = {
         "POST", "workspaces/{workspace_id}/agents/import", EDITORS, lambda t: {"text": "atelier: agent/1\nname: New"}
     ),
     "read_agent_file_schema": Operation("GET", "agent-file-schema", EVERYBODY),
+    "list_files": Operation("GET", "workspaces/{workspace_id}/files", MEMBERS),
+    "upload_workspace_file": Operation("POST", "workspaces/{workspace_id}/files", MEMBERS, _upload),
+    "list_chat_files": Operation("GET", "chats/{chat_id}/files", MEMBERS),
+    "upload_file": Operation("POST", "chats/{chat_id}/files", MEMBERS, _upload),
+    "read_file": Operation("GET", "files/{file_id}", MEMBERS),
+    "delete_file": Operation("DELETE", "files/{file_id}", MEMBERS),
+    "post_file": Operation("POST", "files/{file_id}/post", {**MEMBERS, "alice": 404}, prepare=_an_unposted_file),
+    "read_file_text": Operation("GET", "files/{file_id}/text", MEMBERS),
+    "download_file": Operation("GET", "files/{file_id}/content", MEMBERS),
+    "read_file_thumbnail": Operation("GET", "files/{file_id}/thumbnail", MEMBERS),
     "list_chats": Operation("GET", "workspaces/{workspace_id}/chats", MEMBERS),
     "create_chat": Operation(
         "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "actor_ids": [t["agent_id"]]}

@@ -26,7 +26,7 @@ from workspaces.grants import list_grantable_permissions
 from workspaces.models import WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
-OURS = ("actors", "agents", "chats", "events", "notifications", "runs", "suggestions", "workspaces")
+OURS = ("actors", "agents", "chats", "events", "files", "notifications", "runs", "suggestions", "workspaces")
 
 
 def fingerprint() -> list[tuple[str, str]]:
@@ -139,7 +139,7 @@ THROUGH_A_CHAT = {"accept_suggestion", "merge_suggestions", "restore_version"}
 
 def is_in_chat(name: str) -> bool:
     path = OPERATIONS[name].path
-    return name in THROUGH_A_CHAT or any(f"{{{key}}}" in path for key in ("chat_id", "run_id", "link_id"))
+    return name in THROUGH_A_CHAT or any(f"{{{key}}}" in path for key in ("chat_id", "run_id", "link_id", "file_id"))
 
 
 @pytest.mark.parametrize("role", ["editor", "suggester"])
@@ -267,6 +267,7 @@ FOREIGN = {
     ("restore_version", "chat_id"): ("chat_id", 404),
     ("hand_over_draft", "to"): ("actor_id", 409),
     # Ignored, as an id that never was.
+    ("post_file", "reply_to"): ("message_id", 404),
     ("preview_wakes", "reply_to"): ("message_id", 200),
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, cast
 from uuid import UUID, uuid4
 
+import pytest
 from django.db import transaction
 from django.db.models.functions import Now
 
@@ -21,6 +22,9 @@ from chats import services as chats
 from chats.models import Chat, Message
 from common.errors import AppError
 from common.secrets import Secret
+from files import services as files
+from files.models import File
+from files.services import contents
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
 from runs.errors import LeaseLost, RunNotAllowed
@@ -31,6 +35,7 @@ from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, Tool
 from runs.services import claims, comparisons, leases, runs
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
+from tests.factories.files import FileFactory
 from tests.jobs import answer_job
 from tests.people import Team, make_agent, make_operator
 from tests.recorder import Recorder
@@ -295,6 +300,20 @@ class Story:
             [RunEnded("failed", "server", "It broke."), RunEnded("stopped"), RunEnded("waiting_approval")]
         )
         recorder.record_end(how, PartialMessage(step.message_id, text=chance.choice(["", "half a sen"])))
+
+    def post_file(self, chance: random.Random) -> None:
+        person = self.person(chance)
+        file = FileFactory.create(chat=self.chat, uploaded_by=person, posted_at=None, state="waiting")
+        files.post_file(person, file.id, wake=chance.choice(["auto", "nobody"]))
+
+    def read_contents(self, chance: random.Random) -> None:
+        """Read a file, without a process that reads it."""
+        file = File.objects.filter(chat=self.chat, state="waiting").first()
+        if file is None:
+            raise AppError("There is no such file.")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(contents, "read_in_process", lambda kind, content: {"width": 9, "height": 9})
+            files.read_contents(file.id)
 
     def stop_run(self, chance: random.Random) -> None:
         runs.stop_run(actor=self.team.alice, run_id=self.run(chance).id)

@@ -11,18 +11,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 CALL = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
 FAULTS = {
-    "a run at work has a lease that is kept": "UPDATE runs_run SET state = 'running', lease_until = now() - interval '1 h'",
-    "a run that is over belongs to nobody": "UPDATE runs_run SET lease_owner = 'here:1:a'",
-    "a run has not crashed more often than it was begun": "UPDATE runs_run SET crashes = 9",
-    "a message has its number alone, and the chat has counted it": "UPDATE chats_chat SET version = 1",
-    "what changes in a chat is counted by it": "UPDATE runs_run SET version = 999",
-    "an agent says one thing in a step": "UPDATE runs_step SET result = '{\"message_id\": \"m\"}' WHERE kind = 'llm'",
-    "every call has one result": "DELETE FROM chats_message WHERE type = 'TOOL_RESPONSE'",
-    "a run that was completed has done all its steps": "UPDATE runs_step SET state = 'started' WHERE kind = 'tool'",
-    "nothing that was completed was cut": (
+    "a running run has a lease that is extended": "UPDATE runs_run SET state = 'running', lease_until = now() - interval '1 h'",
+    "an ended run has no lease and an end time": "UPDATE runs_run SET lease_owner = 'here:1:a'",
+    "a run has no more crashes than attempts": "UPDATE runs_run SET crashes = 9",
+    "a message has a unique number, which is not above the chat's version": "UPDATE chats_chat SET version = 1",
+    "no row of a chat has a version above the chat's": "UPDATE runs_run SET version = 999",
+    "a message belongs to one step": "UPDATE runs_step SET result = '{\"message_id\": \"m\"}' WHERE kind = 'llm'",
+    "every tool call of an ended run has one result": "DELETE FROM chats_message WHERE type = 'TOOL_RESPONSE'",
+    "all steps of a completed run are done": "UPDATE runs_step SET state = 'started' WHERE kind = 'tool'",
+    "no message of a completed run is incomplete": (
         "UPDATE chats_message SET payload = payload || '{\"incomplete\": true}' WHERE run_id IS NOT NULL"
     ),
-    "a run costs what the ledger says": "UPDATE runs_run SET output_tokens = output_tokens + 1",
+    "the tokens of a run are those of its ledger entries": "UPDATE runs_run SET output_tokens = output_tokens + 1",
 }
 
 
@@ -49,4 +49,4 @@ def test_a_row_that_breaks_an_invariant_is_found(name):
 
 
 def test_every_invariant_without_a_database_constraint_is_tested():
-    assert set(invariants.INVARIANTS) - set(FAULTS) == {"one run at a time works for a concurrency key"}
+    assert set(invariants.INVARIANTS) - set(FAULTS) == {"a concurrency key has at most one running run"}

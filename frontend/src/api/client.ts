@@ -91,6 +91,42 @@ async function send(request: Request): Promise<Response> {
   return text && isJson ? new Response(text, response) : new Response(null, { status: 204 })
 }
 
+/**
+ * Uploads a form and reports the share (0 to 1) that was sent, which `fetch` cannot do. It has no timeout, because a large file may
+ * take long. Throws `ApiError`.
+ */
+export async function upload<T>(
+  path: string,
+  form: FormData,
+  onProgress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<T> {
+  const token = await readCsrfToken(signal)
+  const request = new XMLHttpRequest()
+  const done = new Promise<void>((resolve, reject) => {
+    request.addEventListener('load', () => resolve())
+    request.addEventListener('error', () => reject(new ApiError(0, 'unreachable', 'The upload failed.')))
+    request.addEventListener('abort', () => reject(signal.reason))
+  })
+  request.upload.addEventListener('progress', event => onProgress(event.total ? event.loaded / event.total : 0))
+  signal.throwIfAborted()
+  signal.addEventListener('abort', () => request.abort())
+  request.open('POST', origin + path)
+  request.setRequestHeader('Accept', 'application/json')
+  request.setRequestHeader('X-CSRFToken', token)
+  if (personId !== null) request.setRequestHeader('X-Atelier-Person', personId)
+  request.send(form)
+  await done
+  const isJson = request.getResponseHeader('content-type')?.includes('json') ?? false
+  const body = isJson ? JSON.parse(request.responseText) : null
+  if (request.status < 200 || request.status >= 300) {
+    const error = toError(request.status, body)
+    if (error.code === 'not_signed_in') onSignedOut()
+    throw error
+  }
+  return body as T
+}
+
 interface ErrorBody {
   error?: { code: ServerCode; message: string; hints?: string[]; data?: Record<string, unknown> }
   errors?: { code: string; message: string; param?: string }[]

@@ -18,6 +18,7 @@ import { lazy } from '@/ui/lazy'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { useNameOf } from './actorLookup'
 import { freezeChatOrder } from './chatOrder'
+import { FilesLink } from './FilesLink'
 import { useShell } from './ShellContext'
 import styles from './Sidebar.module.css'
 import { SuggestionsLink } from './SuggestionsLink'
@@ -44,6 +45,7 @@ export function Sidebar() {
       </button>
       <div className={styles.scroll}>
         <SuggestionsLink className={layout.nav} />
+        <FilesLink className={layout.nav} />
         <SidebarChats />
         <SidebarAgents />
       </div>

@@ -3,6 +3,7 @@ import { Bot, MessagesSquare, Settings } from 'lucide-react'
 import { useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
 import { useUnread } from './actorLookup'
+import { FilesLink } from './FilesLink'
 import shellStyles from './Shell.module.css'
 import { useShell } from './ShellContext'
 import { SuggestionsLink } from './SuggestionsLink'
@@ -26,6 +27,7 @@ export function TabBar() {
         ) : null}
       </Link>
       <SuggestionsLink />
+      <FilesLink />
       <Link to="/w/$workspace/agents" params={params} activeProps={current}>
         <Bot className="i" aria-hidden />
         {t('agents')}

@@ -23,6 +23,8 @@ function getQueryKey(change: ListChanged, workspaceId: string): readonly unknown
       return keys.model(workspaceId)
     case 'suggestions':
       return keys.suggestions(workspaceId)
+    case 'files':
+      return keys.files(workspaceId)
     case 'drafts':
       return keys.lockedDrafts(workspaceId)
     case 'notifications':

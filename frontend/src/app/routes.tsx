@@ -195,6 +195,14 @@ const versions = createRoute({
   component: lazyRouteComponent(() => import('./HistoryScreen'), 'HistoryScreen'),
 })
 
+const files = createRoute({
+  getParentRoute: () => workspace,
+  path: '/files',
+  validateSearch: (search: Record<string, unknown>): { file?: string } =>
+    typeof search['file'] === 'string' ? { file: search['file'] } : {},
+  component: lazyRouteComponent(() => import('./FilesScreen'), 'FilesScreen'),
+})
+
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: '/settings',
@@ -214,7 +222,7 @@ const tree = root.addChildren([
   confirmEmail,
   welcome,
   join,
-  workspace.addChildren([home, chat, agents, agent, versions, suggestions, settings]),
+  workspace.addChildren([home, chat, agents, agent, versions, suggestions, files, settings]),
 ])
 
 export const createAppRouter = (client: QueryClient) =>

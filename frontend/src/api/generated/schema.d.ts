@@ -452,6 +452,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_chat_files"];
+        put?: never;
+        post: operations["upload_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/links": {
         parameters: {
             query?: never;
@@ -607,6 +623,87 @@ export interface paths {
         put?: never;
         /** @description Confirm an address by the mailed key. It needs no sign-in, because people may read mails on another device. */
         post: operations["confirm_email"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_file"];
+        put?: never;
+        post?: never;
+        delete: operations["delete_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/{file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Always a download: what a person has uploaded is never shown by the browser as a page of ours. */
+        get: operations["download_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/{file_id}/post": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/{file_id}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_file_text"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files/{file_id}/thumbnail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_file_thumbnail"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1090,6 +1187,22 @@ export interface paths {
         get: operations["list_chats"];
         put?: never;
         post: operations["create_chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_files"];
+        put?: never;
+        post: operations["upload_workspace_file"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1765,6 +1878,105 @@ export interface components {
             before: unknown;
             field: string;
         };
+        FileMessageRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["FilePayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "FILE_MESSAGE";
+            version: number;
+        };
+        /**
+         * @description A file that was shared in the chat; its id is the message's. `size` is in bytes.
+         *
+         *     `state` is that of reading its text, its size in pixels and its number of pages. `answers` is the message that started the
+         *     run whose agent wrote the file.
+         */
+        FilePayload: {
+            /** @default null */
+            answers?: string | null;
+            content_type: string;
+            /** Format: uuid */
+            file_id: string;
+            /** @enum {string} */
+            file_kind: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
+            /** @default false */
+            has_thumbnail: boolean;
+            /** @default null */
+            height?: number | null;
+            /** @default false */
+            is_deleted: boolean;
+            name: string;
+            /** @default null */
+            pages?: number | null;
+            size: number;
+            /** @enum {string} */
+            state: "waiting" | "ready" | "failed";
+            /**
+             * @default auto
+             * @enum {string}
+             */
+            wake: "auto" | "nobody";
+            /** @default null */
+            width?: number | null;
+        };
+        /**
+         * @description A file of a chat, or of the workspace if `chat_id` is null. Its content is at `/api/v1/files/{id}/content`.
+         *
+         *     `size` is in bytes. `state` is that of reading its text, its size in pixels and its number of pages.
+         */
+        FileRow: {
+            chat_id: string | null;
+            content_type: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            has_thumbnail: boolean;
+            /** @default null */
+            height: number | null;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
+            name: string;
+            /** @default null */
+            pages: number | null;
+            posted: boolean;
+            size: number;
+            /** @enum {string} */
+            state: "waiting" | "ready" | "failed";
+            uploaded_by: components["schemas"]["ActorRow"] | null;
+            /** @default null */
+            width: number | null;
+            /** Format: uuid */
+            workspace_id: string;
+        };
+        /** @description The text that was read from a file. `is_cut`: the file has more. */
+        FileTextRow: {
+            is_cut: boolean;
+            /** @enum {string} */
+            state: "waiting" | "ready" | "failed";
+            text: string;
+        };
         /** @description `to` is a person who has requested the draft. */
         HandOverBodyRequest: {
             revision: number;
@@ -1880,7 +2092,7 @@ export interface components {
         /** @description A list of a workspace or of a person changed. The client reads it again. */
         ListChanged: {
             /** @enum {string} */
-            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts";
+            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files";
             topic: string;
             /**
              * @default list_changed
@@ -2049,7 +2261,7 @@ export interface components {
             next: string | null;
             results: components["schemas"]["MessageRow"][];
         };
-        MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["SystemMessageRow"];
+        MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["FileMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["SystemMessageRow"];
         /** @description A tool, model or setting that the file names and that does not exist here. `text` says what replaces it. */
         MissingRow: {
             name: string;
@@ -2249,6 +2461,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["DraftSnapshotRow"][];
         };
+        PageOfFileRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["FileRow"][];
+        };
         PageOfLinkRow: {
             /** @default null */
             next: string | null;
@@ -2429,6 +2646,16 @@ export interface components {
         PatchedWorkspaceBodyRequest: {
             name: string;
             revision: number;
+        };
+        /** @description `wake`: `nobody` wakes no agent. */
+        PostFileBodyRequest: {
+            /** @default null */
+            reply_to?: string | null;
+            /**
+             * @default auto
+             * @enum {string}
+             */
+            wake?: "auto" | "nobody";
         };
         /** @description The people who have this chat open. A transient frame. */
         Presence: {
@@ -4384,6 +4611,85 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_chat_files: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                kind?: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
+                limit?: number;
+                q?: string;
+            };
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfFileRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    upload_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                    /** Format: uuid */
+                    id?: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_links: {
         parameters: {
             query?: {
@@ -4837,6 +5143,185 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    download_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    post_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PostFileBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_file_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileTextRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_file_thumbnail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -5952,6 +6437,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChatSummaryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_files: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                kind?: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
+                limit?: number;
+                q?: string;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfFileRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    upload_workspace_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                    /** Format: uuid */
+                    id?: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileRow"];
                 };
             };
             400: components["responses"]["Error400"];

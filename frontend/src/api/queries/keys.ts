@@ -12,6 +12,7 @@ export const keys = {
   agent: (workspaceId: string, id: string) => ['workspace', workspaceId, 'agents', id] as const,
   chats: (id: string) => ['workspace', id, 'chats'] as const,
   lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
+  files: (id: string) => ['workspace', id, 'files'] as const,
   suggestions: (id: string) => ['workspace', id, 'suggestions'] as const,
   notifications: ['notifications'] as const,
   versions: (id: string) => ['agent', id, 'versions'] as const,

@@ -4,7 +4,6 @@ export { BackButton, ChatHeader } from './components/ChatHeader'
 export { ChatListItem, chatListItemClass } from './components/ChatList'
 export { type ChatHandle, ChatPage } from './components/ChatPage'
 export { ConnectionBanner } from './components/ConnectionBanner'
-export { useFileRefusal } from './files'
 export { useIsClosed, useLastAnswerer, useParticipants } from './hooks'
 export { send, startOutbox } from './outbox'
 

@@ -66,6 +66,36 @@ afterEach(() => {
 
 const listPosted = () => posts.map(post => post.id)
 
+describe('a message with files', () => {
+  const paths: string[] = []
+  const files = [
+    { id: 'f1', name: 'a.pdf' },
+    { id: 'f2', name: 'b.png' },
+  ]
+
+  beforeEach(() => {
+    paths.length = 0
+    vi.stubGlobal('fetch', async (request: Request) => {
+      const body = (await request.json()) as { id?: string; wake: string }
+      paths.push(`${new URL(request.url).pathname.replace('/api/v1/', '')} ${body.wake}`)
+      return respond(201, { kind: 'message', id: body.id ?? 'file', version: 1 })
+    })
+  })
+
+  it('posts its files before its text, and only the text wakes agents', async () => {
+    const { send } = await loadPage('alice')
+    await send('chat', buildText('one'), files)
+    expect(paths).toEqual(['files/f1/post nobody', 'files/f2/post nobody', 'chats/chat/messages auto'])
+  })
+
+  it('wakes agents with its last file if it has no text', async () => {
+    const { send } = await loadPage('alice')
+    await send('chat', { ...buildText('one'), text: '' }, files)
+    expect(paths).toEqual(['files/f1/post nobody', 'files/f2/post auto'])
+    expect(items.size).toBe(0)
+  })
+})
+
 describe('a rate-limited message', () => {
   it('is sent again with the same id after the pause that the server named', async () => {
     const { send } = await loadPage('alice')

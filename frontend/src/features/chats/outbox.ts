@@ -3,7 +3,7 @@
  * of a browser share the outbox: each message has a storage key, and one tab at a time sends those of a chat, oldest first.
  */
 import { useMemo } from 'react'
-import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postMessage } from '@/api'
+import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postFile, postMessage } from '@/api'
 import { getRetryAfter } from '@/lib/errors'
 import { runExclusively } from '@/lib/exclusively'
 import { observable, useSelector } from '@/lib/observable'
@@ -11,7 +11,15 @@ import { sameItems } from '@/lib/sameItems'
 import { canStore, listStored, onStoredElsewhere, readStored, writeStored } from '@/lib/storage'
 import { backoff, connection, upsertRows } from '@/realtime'
 
+/** An uploaded file that is sent with a message. */
+export interface SentFile {
+  id: string
+  name: string
+}
+
+/** A message with its files, which are posted before it. Its text is empty if there are only files. */
 export interface Unsent extends NewMessage {
+  files?: readonly SentFile[]
   chat_id: string
   created_at: string
   /** The error code; null while it is being sent. */
@@ -74,9 +82,15 @@ function replace(entry: Unsent): void {
   writeStored(KEY_PREFIX + entry.id, entry)
 }
 
-/** Posts a message. It is shown at once and marked as sending. */
-export function send(chatId: string, message: NewMessage): Promise<void> {
-  const entry: Unsent = { ...message, chat_id: chatId, created_at: new Date().toISOString(), failed: null }
+/** Posts a message and the files that belong to it. It is shown at once and marked as sending. */
+export function send(chatId: string, message: NewMessage, files: readonly SentFile[] = []): Promise<void> {
+  const entry: Unsent = {
+    ...message,
+    ...(files.length > 0 ? { files } : {}),
+    chat_id: chatId,
+    created_at: new Date().toISOString(),
+    failed: null,
+  }
   outbox.set([...outbox.get(), entry])
   writeStored(KEY_PREFIX + entry.id, entry)
   return deliver(chatId)
@@ -162,9 +176,11 @@ async function isSentElsewhere({ id }: Unsent): Promise<boolean> {
 }
 
 async function sendOne(entry: Unsent): Promise<void> {
-  const { chat_id, created_at: _, failed: __, retryAt: ___, ...message } = entry
+  const { chat_id, created_at: _, failed: __, retryAt: ___, files = [], ...message } = entry
   try {
-    confirm(chat_id, await postMessage(chat_id, message))
+    await postFiles(entry, files)
+    if (message.text) confirm(chat_id, await postMessage(chat_id, message))
+    else remove(entry.id)
     attempts.delete(chat_id)
   } catch (error) {
     const failed = error instanceof ApiError ? error.code : 'refused'
@@ -172,6 +188,17 @@ async function sendOne(entry: Unsent): Promise<void> {
     if (pause === null) return replace({ ...entry, failed })
     replace({ ...entry, failed, retryAt: Date.now() + pause })
     resumeLater(chat_id, pause)
+  }
+}
+
+/** Posts the files of a message, so that an agent that its text wakes finds them. Without a text, the last file wakes agents. */
+async function postFiles(
+  { chat_id, text, wake = 'auto', reply_to }: Unsent,
+  files: readonly SentFile[],
+): Promise<void> {
+  for (const { id } of files) {
+    const isLast = text === '' && id === files.at(-1)?.id
+    upsertRows(chat_id, [await postFile(id, isLast ? wake : 'nobody', (isLast && reply_to) || undefined)])
   }
 }
 

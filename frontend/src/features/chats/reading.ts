@@ -9,7 +9,9 @@ const readSeqByChat = new Map<string, number>()
 
 /** Returns whether a message counts as unread: a text or a comparison by another author. */
 export const isNews = (row: MessageRow, me: string) =>
-  (row.type === 'TEXT_MESSAGE' || row.type === 'COMPARISON') && getAuthorId(row) !== me && !row.deleted
+  (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE' || row.type === 'COMPARISON') &&
+  getAuthorId(row) !== me &&
+  !row.deleted
 
 interface News {
   /** Messages of others after this `seq` are new; null if there are none. */

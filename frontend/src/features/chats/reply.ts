@@ -62,6 +62,7 @@ function buildPart(row: MessageRow, response: ToolResponsePayload | null): Part 
     }
     case 'TOOL_RESPONSE':
     case 'COMPARISON':
+    case 'FILE_MESSAGE':
       return null
     default:
       row satisfies SystemMessageRow

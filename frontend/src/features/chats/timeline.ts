@@ -1,5 +1,5 @@
 /** Builds the items of the log from rows: days, text messages, replies, comparisons and system messages. Pure functions. */
-import type { ComparisonRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
+import type { ComparisonRow, FileMessageRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { getDayKey, isSameMoment } from '@/lib/time'
@@ -10,7 +10,7 @@ import { isHiddenMessage, isSameAction } from './quiet'
 export type Item =
   | { kind: 'day'; key: string; at: string }
   | { kind: 'new'; key: string }
-  | { kind: 'text'; key: string; row: TextMessageRow; more: boolean }
+  | { kind: 'text'; key: string; row: TextMessageRow | FileMessageRow; more: boolean }
   | { kind: 'unsent'; key: string; entry: Unsent; more: boolean }
   | {
       kind: 'reply'
@@ -66,7 +66,7 @@ const replyTypes = new Set<MessageRow['type']>([
   'RUN_FAILED',
   'RUN_STOPPED',
 ])
-const newsTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'THINKING', 'TOOL_CALL', 'COMPARISON'])
+const newsTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL', 'COMPARISON'])
 const GROUP_MINUTES = 5
 /** Messages are sorted by `seq`; their times may differ from that order by this much, in ms. */
 const MAX_DISORDER_MS = 60_000
@@ -294,6 +294,7 @@ class Builder {
     if (isNews) this.markNew(null)
     switch (row.type) {
       case 'TEXT_MESSAGE':
+      case 'FILE_MESSAGE':
         this.push({ kind: 'text', key: row.id, row, more: false }, at)
         this.messageTimes.push(at)
         break

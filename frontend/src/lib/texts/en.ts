@@ -3,6 +3,7 @@ import accounts from './en/accounts'
 import chat from './en/chat'
 import compare from './en/compare'
 import errors from './en/errors'
+import files from './en/files'
 import history from './en/history'
 import notifications from './en/notifications'
 import screens from './en/screens'
@@ -18,6 +19,7 @@ export default {
   ...history,
   ...compare,
   ...chat,
+  ...files,
   ...notifications,
   ...errors,
 }

@@ -3,6 +3,7 @@ import accounts from './zh-hans/accounts'
 import chat from './zh-hans/chat'
 import compare from './zh-hans/compare'
 import errors from './zh-hans/errors'
+import files from './zh-hans/files'
 import history from './zh-hans/history'
 import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
@@ -18,6 +19,7 @@ export default {
   ...history,
   ...compare,
   ...chat,
+  ...files,
   ...notifications,
   ...errors,
 }

@@ -3,6 +3,7 @@ import accounts from './zh-hant/accounts'
 import chat from './zh-hant/chat'
 import compare from './zh-hant/compare'
 import errors from './zh-hant/errors'
+import files from './zh-hant/files'
 import history from './zh-hant/history'
 import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
@@ -18,6 +19,7 @@ export default {
   ...history,
   ...compare,
   ...chat,
+  ...files,
   ...notifications,
   ...errors,
 }

@@ -21,6 +21,8 @@ declare const allPeople: string;
 declare const typingline: string;
 declare const connection: string;
 declare const floats: string;
+declare const dragging: string;
+declare const drop: string;
 
 export {
 	compose,
@@ -37,7 +39,9 @@ export {
 	allPeople,
 	typingline,
 	connection,
-	floats
+	floats,
+	dragging,
+	drop
 };
 
 declare const __default_export__: {
@@ -56,5 +60,7 @@ declare const __default_export__: {
 	typingline: typeof typingline;
 	connection: typeof connection;
 	floats: typeof floats;
+	dragging: typeof dragging;
+	drop: typeof drop;
 };
 export default __default_export__;

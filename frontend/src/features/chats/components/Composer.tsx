@@ -1,4 +1,4 @@
-import { ArrowUp, AtSign, Code } from 'lucide-react'
+import { ArrowUp, AtSign, Code, Paperclip } from 'lucide-react'
 import {
   type ChangeEvent,
   type ClipboardEvent,
@@ -13,20 +13,24 @@ import {
   useState,
 } from 'react'
 import type { MessageRow, TextMessageRow } from '@/api'
+import { useFileDrop } from '@/features/files'
 import { formatShortcut } from '@/lib/actions'
+import { cx } from '@/lib/cx'
 import { newId } from '@/lib/ids'
 import { isComposing } from '@/lib/keys'
-import { useTexts } from '@/lib/language'
+import { t, useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { showToast } from '@/ui/toast'
+import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments, useAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
 import { useAgentsAtWork, usePresent } from '../hooks'
 import { replaceNamesByHandles } from '../mention'
 import { useMentionable, useMentionMenu } from '../mentionMenu'
 import { send } from '../outbox'
 import { useWakePreview } from '../wakePreview'
+import { AttachmentList } from './AttachmentList'
 import { useChat } from './ChatContext'
 import styles from './Composer.module.css'
 import { MentionList } from './MentionList'
@@ -71,6 +75,9 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const wakes = useWakePreview(chatId, { text: sent, replyTo, isActive: hasFocus || text !== '' }, agents, working)
   const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
+  const attachments = useAttachments(chatId)
+  const hasReadyFile = attachments.some(each => each.state === 'ready')
+  const isDragging = useFileDrop(files => attach(chatId, files))
   const isListOpen = mentions.options.length > 0
   useAutoHeight(area, text)
   useImperativeHandle(
@@ -92,8 +99,9 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const submit = (wake: WakeMode) => {
     const message = offeredMessage ? offeredMessage.payload.text : sent.trim()
     const answered = offeredMessage ? offeredMessage.reply_to : replyTo
-    if (!message) return
-    void send(chatId, { id: newId(), text: message, ...(answered ? { reply_to: answered } : {}), wake })
+    if (!message && !hasReadyFile) return
+    const files = takeReadyAttachments(chatId)
+    void send(chatId, { id: newId(), text: message, ...(answered ? { reply_to: answered } : {}), wake }, files)
     setOffered(null)
     clear()
     setWakeMode('auto')
@@ -134,7 +142,8 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
           onPick={mentions.pick}
         />
       ) : null}
-      <div className={styles.cbox}>
+      <div className={cx(styles.cbox, isDragging && styles.dragging)}>
+        {isDragging ? <p className={styles.drop}>{t('files.drop')}</p> : null}
         {agents.length > 0 && (wakes || hasFocus || text) ? (
           <WakeLine
             wakes={wakes}
@@ -146,6 +155,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
           <OfferedQuestion question={offeredMessage} onAsk={() => submit(wakeMode)} onCancel={() => setOffered(null)} />
         ) : null}
         {replyTo ? <ReplyTarget id={replyTo} onCancel={() => setReplyTo(null)} /> : null}
+        <AttachmentList attachments={attachments} />
         <textarea
           ref={area}
           className={styles.text}
@@ -168,15 +178,21 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
         <Tools
           area={area}
           text={text}
-          canSend={offeredMessage !== null || text.trim() !== ''}
+          canSend={offeredMessage !== null || text.trim() !== '' || hasReadyFile}
           write={write}
           hasAgents={agents.length > 0}
           onSend={() => submit(wakeMode)}
+          onFiles={files => attach(chatId, files)}
         />
       </div>
     </div>
   )
 })
+
+/** Attaches files to the message, and says so when there are too many. */
+function attach(chatId: string, files: readonly File[]): void {
+  if (attachFiles(chatId, files) > 0) showToast(t('files.tooMany', { n: MAX_ATTACHMENTS }))
+}
 
 const isTouch = () => matchMedia('(hover: none) and (pointer: coarse)').matches
 
@@ -228,10 +244,12 @@ interface ToolsProps {
   write(text: string, caret: number): void
   hasAgents: boolean
   onSend(): void
+  onFiles(files: readonly File[]): void
 }
 
-function Tools({ area, text, canSend, write, hasAgents, onSend }: ToolsProps) {
+function Tools({ area, text, canSend, write, hasAgents, onSend, onFiles }: ToolsProps) {
   const { t } = useTexts()
+  const picker = useRef<HTMLInputElement>(null)
   const insert = (before: string, after = '') => {
     const box = area.current
     if (!box) return
@@ -246,6 +264,21 @@ function Tools({ area, text, canSend, write, hasAgents, onSend }: ToolsProps) {
   const code = () => (text.includes('\n') ? insert('\n```\n', '\n```\n') : insert('`', '`'))
   return (
     <div className={styles.tools}>
+      <IconButton label={t('files.attach')} onClick={() => picker.current?.click()}>
+        <Paperclip className="i" />
+      </IconButton>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        aria-label={t('files.attach')}
+        onChange={event => {
+          onFiles([...(event.target.files ?? [])])
+          // Choosing the same file again is a change only if the field is empty.
+          event.target.value = ''
+        }}
+      />
       <IconButton label={t('mention')} onClick={mention}>
         <AtSign className="i" />
       </IconButton>

@@ -1,6 +1,6 @@
 import { Columns2, Reply, RotateCw } from 'lucide-react'
 import { memo, useCallback } from 'react'
-import type { ActorRow, MessageRow, TextMessageRow } from '@/api'
+import type { ActorRow, FileMessageRow, MessageRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
@@ -12,7 +12,8 @@ import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 
 /** Returns the text of a message, or an empty string if its type has none. */
-const getMessageText = (row: MessageRow): string => ('text' in row.payload ? row.payload.text : '')
+const getMessageText = (row: MessageRow): string =>
+  row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? row.payload.text : ''
 
 /** Returns the id of the element with the text of a message, which describes the message to screen readers. */
 export const getTextId = (messageId: string) => `text-${messageId}`
@@ -78,7 +79,7 @@ export function Quote({ id }: { id: string }) {
 }
 
 /** The toolbar of a message, at its top right. */
-export function Actions({ row }: { row: TextMessageRow }) {
+export function Actions({ row }: { row: TextMessageRow | FileMessageRow }) {
   const { t } = useTexts()
   const { chatId, me, reply, compare, askDraft, findActor } = useChat()
   const hasDraft = useHasDraft(chatId, row.author_id, me)
@@ -88,12 +89,12 @@ export function Actions({ row }: { row: TextMessageRow }) {
       <IconButton small label={t('reply')} onClick={() => reply(row)}>
         <Reply className="i" />
       </IconButton>
-      {hasDraft && row.run_id ? (
+      {hasDraft && row.type === 'TEXT_MESSAGE' && row.run_id ? (
         <IconButton small label={t('tryWithDraft')} onClick={() => askDraft(row)}>
           <RotateCw className="i" />
         </IconButton>
       ) : null}
-      {canCompare ? (
+      {canCompare && row.type === 'TEXT_MESSAGE' ? (
         <IconButton small label={t('compare.dots')} aria-haspopup="dialog" onClick={() => compare(row)}>
           <Columns2 className="i" />
         </IconButton>

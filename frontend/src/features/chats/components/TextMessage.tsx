@@ -80,6 +80,11 @@ export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entr
         {more ? null : <MessageHeader actor={author} name={author?.name ?? ''} at={entry.created_at} />}
         {entry.reply_to ? <Quote id={entry.reply_to} /> : null}
         <div id={getTextId(entry.id)}>
+          {entry.files?.map(file => (
+            <p key={file.id} className="faint">
+              {file.name}
+            </p>
+          ))}
           <LazyProse text={entry.text} names={names} />
         </div>
         <div className={messageStyles.foot}>

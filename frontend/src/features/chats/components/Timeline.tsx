@@ -31,6 +31,7 @@ import { runWhenRendered } from '../whenDrawn'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
 import { Comparison } from './Comparison'
+import { FileMessage } from './FileMessage'
 import { System } from './System'
 import { TextMessage, UnsentMessage } from './TextMessage'
 import styles from './Timeline.module.css'
@@ -316,7 +317,11 @@ function ItemContent({ item }: { item: Item }) {
     case 'new':
       return <NewDivider />
     case 'text':
-      return <TextMessage row={item.row} more={item.more} />
+      return item.row.type === 'FILE_MESSAGE' ? (
+        <FileMessage row={item.row} more={item.more} />
+      ) : (
+        <TextMessage row={item.row} more={item.more} />
+      )
     case 'unsent':
       return <UnsentMessage entry={item.entry} more={item.more} />
     case 'reply':

@@ -9,7 +9,7 @@ const chat = {
   markChatRead: 'Mark as read',
   earlierMessage: 'an earlier message',
   'wake.nextOrAfter': 'at its next step, or is answered right after this answer.',
-  noFiles: 'Files cannot be sent yet.',
+  noFiles: 'Open a chat or the Files page to add files.',
   toasts: 'Messages (F8)',
   notice: 'Notice',
   closeToast: 'Dismiss',

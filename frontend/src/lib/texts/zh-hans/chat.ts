@@ -9,7 +9,7 @@ const chat = {
   markChatRead: '标记为已读',
   earlierMessage: '较早的消息',
   'wake.nextOrAfter': '（在下一步；若没有下一步，则在这次回答之后回复）',
-  noFiles: '目前还不能发送文件。',
+  noFiles: '请在聊天室或“文件”页添加文件。',
   toasts: '提示（F8）',
   notice: '通知',
   closeToast: '关闭提示',

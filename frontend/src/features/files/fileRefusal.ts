@@ -2,11 +2,7 @@
 import { useEffect } from 'react'
 import { t } from '@/lib/language'
 import { showToast } from '@/ui/toast'
-
-export const hasFiles = (data: Pick<DataTransfer, 'types'> | null) => data?.types.includes('Files') ?? false
-/** Returns whether there are files without text. Text copied from a page may include an image; then the text is pasted. */
-export const isFileOnly = (data: Pick<DataTransfer, 'types'> | null) =>
-  hasFiles(data) && !data?.types.includes('text/plain')
+import { hasFiles, isFileOnly } from './fileDrop'
 
 export function useFileRefusal(): void {
   useEffect(() => {
@@ -20,7 +16,7 @@ export function useFileRefusal(): void {
       showToast(t('noFiles'))
     }
     const onPaste = (event: ClipboardEvent) => {
-      if (!isFileOnly(event.clipboardData)) return
+      if (event.defaultPrevented || !isFileOnly(event.clipboardData)) return
       event.preventDefault()
       showToast(t('noFiles'))
     }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hasFiles, isFileOnly } from './files'
+import { hasFiles, isFileOnly } from './fileDrop'
 
 it('distinguishes a file from text that was copied with an image', () => {
   expect(hasFiles({ types: ['Files'] })).toBe(true)

@@ -1,0 +1,144 @@
+"""The tools that list, read, search and write files."""
+
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from pydantic import Field
+
+from common.text import to_storable
+from files import services as files
+from files.models import File
+from files.permissions import FileVerb, get_file_for
+from tools.interface import Tool, ToolArgs, ToolContext, ToolError
+from tools.registry import register
+
+MAX_LISTED = 50
+MAX_READ_CHARACTERS = 12_000
+"""Characters of one reading: more would fill the model's context."""
+CONTEXT_CHARACTERS = 120
+"""Characters before and after a match that a search returns."""
+MAX_MATCHES = 20
+
+
+def find_readable_files(ctx: ToolContext) -> QuerySet[File]:
+    """Return the files of this chat and of its workspace, the newest first. Raises `ToolError` outside a chat."""
+    if ctx.chat_id is None:
+        raise ToolError("There are no files here.", final=True)
+    in_chat = Q(chat=ctx.chat_id, posted_at__isnull=False)
+    of_workspace = Q(chat=None, workspace__chats=ctx.chat_id)
+    return File.objects.filter(in_chat | of_workspace, deleted_at=None).order_by("-created_at")
+
+
+def describe(file: File) -> str:
+    pages = f", {file.pages} pages" if file.pages else ""
+    pixels = f", {file.width}×{file.height} pixels" if file.width else ""
+    place = "this chat" if file.chat_id else "the workspace"
+    return f"{file.id} · {file.name} · {file.get_kind_display()}, {file.size:,} bytes{pages}{pixels} · {place}"
+
+
+@register
+class ListFiles(Tool):
+    """List the files of this chat and of its workspace, the newest first, each with its id."""
+
+    name = "list_files"
+    effect = "read"
+
+    class Args(ToolArgs):
+        name_contains: str = Field(default="", max_length=100, description="Only files whose name contains this.")
+
+    def run(self, ctx: ToolContext, args: Args) -> str:
+        found = find_readable_files(ctx)
+        if args.name_contains:
+            found = found.filter(name__icontains=to_storable(args.name_contains))
+        listed = list(found.defer("text")[: MAX_LISTED + 1])
+        lines = [describe(file) for file in listed[:MAX_LISTED]]
+        if len(listed) > MAX_LISTED:
+            lines.append("There are more. Name a part of the file's name.")
+        return "\n".join(lines) or "There are no such files."
+
+
+@register
+class ReadFile(Tool):
+    """Read the text of a file: of a text, a PDF, a document, slides or a spreadsheet. Pass `start` to read on."""
+
+    name = "read_file"
+    effect = "read"
+
+    class Args(ToolArgs):
+        file_id: str = Field(min_length=1, max_length=40, description="The id of the file.")
+        start: int = Field(default=0, ge=0, description="The character to start at.")
+
+    def run(self, ctx: ToolContext, args: Args) -> str:
+        file = get_tool_file(ctx, args.file_id)
+        if file.state == "waiting":
+            raise ToolError("The file is still being read. Try again in a few seconds.")
+        if file.state == "failed":
+            raise ToolError("The file cannot be read: it is damaged, encrypted or too large.", final=True)
+        if not file.text:
+            raise ToolError(f"There is no text in this file; its kind is: {file.get_kind_display()}.", final=True)
+        if args.start >= len(file.text):
+            raise ToolError(f"The text has only {len(file.text):,} characters.", final=True)
+        end = min(len(file.text), args.start + MAX_READ_CHARACTERS)
+        more = f"\n[The text goes on. Read on with start={end}.]" if end < len(file.text) else ""
+        cut = "\n[The file has more text than can be read.]" if file.text_is_cut and not more else ""
+        head = f"Characters {args.start:,} to {end:,} of {len(file.text):,} of “{file.name}”:\n"
+        return f"{head}{file.text[args.start : end]}{more}{cut}"
+
+
+@register
+class SearchFiles(Tool):
+    """Search the text of the files of this chat and its workspace for words, without regard to case."""
+
+    name = "search_files"
+    effect = "read"
+
+    class Args(ToolArgs):
+        text: str = Field(min_length=1, max_length=200, description="The words to look for, as they are written.")
+
+    def run(self, ctx: ToolContext, args: Args) -> str:
+        wanted = to_storable(args.text)
+        lines: list[str] = []
+        for file in find_readable_files(ctx).filter(text__icontains=wanted)[:MAX_MATCHES]:
+            # `lower` may change the length of a text; the position is then a little off, which is enough to read on.
+            at = max(0, file.text.lower().find(wanted.lower()))
+            start = max(0, at - CONTEXT_CHARACTERS)
+            excerpt = " ".join(file.text[start : at + len(wanted) + CONTEXT_CHARACTERS].split())
+            lines.append(f"{describe(file)}\n  at character {at:,}: …{excerpt}…")
+        return "\n".join(lines) or "No file contains this."
+
+
+@register
+class WriteFile(Tool):
+    """Write a new text file, such as a report, a table (CSV) or notes (Markdown), and share it in this chat."""
+
+    name = "write_file"
+    effect = "write"
+
+    class Args(ToolArgs):
+        name: str = Field(min_length=1, max_length=120, description="The name of the file with its extension.")
+        text: str = Field(min_length=1, max_length=200_000, description="The content of the file.")
+
+    def run(self, ctx: ToolContext, args: Args) -> str:
+        if ctx.chat_id is None:
+            raise ToolError("A file can only be written in a chat.", final=True)
+        file = files.write_file(
+            ctx.actor,
+            ctx.chat_id,
+            name=to_storable(args.name),
+            text=to_storable(args.text),
+            on_behalf_of=ctx.on_behalf_of,
+            run_id=ctx.run_id,
+        )
+        return f"The file {file.name} is in the chat now. Its id is {file.id}."
+
+
+def get_tool_file(ctx: ToolContext, file_id: str) -> File:
+    """Return the file that a model names. Raises `ToolError` for what is no id, `NotFound`."""
+    try:
+        id = UUID(file_id)
+    except ValueError:
+        raise ToolError("This is not the id of a file. List the files first.", final=True) from None
+    file = get_file_for(ctx.actor, id, FileVerb.SEE, on_behalf_of=ctx.on_behalf_of)
+    if not find_readable_files(ctx).filter(pk=file.pk).exists():
+        raise ToolError("This file is not in this chat or its workspace.", final=True)
+    return file

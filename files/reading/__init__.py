@@ -1,0 +1,1 @@
+"""Reading files in a process of its own."""

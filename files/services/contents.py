@@ -1,0 +1,70 @@
+"""Reading the content of a file: its text, a thumbnail, its size in pixels and its number of pages."""
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+
+from chats.models import Message
+from chats.services.changes import save_changes
+from chats.services.locking import lock_chat
+from common.text import to_storable
+from common.writing import RowUpdate
+from events.payloads import dump_payload
+from events.publish import notify_list_changed, notify_workspace_list_changed
+from files.models import File
+from files.reading.process import UnreadableFile, read_in_process
+
+logger = logging.getLogger(__name__)
+
+
+def read_contents(file_id: UUID) -> None:
+    """Read a file in a process of its own, and store what was read. A file that cannot be read gets the state `failed`."""
+    file = File.objects.filter(pk=file_id, deleted_at=None, state="waiting").first()
+    if file is None:
+        return
+    try:
+        with file.content.open("rb") as content:
+            found = read_in_process(file.kind, content.read())
+    except UnreadableFile as error:
+        logger.info("File %s cannot be read: %s", file_id, error)
+        _store(file, {}, state="failed")
+        return
+    _store(file, found, state="ready")
+
+
+def _store(file: File, found: dict[str, Any], *, state: str) -> None:
+    thumbnail: bytes | None = found.pop("thumbnail", None)
+    if thumbnail is not None:
+        file.thumbnail.save("thumbnail", ContentFile(thumbnail), save=False)
+    with transaction.atomic():
+        # The chat is locked first, as in all services.
+        chat = lock_chat(file.chat_id) if file.chat_id else None
+        stored = File.objects.select_for_update(no_key=True).filter(pk=file.pk, deleted_at=None).first()
+        if stored is None:
+            if file.thumbnail:
+                file.thumbnail.storage.delete(str(file.thumbnail.name))
+            return
+        stored.state = state
+        stored.thumbnail = file.thumbnail
+        stored.text = to_storable(found.get("text", ""))
+        stored.text_is_cut = found.get("is_cut", False)
+        stored.width, stored.height, stored.pages = found.get("width"), found.get("height"), found.get("pages")
+        stored.save()
+        if chat is None:
+            notify_workspace_list_changed(stored.workspace_id, "files")
+        elif stored.posted_at is not None:
+            update_message(stored)
+        elif stored.uploaded_by_id is not None:
+            notify_list_changed([stored.uploaded_by_id], "files")
+
+
+def update_message(file: File) -> None:
+    """Show the present facts of a posted file in its message. The chat is locked."""
+    message = Message.objects.filter(pk=file.pk).first()
+    if message is None or file.chat_id is None:
+        return
+    payload = file.build_payload(wake=message.payload.get("wake", "auto"), answers=message.payload.get("answers"))
+    save_changes(file.chat_id, [RowUpdate(message).set(payload=dump_payload("FILE_MESSAGE", payload))])

@@ -1,0 +1,71 @@
+"""Showing files in chats: the message of a file, and files that agents write."""
+
+from io import BytesIO
+from typing import Literal
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from chats.hooks import message_posted
+from chats.models import Message
+from chats.permissions import ChatVerb, get_chat_for
+from chats.services.changes import save_changes
+from common.clock import now
+from common.errors import Conflict, NotFound
+from events.payloads import dump_payload
+from events.publish import notify_workspace_list_changed
+from files.models import File
+from files.permissions import FileVerb, get_file_for
+from files.services.uploads import upload_file
+
+
+@transaction.atomic
+def post_file(
+    actor: Actor,
+    file_id: UUID,
+    *,
+    reply_to: UUID | None = None,
+    wake: Literal["auto", "nobody"] = "auto",
+    on_behalf_of: Actor | None = None,
+    run_id: UUID | None = None,
+) -> tuple[Message, bool]:
+    """Show an uploaded file in its chat, by a message with the id of the file, and start the runs of the agents that it addresses.
+
+    Return the message, and whether it was created. Raises `NotFound`, `Forbidden`, and `Conflict` for a file of the workspace.
+    """
+    file = get_file_for(actor, file_id, FileVerb.SEE, on_behalf_of=on_behalf_of)
+    if file.chat_id is None:
+        raise Conflict("This file belongs to the workspace and not to a chat.")
+    chat = get_chat_for(actor, file.chat_id, ChatVerb.POST, on_behalf_of=on_behalf_of, lock=True)
+    file = File.objects.select_for_update(no_key=True).get(pk=file.pk)
+    if file.posted_at is not None:
+        return Message.objects.get(pk=file.pk), False
+    answered = None
+    if reply_to is not None:
+        answered = Message.objects.filter(pk=reply_to, chat=chat).first()
+        if answered is None:
+            raise NotFound("The message you answer is not in this chat.")
+    message = Message(
+        id=file.id, chat=chat, author=actor, type="FILE_MESSAGE", reply_to=answered, run_id=run_id,
+        payload=dump_payload("FILE_MESSAGE", file.build_payload(wake=wake)), created_at=now(),
+    )  # fmt: skip
+    file.posted_at = message.created_at
+    file.save(update_fields=["posted_at"])
+    save_changes(chat.id, [message, *message_posted(chat, message)])
+    notify_workspace_list_changed(chat.workspace_id, "files")
+    return message, True
+
+
+@transaction.atomic
+def write_file(
+    actor: Actor, chat_id: UUID, *, name: str, text: str, on_behalf_of: Actor | None = None, run_id: UUID | None = None
+) -> File:
+    """Write a text file in the name of an agent and show it in the chat. It wakes no agent.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `LimitReached`.
+    """
+    content = BytesIO(text.encode())
+    file, _ = upload_file(actor, content=content, name=name, chat_id=chat_id, on_behalf_of=on_behalf_of)
+    post_file(actor, file.id, wake="nobody", on_behalf_of=on_behalf_of, run_id=run_id)
+    return file

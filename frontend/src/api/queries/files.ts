@@ -1,0 +1,81 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { buildUrl, rest, unwrap, upload } from '../client'
+import type { FileKind, FileRow } from '../types'
+import { useAction } from './action'
+import { keys } from './keys'
+import { buildPageQuery } from './pages'
+
+interface FileFilter {
+  q: string
+  kind: FileKind | null
+}
+
+const PAGE_SIZE = 50
+
+export const useFiles = (workspaceId: string, { q, kind }: FileFilter) =>
+  useInfiniteQuery({
+    queryKey: [...keys.files(workspaceId), q, kind],
+    queryFn: ({ pageParam, signal }) =>
+      unwrap(
+        rest.GET('/api/v1/workspaces/{workspace_id}/files', {
+          params: {
+            path: { workspace_id: workspaceId },
+            query: { limit: PAGE_SIZE, ...(q ? { q } : {}), ...(kind ? { kind } : {}), ...buildPageQuery(pageParam) },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: page => page.next,
+  })
+
+export const useFileText = (workspaceId: string, id: string) =>
+  useQuery({
+    queryKey: [...keys.files(workspaceId), id, 'text'],
+    queryFn: ({ signal }) =>
+      unwrap(rest.GET('/api/v1/files/{file_id}/text', { params: { path: { file_id: id } }, signal })),
+  })
+
+export function useDeleteFile(workspaceId: string) {
+  const client = useQueryClient()
+  return useAction({
+    mutationFn: (id: string) => rest.DELETE('/api/v1/files/{file_id}', { params: { path: { file_id: id } } }),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.files(workspaceId) }),
+  })
+}
+
+export const deleteFile = (id: string) => rest.DELETE('/api/v1/files/{file_id}', { params: { path: { file_id: id } } })
+
+/** Shows an uploaded file in its chat. */
+export const postFile = (id: string, wake: 'auto' | 'nobody', replyTo?: string) =>
+  unwrap(
+    rest.POST('/api/v1/files/{file_id}/post', {
+      params: { path: { file_id: id } },
+      body: { wake, ...(replyTo ? { reply_to: replyTo } : {}) },
+    }),
+  )
+
+interface UploadTarget {
+  chatId?: string
+  workspaceId?: string
+}
+
+/** Uploads a file under an id of the client: uploading it again under the same id changes nothing. Raises `ApiError`. */
+export function uploadFile(
+  { chatId, workspaceId }: UploadTarget,
+  id: string,
+  file: File,
+  onProgress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<FileRow> {
+  const form = new FormData()
+  form.set('id', id)
+  form.set('file', file, file.name)
+  const path = chatId ? `/api/v1/chats/${chatId}/files` : `/api/v1/workspaces/${workspaceId}/files`
+  return upload<FileRow>(path, form, onProgress, signal)
+}
+
+export const contentUrlOf = (id: string) =>
+  buildUrl('/api/v1/files/{file_id}/content', { path: { file_id: id }, query: {} })
+export const thumbnailUrlOf = (id: string) =>
+  buildUrl('/api/v1/files/{file_id}/thumbnail', { path: { file_id: id }, query: {} })

@@ -1,0 +1,37 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { FilesPage } from '@/features/files'
+import { useTexts } from '@/lib/language'
+import layout from '@/ui/layout.module.css'
+import { useTitle } from './actorLookup'
+import { useShell } from './ShellContext'
+
+/** The files of the workspace; the address holds the one that is open. */
+export function FilesScreen() {
+  const { t } = useTexts()
+  const { me, workspace, chats } = useShell()
+  const params = useParams({ from: '/w/$workspace/files' })
+  const { file } = useSearch({ from: '/w/$workspace/files' })
+  const navigate = useNavigate()
+  useTitle(t('files'))
+  const titles = new Map(chats?.map(({ chat }) => [chat.id, chat.title]))
+  return (
+    <Suspense fallback={<main className={layout.stage} />}>
+      <FilesPage
+        workspace={workspace}
+        me={me.actor.id}
+        open={file}
+        onOpen={id => void navigate({ to: '/w/$workspace/files', params, search: id ? { file: id } : {} })}
+        chatLink={row =>
+          row.chat_id ? (
+            <Link className="link" to="/w/$workspace/c/$chat" params={{ ...params, chat: row.chat_id }} hash={row.id}>
+              {t('files.inChat', { chat: titles.get(row.chat_id) || '…' })}
+            </Link>
+          ) : (
+            t('files.wholeWorkspace')
+          )
+        }
+      />
+    </Suspense>
+  )
+}

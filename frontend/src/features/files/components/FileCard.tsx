@@ -1,0 +1,77 @@
+import { Download, FileImage, FileSpreadsheet, FileText, FileX, Presentation } from 'lucide-react'
+import { contentUrlOf, type FileKind, type FilePayload, thumbnailUrlOf } from '@/api'
+import { formatBytes } from '@/lib/bytes'
+import { useTexts } from '@/lib/language'
+import styles from './FileCard.module.css'
+
+/** The icon of each kind of file. */
+const icons: Record<FileKind, typeof FileText> = {
+  image: FileImage,
+  pdf: FileText,
+  document: FileText,
+  slides: Presentation,
+  sheet: FileSpreadsheet,
+  text: FileText,
+  other: FileText,
+}
+
+export const iconOf = (kind: FileKind) => icons[kind]
+
+/** A file with its name, its facts and a way to download it; of a picture, the picture. */
+export function FileCard({ file }: { file: FilePayload }) {
+  const { t } = useTexts()
+  if (file.is_deleted) {
+    return (
+      <p className={styles.card}>
+        <FileX className="i" aria-hidden />
+        <span className="faint">{t('files.deleted', { name: file.name })}</span>
+      </p>
+    )
+  }
+  const Icon = iconOf(file.file_kind)
+  return (
+    <div className={styles.file}>
+      {file.has_thumbnail ? (
+        <a href={contentUrlOf(file.file_id)} download={file.name} className={styles.picture}>
+          <img
+            src={thumbnailUrlOf(file.file_id)}
+            alt={file.name}
+            loading="lazy"
+            {...(file.width && file.height ? { width: file.width, height: file.height } : {})}
+          />
+        </a>
+      ) : null}
+      <div className={styles.card}>
+        <Icon className="i" aria-hidden />
+        <span className={styles.facts}>
+          <span className="cut" title={file.name}>
+            {file.name}
+          </span>
+          <small className="faint">{factsOf(file, t).join(' · ')}</small>
+        </span>
+        <a
+          href={contentUrlOf(file.file_id)}
+          download={file.name}
+          className={styles.download}
+          aria-label={t('files.download', { name: file.name })}
+          title={t('files.download', { name: file.name })}
+        >
+          <Download className="i s" aria-hidden />
+        </a>
+      </div>
+    </div>
+  )
+}
+
+/** What is known of a file, in a few words. */
+export function factsOf(
+  file: Pick<FilePayload, 'file_kind' | 'size' | 'pages' | 'width' | 'height' | 'state'>,
+  t: ReturnType<typeof useTexts>['t'],
+): string[] {
+  const facts = [formatBytes(file.size)]
+  if (file.pages) facts.push(t('files.pages', { count: file.pages }))
+  if (file.width && file.height) facts.push(`${file.width} × ${file.height}`)
+  if (file.state === 'waiting') facts.push(t('files.reading'))
+  else if (file.state === 'failed') facts.push(t('files.unreadable'))
+  return facts
+}

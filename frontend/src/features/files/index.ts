@@ -1,0 +1,7 @@
+import { lazy } from '@/ui/lazy'
+
+export { FileCard } from './components/FileCard'
+export { useFileDrop } from './fileDrop'
+export { useFileRefusal } from './fileRefusal'
+
+export const FilesPage = lazy(() => import('./components/FilesPage').then(module => ({ default: module.FilesPage })))

@@ -1,0 +1,79 @@
+"""Receives the bodies of uploads into temporary files, because they are too large to be kept in memory."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from tempfile import TemporaryFile
+from typing import IO
+
+from asgiref.typing import ASGIReceiveCallable, HTTPScope
+
+from common.errors import AppError, Code, LimitReached, TooLarge, Unavailable
+from server import limits
+from server.fair_queue import Caller
+
+
+class ClientGone(Exception):
+    """The client disconnected before its request was complete."""
+
+
+class TooSlow(AppError):
+    """The body of a request arrives too slowly."""
+
+    status = 408
+    default_code = Code.LIMIT_REACHED
+
+
+class Uploads:
+    """`is_upload` says which requests are uploads. Their bodies may have `max_bytes`."""
+
+    def __init__(self, is_upload: Callable[[HTTPScope], bool], *, max_bytes: int) -> None:
+        self.is_upload = is_upload
+        self._max_bytes = max_bytes
+        self._active: Counter[Caller] = Counter()
+
+    @asynccontextmanager
+    async def receive(self, caller: Caller, scope: HTTPScope, receive: ASGIReceiveCallable) -> AsyncIterator[IO[bytes]]:
+        """Read the body of a request into a temporary file, which is deleted at the end of the block.
+
+        Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`, `TooSlow`,
+        and `ClientGone`.
+        """
+        if any(name == b"content-length" and int(value) > self._max_bytes for name, value in scope["headers"]):
+            raise self._too_large()
+        if self._active[caller] >= limits.MAX_UPLOADS_OF_CALLER:
+            raise LimitReached("Too many of your uploads are under way.", hints=["Wait until one of them is done."])
+        if self._active.total() >= limits.MAX_UPLOADS:
+            raise Unavailable("Too many uploads are under way here.", hints=["Try again in a moment."])
+        self._active[caller] += 1
+        try:
+            with TemporaryFile() as body:
+                try:
+                    async with asyncio.timeout(limits.UPLOAD_TIMEOUT_SECONDS):
+                        await self._read(receive, body)
+                except TimeoutError:
+                    raise TooSlow("The upload did not come to its end in time.") from None
+                body.seek(0)
+                yield body
+        finally:
+            self._active[caller] -= 1
+            self._active += Counter()  # forgets the callers without an upload
+
+    async def _read(self, receive: ASGIReceiveCallable, body: IO[bytes]) -> None:
+        size = 0
+        while True:
+            async with asyncio.timeout(limits.UPLOAD_IDLE_SECONDS):
+                event = await receive()
+            if event["type"] != "http.request":
+                raise ClientGone
+            part = event.get("body", b"")
+            size += len(part)
+            if size > self._max_bytes:
+                raise self._too_large()
+            body.write(part)
+            if not event.get("more_body"):
+                return
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"A file may have {self._max_bytes - limits.MAX_FORM_OVERHEAD:,} bytes at most.")

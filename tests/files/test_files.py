@@ -1,0 +1,242 @@
+"""Uploading, showing, reading and deleting files: what happens, and who may."""
+
+import hashlib
+import os
+from io import BytesIO
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+
+from chats import services as chats
+from chats.models import Message
+from common.errors import AppError, Code, Conflict, Forbidden, Invalid, LimitReached, NotFound, TooLarge
+from common.ids import new_id
+from events.models import AuditRecord
+from files import services as files
+from files.models import File
+from files.permissions import FileVerb, files_visible_to, get_file_for
+from files.services.deletion import UNPOSTED_LIFETIME
+from runs.models import Run
+from tests.api.test_rights import fingerprint
+from tests.files import samples
+from workspaces import services as workspaces
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_uploaded_file_is_seen_by_its_uploader_only_until_it_is_posted(team, upload):
+    file = upload()
+    assert get_file_for(team.bob, file.id, FileVerb.SEE) == file
+    with pytest.raises(NotFound):
+        get_file_for(team.alice, file.id, FileVerb.SEE)
+    files.post_file(team.bob, file.id)
+    assert get_file_for(team.alice, file.id, FileVerb.SEE) == file
+    with pytest.raises(NotFound):
+        get_file_for(team.charlie, file.id, FileVerb.SEE)
+
+
+def test_the_message_of_a_file_has_its_id_and_facts(team, upload):
+    file = upload(samples.make_pdf("Invoice"), "發票 🧾.pdf")
+    message, is_new = files.post_file(team.bob, file.id)
+    assert is_new
+    assert (message.id, message.type, message.author) == (file.id, "FILE_MESSAGE", team.bob)
+    assert message.payload["name"] == "發票 🧾.pdf"
+    assert (message.payload["file_kind"], message.payload["content_type"]) == ("pdf", "application/pdf")
+    assert message.payload["state"] == "waiting"
+    files.read_contents(file.id)
+    message.refresh_from_db()
+    file.refresh_from_db()
+    assert (message.payload["state"], message.payload["pages"]) == ("ready", 1)
+    assert file.text == "[page 1]\nInvoice"
+    assert files.post_file(team.bob, file.id) == (message, False)
+
+
+def test_a_posted_file_wakes_the_agent_unless_asked_not_to(team, upload):
+    chats.set_wake(team.alice, team.chat.id, team.robin.id, wake="always")
+    files.post_file(team.bob, upload().id, wake="nobody")
+    assert not Run.objects.exists()
+    message, _ = files.post_file(team.bob, upload().id)
+    assert Run.objects.get().trigger_id == message.id
+
+
+def test_the_same_upload_again_is_the_same_file(team):
+    id = new_id()
+    first, is_new = files.upload_file(team.bob, content=BytesIO(b"hello"), name="a.txt", chat_id=team.chat.id, id=id)
+    assert is_new
+    assert files.upload_file(team.bob, content=BytesIO(b"hello"), name="a.txt", chat_id=team.chat.id, id=id) == (
+        first,
+        False,
+    )
+    before = fingerprint()
+    for actor, content in ((team.bob, b"other"), (team.alice, b"hello")):
+        with pytest.raises(Conflict) as refusal:
+            files.upload_file(actor, content=BytesIO(content), name="a.txt", chat_id=team.chat.id, id=id)
+        assert refusal.value.code == Code.ID_TAKEN
+    assert fingerprint() == before
+
+
+def test_who_may_not_post_in_the_chat_may_not_upload(team):
+    before = fingerprint()
+    for actor in (team.charlie,):
+        with pytest.raises(NotFound):
+            files.upload_file(actor, content=BytesIO(b"x"), name="a.txt", chat_id=team.chat.id)
+        with pytest.raises(NotFound):
+            files.upload_file(actor, content=BytesIO(b"x"), name="a.txt", workspace_id=team.workspace.id)
+    assert fingerprint() == before
+
+
+def test_a_file_of_the_workspace_is_seen_by_all_members(team, upload):
+    file = upload(workspace_id=team.workspace.id)
+    assert get_file_for(team.alice, file.id, FileVerb.SEE) == file
+    assert list(files_visible_to(team.alice, team.workspace.id)) == [file]
+    assert not files_visible_to(team.charlie, team.workspace.id)
+    with pytest.raises(Conflict):
+        files.post_file(team.bob, file.id)
+
+
+def test_a_person_who_was_removed_no_longer_sees_a_file(team, upload):
+    file = upload()
+    files.post_file(team.bob, file.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
+    for verb in FileVerb:
+        with pytest.raises(NotFound):
+            get_file_for(team.bob, file.id, verb)
+    assert not files_visible_to(team.bob, team.workspace.id)
+    workspaces.leave_workspace(team.bob, team.workspace.id)
+    assert not files_visible_to(team.bob, team.workspace.id)
+
+
+def test_a_file_is_deleted_by_its_uploader_or_an_editor(team, upload):
+    of_alice = upload(actor=team.alice)
+    files.post_file(team.alice, of_alice.id)
+    before = fingerprint()
+    with pytest.raises(Forbidden):
+        files.delete_file(team.bob, of_alice.id)
+    assert fingerprint() == before
+    of_bob = upload()
+    files.post_file(team.bob, of_bob.id)
+    files.delete_file(team.alice, of_bob.id)
+    assert Message.objects.get(pk=of_bob.id).payload["is_deleted"] is True
+    assert AuditRecord.objects.filter(action="file.deleted", object_id=of_bob.id).exists()
+    with pytest.raises(NotFound):
+        get_file_for(team.bob, of_bob.id, FileVerb.SEE)
+
+
+def test_deleting_a_file_deletes_its_content(team, upload, django_capture_on_commit_callbacks):
+    file = upload(samples.make_image(), "picture.png")
+    files.read_contents(file.id)
+    file.refresh_from_db()
+    folder = Path(settings.STORAGES["files"]["OPTIONS"]["location"])
+    stored = [folder / file.content.name, folder / file.thumbnail.name]
+    assert all(path.exists() for path in stored)
+    with django_capture_on_commit_callbacks(execute=True):
+        files.delete_file(team.bob, file.id)
+    assert not any(path.exists() for path in stored)
+
+
+def test_files_that_were_never_posted_are_deleted_after_a_day(team, upload):
+    old, new, posted = upload(), upload(), upload()
+    files.post_file(team.bob, posted.id)
+    File.objects.filter(pk__in=[old.pk, posted.pk]).update(created_at=old.created_at - UNPOSTED_LIFETIME)
+    of_workspace = upload(workspace_id=team.workspace.id)
+    File.objects.filter(pk=of_workspace.pk).update(created_at=old.created_at - UNPOSTED_LIFETIME)
+    assert files.delete_unposted_files() == 1
+    assert set(File.objects.filter(deleted_at=None)) == {new, posted, of_workspace}
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "kind", "content_type"),
+    [
+        (samples.SVG, "logo.svg", "text", "text/plain"),
+        (samples.SVG, "logo.png", "text", "text/plain"),
+        (samples.HTML, "page.html", "text", "text/plain"),
+        (b"GIF89a" + bytes(10) + samples.HTML, "page.html", "image", "image/gif"),
+        (b"MZ" + bytes(200), "photo.jpg", "other", "application/octet-stream"),
+        (b"a,b\n1,2\n", "table.csv", "text", "text/csv"),
+        (samples.make_image(format="JPEG"), "x.exe", "image", "image/jpeg"),
+        (samples.make_sheet(("a",)), "a.docx", "sheet",
+         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ("汉字".encode() * 3000, "long.txt", "text", "text/plain"),
+    ],
+)  # fmt: skip
+def test_what_a_file_is_follows_from_its_content(upload, content, name, kind, content_type):
+    file = upload(content, name)
+    assert (file.kind, file.content_type) == (kind, content_type)
+
+
+@pytest.mark.parametrize(
+    ("name", "stored"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("..\\..\\boot.ini", "boot.ini"),
+        ("/etc/shadow", "shadow"),
+        ("a\x00b.txt", "a b.txt"),
+        ("evil\u202egpj.exe", "evilgpj.exe"),
+        ("CON", "CON"),
+        ("发票 🧾.pdf", "发票 🧾.pdf"),
+        ("x" * 300 + ".txt", "x" * 196 + ".txt"),
+    ],
+)
+def test_a_name_is_data_and_never_a_path(upload, name, stored):
+    file = upload(b"x", name)
+    assert file.name == stored
+    folder = Path(settings.STORAGES["files"]["OPTIONS"]["location"]).resolve()
+    path = (folder / file.content.name).resolve()
+    assert path.parent == folder / str(file.workspace_id) / str(file.id)
+    assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["", "..", "\u200b", "/"])
+def test_a_name_without_a_visible_character_is_refused(team, upload, name):
+    with pytest.raises(Invalid):
+        upload(b"x", name)
+    assert not File.objects.exists()
+
+
+def test_empty_and_too_large_files_are_refused(team, upload, settings):
+    settings.MAX_FILE_BYTES = 10
+    for content, error in ((b"", Invalid), (b"12345678901", TooLarge)):
+        with pytest.raises(error):
+            upload(content)
+    upload(b"1234567890")
+
+
+def test_a_workspace_has_room_for_a_number_of_bytes(team, upload, settings):
+    settings.MAX_WORKSPACE_FILE_BYTES = 15
+    first = upload(b"1234567890")
+    with pytest.raises(LimitReached) as refusal:
+        upload(b"123456")
+    assert refusal.value.code == Code.QUOTA_REACHED
+    files.delete_file(team.bob, first.id)
+    upload(b"123456")
+
+
+def test_a_file_that_cannot_be_read_says_so(team, upload):
+    file = upload(samples.make_pdf("x")[:80], "broken.pdf")
+    files.post_file(team.bob, file.id)
+    files.read_contents(file.id)
+    assert Message.objects.get(pk=file.id).payload["state"] == "failed"
+
+
+def test_reading_twice_changes_nothing(team, upload):
+    file = upload()
+    files.read_contents(file.id)
+    before = fingerprint()
+    files.read_contents(file.id)
+    files.read_contents(uuid4())
+    assert fingerprint() == before
+
+
+def test_the_hash_of_the_content_is_stored(upload):
+    assert upload(b"hello").sha256 == hashlib.sha256(b"hello").hexdigest()
+
+
+def test_an_answer_to_a_message_of_another_chat_is_refused(team, upload):
+    other = chats.create_chat(team.bob, team.workspace.id, title="Other")
+    elsewhere, _ = chats.post_message(team.bob, other.id, text="hi")
+    file = upload()
+    with pytest.raises(AppError):
+        files.post_file(team.bob, file.id, reply_to=elsewhere.id)
+    assert File.objects.get(pk=file.pk).posted_at is None

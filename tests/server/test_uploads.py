@@ -1,0 +1,84 @@
+"""The body of an upload goes into a temporary file, within limits of its own."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from server import limits
+from server.bridge import Bridge
+from server.fair_queue import Caller
+from server.uploads import Uploads
+from tests.server.test_bridge import Exchange
+
+
+def count_bytes(environ: dict[str, Any], start: Any) -> list[bytes]:
+    body = environ["wsgi.input"].read()
+    start("200 OK", [])
+    return [json.dumps([len(body), environ["CONTENT_LENGTH"]]).encode()]
+
+
+def make_bridge(max_bytes: int = 1000, **limits: Any) -> Bridge:
+    uploads = Uploads(lambda scope: scope["path"].endswith("/files"), max_bytes=max_bytes)
+    return Bridge(count_bytes, threads=2, waiting=10, max_body=100, uploads=uploads, **limits)
+
+
+async def send(bridge: Bridge, *parts: bytes, path: str = "/files", headers: Any = ()) -> Exchange:
+    exchange = Exchange(*parts, path=path, headers=headers)
+    await bridge(exchange.scope, exchange.receive, exchange.send)
+    return exchange
+
+
+async def test_an_upload_may_be_larger_than_other_bodies():
+    exchange = await send(make_bridge(), b"x" * 400, b"y" * 400)
+    assert json.loads(exchange.body) == [800, "800"]
+    assert (await send(make_bridge(), b"x" * 101, path="/messages")).status == 413
+
+
+async def test_an_upload_that_is_too_large_is_refused():
+    exchange = await send(make_bridge(), b"x" * 600, b"y" * 600, b"z" * 600)
+    assert exchange.status == 413
+    assert exchange.read == 2
+    assert json.loads(exchange.body)["error"]["code"] == "too_large"
+
+
+async def test_a_declared_length_that_is_too_large_is_refused_before_the_body_is_read():
+    exchange = await send(make_bridge(), b"x", headers=[(b"content-length", b"1001")])
+    assert (exchange.status, exchange.read) == (413, 0)
+
+
+async def test_a_caller_has_a_limited_number_of_uploads_at_the_same_time():
+    bridge = make_bridge()
+    waiting = asyncio.Event()
+
+    async def never() -> Any:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    uploads = [Exchange(b"x", path="/files") for _ in range(limits.MAX_UPLOADS_OF_CALLER)]
+    tasks = [asyncio.ensure_future(bridge(each.scope, never, each.send)) for each in uploads]
+    await waiting.wait()
+    await asyncio.sleep(0)
+    assert (await send(bridge, b"x")).status == 429
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert (await send(bridge, b"x")).status == 200
+
+
+async def test_a_process_receives_a_limited_number_of_uploads(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_UPLOADS", 0)
+    assert (await send(make_bridge(identify=lambda scope: Caller("somebody")), b"x")).status == 503
+
+
+@pytest.mark.parametrize("limit", ["UPLOAD_IDLE_SECONDS", "UPLOAD_TIMEOUT_SECONDS"])
+async def test_an_upload_that_does_not_arrive_is_ended(monkeypatch, limit):
+    monkeypatch.setattr(limits, limit, 0.05)
+    exchange = Exchange(path="/files")
+
+    async def never() -> Any:
+        await asyncio.Event().wait()
+
+    await make_bridge()(exchange.scope, never, exchange.send)
+    assert exchange.status == 408
