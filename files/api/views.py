@@ -20,11 +20,11 @@ from common.paging import get_page
 from common.rest import (
     Page,
     Request,
-    answer,
-    answer_list,
-    answer_no_content,
+    build_empty_response,
     build_invalid,
+    build_list_response,
     build_query_parameters,
+    build_response,
     read,
     read_query,
 )
@@ -58,7 +58,7 @@ def _answer_page(found: QuerySet[File], query: FilesQuery) -> HttpResponse:
     if query.kind is not None:
         found = found.filter(kind=query.kind)
     page, next = get_page(found.select_related("uploaded_by").defer("text"), query, by="-created_at")
-    return answer_list([file.to_row() for file in page], next)
+    return build_list_response([file.to_row() for file in page], next)
 
 
 def _upload(request: Request, *, chat_id: UUID | None = None, workspace_id: UUID | None = None) -> HttpResponse:
@@ -77,7 +77,7 @@ def _upload(request: Request, *, chat_id: UUID | None = None, workspace_id: UUID
         workspace_id=workspace_id,
         id=body.id,
     )
-    return answer(file.to_row(), 201 if is_new else 200)
+    return build_response(file.to_row(), 201 if is_new else 200)
 
 
 class WorkspaceFiles(APIView):
@@ -115,12 +115,12 @@ class ChatFiles(APIView):
 class OneFile(APIView):
     @extend_schema(operation_id="read_file", responses=FileRow)
     def get(self, request: Request, file_id: UUID) -> HttpResponse:
-        return answer(get_file_for(request.user, file_id, FileVerb.SEE).to_row())
+        return build_response(get_file_for(request.user, file_id, FileVerb.SEE).to_row())
 
     @extend_schema(operation_id="delete_file", responses={204: None})
     def delete(self, request: Request, file_id: UUID) -> HttpResponse:
         files.delete_file(request.user, file_id)
-        return answer_no_content()
+        return build_empty_response()
 
 
 class PostedFile(APIView):
@@ -128,14 +128,14 @@ class PostedFile(APIView):
     def post(self, request: Request, file_id: UUID) -> HttpResponse:
         body = read(request, PostFileBody)
         message, is_new = files.post_file(request.user, file_id, reply_to=body.reply_to, wake=body.wake)
-        return answer(message.to_row(), 201 if is_new else 200)
+        return build_response(message.to_row(), 201 if is_new else 200)
 
 
 class FileText(APIView):
     @extend_schema(operation_id="read_file_text", responses=FileTextRow)
     def get(self, request: Request, file_id: UUID) -> HttpResponse:
         file = get_file_for(request.user, file_id, FileVerb.SEE)
-        return answer(FileTextRow(text=file.text, is_cut=file.text_is_cut, state=file.state))
+        return build_response(FileTextRow(text=file.text, is_cut=file.text_is_cut, state=file.state))
 
 
 class FileContent(APIView):

@@ -13,7 +13,7 @@ from chats.services.locking import lock_chat
 from common.text import to_storable
 from common.writing import RowUpdate
 from events.payloads import dump_payload
-from events.publish import notify_list_changed, notify_workspace_list_changed
+from events.publish import publish_list_changed, publish_workspace_list_changed
 from files.models import File
 from files.reading.process import UnreadableFile, read_in_process
 
@@ -54,11 +54,11 @@ def _store(file: File, found: dict[str, Any], *, state: str) -> None:
         stored.width, stored.height, stored.pages = found.get("width"), found.get("height"), found.get("pages")
         stored.save()
         if chat is None:
-            notify_workspace_list_changed(stored.workspace_id, "files")
+            publish_workspace_list_changed(stored.workspace_id, "files")
         elif stored.posted_at is not None:
             update_message(stored)
         elif stored.uploaded_by_id is not None:
-            notify_list_changed([stored.uploaded_by_id], "files")
+            publish_list_changed([stored.uploaded_by_id], "files")
 
 
 def update_message(file: File) -> None:

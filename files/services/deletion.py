@@ -10,7 +10,7 @@ from actors.models import Actor
 from chats.services.locking import lock_chat
 from common.clock import now
 from events import audit
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from files.models import File
 from files.permissions import FileVerb, get_file_for
 from files.services.contents import update_message
@@ -31,7 +31,7 @@ def delete_file(actor: Actor, file_id: UUID) -> None:
     if file.posted_at is not None:
         update_message(file)
     audit.record(actor, "file.deleted", workspace_id=file.workspace_id, object_id=file.id, name=file.name)
-    notify_workspace_list_changed(file.workspace_id, "files")
+    publish_workspace_list_changed(file.workspace_id, "files")
 
 
 def delete_unposted_files() -> int:

@@ -14,7 +14,7 @@ from chats.services.changes import save_changes
 from common.clock import now
 from common.errors import Conflict, NotFound
 from events.payloads import dump_payload
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from files.models import File
 from files.permissions import FileVerb, get_file_for
 from files.services.uploads import upload_file
@@ -52,8 +52,8 @@ def post_file(
     )  # fmt: skip
     file.posted_at = message.created_at
     file.save(update_fields=["posted_at"])
-    save_changes(chat.id, [message, *message_posted(chat, message)])
-    notify_workspace_list_changed(chat.workspace_id, "files")
+    save_changes(chat.id, [message, *message_posted.call(chat, message)])
+    publish_workspace_list_changed(chat.workspace_id, "files")
     return message, True
 
 

@@ -17,7 +17,7 @@ from common.errors import Code, Invalid, LimitReached, TooLarge, build_id_taken_
 from common.ids import new_id
 from common.quotas import check_quota
 from common.text import normalize_name
-from events.publish import notify_workspace_list_changed
+from events.publish import publish_workspace_list_changed
 from files.content_types import identify_content
 from files.models import File
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -70,7 +70,7 @@ def upload_file(
                         lambda: current_app.send_task("files.tasks.read_file_contents", [str(id)]), robust=True
                     )
                 if chat_id is None:
-                    notify_workspace_list_changed(workspace_id, "files")
+                    publish_workspace_list_changed(workspace_id, "files")
             return file, True
         except IntegrityError:
             # The same upload arrived twice at the same moment, or the workspace was deleted.

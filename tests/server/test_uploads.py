@@ -21,7 +21,7 @@ def count_bytes(environ: dict[str, Any], start: Any) -> list[bytes]:
 
 def make_bridge(max_bytes: int = 1000, **limits: Any) -> Bridge:
     uploads = Uploads(lambda scope: scope["path"].endswith("/files"), max_bytes=max_bytes)
-    return Bridge(count_bytes, threads=2, waiting=10, max_body=100, uploads=uploads, **limits)
+    return Bridge(count_bytes, threads=2, max_active=10, max_body=100, uploads=uploads, **limits)
 
 
 async def send(bridge: Bridge, *parts: bytes, path: str = "/files", headers: Any = ()) -> Exchange:
