@@ -81,8 +81,8 @@ class AgentSpecAdmin(ReadOnlyAdmin):
 
 @admin.register(DraftSnapshot)
 class DraftSnapshotAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", link_column("draft"), "revision", link_column("author"), "why")
-    list_filter = ("why", CreatedWithinFilter)
+    list_display = ("created_at", link_column("draft"), "revision", link_column("author"), "reason")
+    list_filter = ("reason", CreatedWithinFilter)
     list_select_related = ("draft__agent", "draft__chat", "author")
     search_fields = ("draft__agent__name", "draft__chat__title", "author__name")
     search_id_fields = ("draft_id", "author_id")
@@ -90,8 +90,8 @@ class DraftSnapshotAdmin(ReadOnlyAdmin):
 
 @admin.register(LockWaiter)
 class LockWaiterAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", link_column("draft"), link_column("person"), "is_waiting", "requested_at")
-    list_filter = ("is_waiting", CreatedWithinFilter)
+    list_display = ("created_at", link_column("draft"), link_column("person"), "wants_notice", "requested_at")
+    list_filter = ("wants_notice", CreatedWithinFilter)
     list_select_related = ("draft__agent", "draft__chat", "person")
     search_fields = ("draft__agent__name", "draft__chat__title", "person__name")
     search_id_fields = ("draft_id", "person_id")

@@ -218,7 +218,7 @@ class DraftSnapshot(Identified):
     revision = models.PositiveIntegerField(_("revision"))
     written = models.JSONField(_("written"))
     author = models.ForeignKey("actors.Actor", verbose_name=_("author"), on_delete=models.PROTECT, related_name="+")
-    why = models.CharField(_("why"), max_length=12, choices=SnapshotReason.choices)
+    reason = models.CharField(_("reason"), max_length=12, choices=SnapshotReason.choices)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
@@ -232,32 +232,32 @@ class DraftSnapshot(Identified):
     def to_row(self) -> DraftSnapshotRow:
         return DraftSnapshotRow(
             id=self.id, draft_id=self.draft_id, revision=self.revision, written=self.written, author=self.author.to_row(),
-            why=self.why, created_at=self.created_at,
+            reason=self.reason, created_at=self.created_at,
         )  # fmt: skip
 
 
 class LockWaiter(Identified):
     """A person on the waitlist of a draft that another person is editing. The row is deleted when that lock ends.
 
-    `is_waiting`: the person is notified when the lock is free. `requested_at`: when they asked the holder for the draft.
+    `wants_notice`: the person is notified when the lock is free. `requested_at`: when they requested the draft from the holder.
     """
 
     draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="waiters")
     person = models.ForeignKey("actors.Actor", verbose_name=_("person"), on_delete=models.CASCADE, related_name="+")
-    is_waiting = models.BooleanField(_("is waiting"), default=False)
+    wants_notice = models.BooleanField(_("wants a notice"), default=False)
     requested_at = models.DateTimeField(_("requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("draft request")
-        verbose_name_plural = _("draft requests")
+        verbose_name = _("waitlist entry")
+        verbose_name_plural = _("waitlist entries")
         constraints = [models.UniqueConstraint(fields=["draft", "person"], name="one_waiter_per_draft_and_person")]
 
     def __str__(self) -> str:
         return f"{build_display_name(self, 'draft')} · {build_display_name(self, 'person')}"
 
     def to_row(self) -> LockWaiterRow:
-        return LockWaiterRow(is_waiting=self.is_waiting, requested_at=self.requested_at)
+        return LockWaiterRow(wants_notice=self.wants_notice, requested_at=self.requested_at)
 
 
 class AgentGrant(ObjectGrant):

@@ -69,9 +69,9 @@ class HandOverBody(RevisionBody):
 
 
 class LockWaiterBody(Body):
-    """`is_waiting`: notify the reader when the lock of the draft is free."""
+    """`wants_notice`: notify the reader when the lock of the draft is free."""
 
-    is_waiting: bool
+    wants_notice: bool
 
 
 class RebaseBody(Body):

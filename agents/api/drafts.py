@@ -61,8 +61,10 @@ class OneLockWaiter(APIView):
 
     @extend_schema(operation_id="set_lock_waiter", request=LockWaiterBody, responses=LockWaiterRow)
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        is_waiting = read(request, LockWaiterBody).is_waiting
-        return build_response(drafts.set_lock_waiter(request.user, chat_id, agent_id, is_waiting=is_waiting).to_row())
+        wants_notice = read(request, LockWaiterBody).wants_notice
+        return build_response(
+            drafts.set_lock_waiter(request.user, chat_id, agent_id, wants_notice=wants_notice).to_row()
+        )
 
 
 class RequestDraft(APIView):

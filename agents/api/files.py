@@ -37,7 +37,7 @@ class ImportBody(Body):
 class MissingRow(Row):
     """A tool, model or setting that the file names and that does not exist here. `text` says what replaces it."""
 
-    what: Literal["tool", "model", "setting"]
+    kind: Literal["tool", "model", "setting"]
     name: str
     text: str
 
@@ -82,7 +82,7 @@ class ImportAgent(APIView):
             name=result.file.name,
             description=result.file.description,
             content=result.content.as_json(),
-            missing=[MissingRow(what=item.what, name=item.name, text=item.text) for item in result.missing],
+            missing=[MissingRow(kind=item.kind, name=item.name, text=item.text) for item in result.missing],
         )
         return build_response(row, 201 if created else 200)
 

@@ -21,13 +21,13 @@ class Migration(migrations.Migration):
             name='LockWaiter',
             fields=[
                 ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
-                ('is_waiting', models.BooleanField(default=False, verbose_name='is waiting')),
+                ('wants_notice', models.BooleanField(default=False, verbose_name='wants a notice')),
                 ('requested_at', models.DateTimeField(null=True, verbose_name='requested at')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
             ],
             options={
-                'verbose_name': 'draft request',
-                'verbose_name_plural': 'draft requests',
+                'verbose_name': 'waitlist entry',
+                'verbose_name_plural': 'waitlist entries',
             },
         ),
         migrations.CreateModel(
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
                 ('revision', models.PositiveIntegerField(verbose_name='revision')),
                 ('written', models.JSONField(verbose_name='written')),
-                ('why', models.CharField(choices=[('takeover', 'takeover'), ('merge', 'merge'), ('revise', 'revised by the agent'), ('rebase', 'rebase')], max_length=12, verbose_name='why')),
+                ('reason', models.CharField(choices=[('takeover', 'takeover'), ('merge', 'merge'), ('revise', 'revised by the agent'), ('rebase', 'rebase')], max_length=12, verbose_name='reason')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
             ],
             options={

@@ -39,7 +39,7 @@ class Export:
 class Missing:
     """A tool, model or setting that a file names and that does not exist here. `text` says what replaces it."""
 
-    what: Literal["tool", "model", "setting"]
+    kind: Literal["tool", "model", "setting"]
     name: str
     text: str
 

@@ -29,20 +29,20 @@ KIND_OF_ERROR: dict[str, ProblemKind] = {"missing": "missing", "extra_forbidden"
 class Problem:
     """A problem in a file: the field or line (empty if unknown), the kind of problem, and one English sentence about it.
 
-    The web app has a text for each kind in three languages (`fileProblem.<why>`).
+    The web app has a text for each kind in three languages (`fileProblem.<kind>`).
     """
 
     where: str
-    why: ProblemKind
+    kind: ProblemKind
     text: str
 
 
 class _RefusedFeature(ValueError):
     """A feature of YAML that is not allowed here."""
 
-    def __init__(self, why: ProblemKind, text: str) -> None:
+    def __init__(self, kind: ProblemKind, text: str) -> None:
         super().__init__(text)
-        self.why: ProblemKind = why
+        self.kind: ProblemKind = kind
 
 
 class AgentFile(SpecContent):
@@ -88,7 +88,7 @@ def read_file(text: str) -> AgentFile:
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise _build_unreadable_error(NOT_READABLE, Problem(where, "syntax", str(error.problem))) from error
     except _RefusedFeature as error:
-        raise _build_unreadable_error(NOT_READABLE, Problem("", error.why, str(error))) from error
+        raise _build_unreadable_error(NOT_READABLE, Problem("", error.kind, str(error))) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _build_unreadable_error(NOT_READABLE, Problem("", "syntax", str(error)[:200])) from error
 

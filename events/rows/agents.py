@@ -100,7 +100,7 @@ class DiffRow(Row):
 
 
 class SnapshotReason(models.TextChoices):
-    """Why a snapshot was saved: what replaced the text."""
+    """The reason why a snapshot was saved: what replaced the text."""
 
     TAKEOVER = "takeover", _("takeover")
     MERGE = "merge", _("merge")
@@ -116,7 +116,7 @@ class DraftSnapshotRow(Row):
     revision: int
     written: Annotated[dict[str, Any], DescribedAs("SpecContent")]
     author: ActorRow
-    why: SnapshotReason
+    reason: SnapshotReason
     created_at: datetime
 
 
@@ -141,7 +141,7 @@ class DraftTrialRow(Row):
 class LockWaiterRow(Row):
     """Whether the reader is notified when the lock of a draft is released, and when they requested the draft."""
 
-    is_waiting: bool
+    wants_notice: bool
     requested_at: datetime | None
 
 

@@ -98,7 +98,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     actors.create_token(person, name=name, days=None)
     chats.create_link(person, chat.id, role="suggester", hours=1)
     draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
-    DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, why="takeover")
+    DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, reason="takeover")
     LockWaiterFactory.create(draft=draft, person=person, requested_at=now() if number % 2 else None)
     FileFactory.create(chat=chat, uploaded_by=person, name=name)
     _create_suggestions(draft, person, name, number)

@@ -44,7 +44,7 @@ def expire_locks():
 
 def list_snapshots():
     return [
-        (snapshot.written["prompt"], snapshot.author.name, snapshot.why)
+        (snapshot.written["prompt"], snapshot.author.name, snapshot.reason)
         for snapshot in DraftSnapshot.objects.order_by("revision")
     ]
 

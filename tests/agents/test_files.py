@@ -123,7 +123,7 @@ def test_the_error_of_an_unreadable_file_names_the_place(text, hint):
 def test_a_problem_of_a_file_has_a_kind(text, problem):
     with pytest.raises(Invalid) as refusal:
         read_file(text)
-    assert [(problem["where"], problem["why"]) for problem in refusal.value.data["problems"]] == [problem]
+    assert [(problem["where"], problem["kind"]) for problem in refusal.value.data["problems"]] == [problem]
 
 
 def test_a_yaml_bomb_is_refused():
@@ -208,7 +208,7 @@ def test_a_trial_lists_what_is_missing_and_creates_nothing(team):
     before = Actor.objects.count()
     row = import_file(team, ELSEWHERE, is_trial=True)
     assert (row["agent"], row["chat_id"]) == (None, None)
-    assert {(problem["what"], problem["name"]) for problem in row["missing"]} == {
+    assert {(problem["kind"], problem["name"]) for problem in row["missing"]} == {
         ("tool", "summon"), ("setting", "web_fetch"), ("model", "gpt-9"),
     }  # fmt: skip
     assert [use["tool"] for use in row["content"]["tools"]] == ["web_fetch", "current_time"]
@@ -225,7 +225,7 @@ def test_an_import_leaves_out_what_is_missing(team):
 
 def test_an_unsupported_memory_is_missing_in_an_import_and_refused_elsewhere(team):
     row = import_file(team, "name: Wren\nmemory: agent")
-    assert [(problem["what"], problem["name"]) for problem in row["missing"]] == [("setting", "memory")]
+    assert [(problem["kind"], problem["name"]) for problem in row["missing"]] == [("setting", "memory")]
     assert get_first_version(row["agent"]["actor"]["id"]).memory == "chat"
     alice = client_for(team, "alice")
     before = Actor.objects.count()
@@ -259,7 +259,7 @@ def test_an_unreadable_file_creates_nothing(team):
     refusal = api.refused(400, "file_unreadable", "POST", address, {"text": "name: Robin\nowner: me"})
     assert refusal["hints"] == ["owner: Extra inputs are not permitted"]
     assert refusal["data"]["problems"] == [
-        {"where": "owner", "why": "unknown", "text": "Extra inputs are not permitted"}
+        {"where": "owner", "kind": "unknown", "text": "Extra inputs are not permitted"}
     ]
     assert Actor.objects.count() == before
 

@@ -40,8 +40,8 @@ def request_draft(team, who="bob"):
     return drafts.request_draft(**draft_args(team, who))
 
 
-def wait_for_lock(team, who="bob", *, is_waiting=True):
-    return drafts.set_lock_waiter(**draft_args(team, who), is_waiting=is_waiting)
+def wait_for_lock(team, who="bob", *, wants_notice=True):
+    return drafts.set_lock_waiter(**draft_args(team, who), wants_notice=wants_notice)
 
 
 def list_notifications(person):
@@ -78,14 +78,14 @@ def test_a_request_notifies_the_lock_holder_with_requester_and_chat(team, locked
         team.robin.id,
         ["draft_requested"],
     )
-    assert waiter.is_waiting
+    assert waiter.wants_notice
 
 
 def test_a_second_request_does_not_notify_again_and_keeps_its_time(team, locked_draft):
     first = request_draft(team)
-    wait_for_lock(team, is_waiting=False)
+    wait_for_lock(team, wants_notice=False)
     second = request_draft(team)
-    assert (second.requested_at, second.is_waiting) == (first.requested_at, True)
+    assert (second.requested_at, second.wants_notice) == (first.requested_at, True)
     assert list_notifications(team.alice) == ["draft_requested"]
 
 
@@ -101,7 +101,7 @@ def test_a_new_lock_can_be_requested_again(team, locked_draft):
     expire_locks()
     drafts.claim_draft(**draft_args(team) | {"actor": eve})
     assert selectors.get_lock_waiter(**draft_args(team, "bob")).to_row().model_dump() == {
-        "is_waiting": True,
+        "wants_notice": True,
         "requested_at": None,
     }
     request_draft(team)
@@ -149,8 +149,8 @@ def test_an_unlocked_draft_can_be_neither_requested_nor_waited_for(team, action)
 
 def test_SEC1_a_person_reads_only_their_own_waiter(team, locked_draft):
     wait_for_lock(team)
-    assert selectors.get_lock_waiter(**draft_args(team, "bob")).is_waiting
-    assert not selectors.get_lock_waiter(**draft_args(team)).is_waiting
+    assert selectors.get_lock_waiter(**draft_args(team, "bob")).wants_notice
+    assert not selectors.get_lock_waiter(**draft_args(team)).wants_notice
     with pytest.raises(NotFound):
         selectors.get_lock_waiter(**draft_args(team, "charlie"))
 
@@ -160,7 +160,7 @@ def test_an_ended_draft_has_no_waiters(team, locked_draft):
     discard_draft(team, locked_draft)
     for former_participant in (
         lambda: selectors.get_lock_waiter(**draft_args(team, "bob")),
-        lambda: wait_for_lock(team, is_waiting=False),
+        lambda: wait_for_lock(team, wants_notice=False),
     ):
         with pytest.raises(NotFound) as refusal:
             former_participant()
@@ -169,11 +169,11 @@ def test_an_ended_draft_has_no_waiters(team, locked_draft):
 
 def test_a_request_can_be_read_again_over_the_api(team, locked_draft):
     path, bob = f"chats/{team.chat.id}/agents/{team.robin.id}/draft", client_for(team, "bob")
-    assert bob("GET", f"{path}/waiter").json() == {"is_waiting": False, "requested_at": None}
+    assert bob("GET", f"{path}/waiter").json() == {"wants_notice": False, "requested_at": None}
     row = bob("POST", f"{path}/request").json()
     assert row["requested_at"]
     assert bob("GET", f"{path}/waiter").json() == row
-    assert bob("PUT", f"{path}/waiter", {"is_waiting": False}).json() == row | {"is_waiting": False}
+    assert bob("PUT", f"{path}/waiter", {"wants_notice": False}).json() == row | {"wants_notice": False}
 
 
 # --- the end of a lock ---------------------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_each_end_of_a_lock_notifies_its_waiters(team, locked_draft):
 
 def test_a_person_who_stopped_waiting_is_not_notified(team, locked_draft):
     request_draft(team)
-    wait_for_lock(team, is_waiting=False)
+    wait_for_lock(team, wants_notice=False)
     release_draft(team, locked_draft)
     assert list_notifications(team.bob) == []
 
@@ -278,7 +278,7 @@ def test_the_person_who_ends_a_lock_is_not_notified(team):
 def test_a_waiter_who_may_no_longer_edit_the_draft_is_not_notified(team, locked_draft):
     former_participant, demoted = add_person(team, "Gone"), add_person(team, "Demoted")
     for person in (former_participant, demoted):
-        drafts.set_lock_waiter(actor=person, chat_id=team.chat.id, agent_id=team.robin.id, is_waiting=True)
+        drafts.set_lock_waiter(actor=person, chat_id=team.chat.id, agent_id=team.robin.id, wants_notice=True)
     with transaction.atomic():
         chats.remove_participant(team.alice, team.chat.id, former_participant.id)
     with transaction.atomic():
@@ -298,7 +298,7 @@ def test_waiters_for_an_agent_that_left_are_removed_without_a_notification(team,
 def test_a_waiter_who_claims_the_draft_leaves_the_waitlist_and_the_others_stay(team, locked_draft):
     eve = add_person(team, "Eve")
     wait_for_lock(team)
-    drafts.set_lock_waiter(actor=eve, chat_id=team.chat.id, agent_id=team.robin.id, is_waiting=True)
+    drafts.set_lock_waiter(actor=eve, chat_id=team.chat.id, agent_id=team.robin.id, wants_notice=True)
     expire_locks()
     drafts.claim_draft(**draft_args(team, "bob"))
     drafts.notify_expired_locks()
@@ -339,7 +339,7 @@ def test_the_sweeper_does_not_notify_for_a_lock_that_is_renewed_meanwhile(team, 
         sweeping = ConcurrentTransaction(drafts.notify_expired_locks)
     sweeping.result()
     assert list_notifications(team.bob) == []
-    assert selectors.get_lock_waiter(**draft_args(team, "bob")).is_waiting
+    assert selectors.get_lock_waiter(**draft_args(team, "bob")).wants_notice
 
 
 def test_the_sweeper_does_not_notify_for_an_expired_lock_that_is_claimed_meanwhile(team, locked_draft):
@@ -352,7 +352,7 @@ def test_the_sweeper_does_not_notify_for_an_expired_lock_that_is_claimed_meanwhi
         drafts.claim_draft(**draft_args(team) | {"actor": eve})
     sweeping.result()
     assert list_notifications(team.bob) == []
-    assert selectors.get_lock_waiter(**draft_args(team, "bob")).is_waiting
+    assert selectors.get_lock_waiter(**draft_args(team, "bob")).wants_notice
 
 
 def test_the_sweeper_notifies_only_waiters_of_expired_locks(team, locked_draft):

@@ -315,7 +315,7 @@ OPERATIONS: dict[str, Operation] = {
     "list_draft_snapshots": Operation("GET", f"{DRAFT}/snapshots", MEMBERS, prepare=_claim_draft),
     "read_lock_waiter": Operation("GET", f"{DRAFT}/waiter", MEMBERS, prepare=_claim_draft_of_other_person),
     "set_lock_waiter": Operation(
-        "PUT", f"{DRAFT}/waiter", MEMBERS, lambda t: {"is_waiting": True}, _claim_draft_of_other_person
+        "PUT", f"{DRAFT}/waiter", MEMBERS, lambda t: {"wants_notice": True}, _claim_draft_of_other_person
     ),
     "request_draft": Operation("POST", f"{DRAFT}/request", MEMBERS, prepare=_claim_draft_of_other_person),
     "read_draft_trial": Operation("GET", f"{DRAFT}/trial", MEMBERS, prepare=_claim_draft),

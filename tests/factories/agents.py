@@ -38,7 +38,7 @@ class DraftSnapshotFactory(DjangoModelFactory[DraftSnapshot]):
 
     revision = SelfAttribute("draft.revision")
     written = LazyAttribute(lambda snapshot: {})
-    why = SnapshotReason.MERGE
+    reason = SnapshotReason.MERGE
 
 
 class LockWaiterFactory(DjangoModelFactory[LockWaiter]):
@@ -47,4 +47,4 @@ class LockWaiterFactory(DjangoModelFactory[LockWaiter]):
     class Meta:
         model = LockWaiter
 
-    is_waiting = True
+    wants_notice = True

@@ -217,7 +217,7 @@ def test_a_merge_into_a_merged_draft_reopens_the_suggestions_of_the_earlier_merg
     environment.merge(second)
     assert get_states(first, second) == ["pending", "accepted"]
     snapshot = DraftSnapshot.objects.get()
-    assert (snapshot.written, snapshot.why, snapshot.author) == (earlier, "merge", environment["alice"])
+    assert (snapshot.written, snapshot.reason, snapshot.author) == (earlier, "merge", environment["alice"])
     draft = environment.find_draft()
     spec = drafts.save_draft(**environment.draft_args(), revision=draft.revision, base_version=1)
     assert (reload(first).saved_as, reload(second).saved_as) == (None, spec)

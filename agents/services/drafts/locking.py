@@ -182,7 +182,7 @@ def save_snapshot(draft: Draft, reason: SnapshotReason) -> None:
     is_production = production is not None and production.content().as_json() == draft.written
     if not is_production and not draft.snapshots.filter(written=draft.written).exists():
         DraftSnapshot.objects.create(
-            draft=draft, revision=draft.revision, written=draft.written, author=draft.updated_by, why=reason
+            draft=draft, revision=draft.revision, written=draft.written, author=draft.updated_by, reason=reason
         )
 
 
@@ -212,7 +212,7 @@ def notify_waiters(draft: Draft, actor: Actor | None) -> None:
     if not waiters:
         return
     LockWaiter.objects.filter(draft=draft).delete()
-    waiting = [waiter.person_id for waiter in waiters if waiter.is_waiting]
+    waiting = [waiter.person_id for waiter in waiters if waiter.wants_notice]
     participants = ChatActor.objects.filter(chat=draft.chat_id, ended_at=None).values("actor")
     editors = list_people_who_may(draft.agent, AgentVerb.EDIT_DRAFT).filter(pk__in=waiting).filter(pk__in=participants)
     draft_unlocked.call(draft, actor, list(editors.values_list("pk", flat=True)))

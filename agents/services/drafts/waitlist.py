@@ -31,14 +31,14 @@ RETRY_WINDOW = timedelta(hours=1)
 
 
 @transaction.atomic
-def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: bool) -> LockWaiter:
+def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, wants_notice: bool) -> LockWaiter:
     """Set whether the actor waits for the lock: they are then notified when it is free.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_not_locked`) if there is no lock to wait for.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    if not is_waiting:
-        LockWaiter.objects.filter(person=actor, draft__chat=chat, draft__agent=agent).update(is_waiting=False)
+    if not wants_notice:
+        LockWaiter.objects.filter(person=actor, draft__chat=chat, draft__agent=agent).update(wants_notice=False)
         return get_lock_waiter(actor, chat_id, agent_id)
     return _join_waitlist(actor, chat, agent)
 
@@ -66,7 +66,7 @@ def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
         raise Conflict("Nobody is editing this draft now.", code=Code.DRAFT_NOT_LOCKED, hints=["You can edit it."])
     if draft.lock_holder_id == actor.id:
         raise Conflict("You are editing this draft yourself.", code=Code.DRAFT_YOURS)
-    return LockWaiter.objects.update_or_create(draft=draft, person=actor, defaults={"is_waiting": True})[0]
+    return LockWaiter.objects.update_or_create(draft=draft, person=actor, defaults={"wants_notice": True})[0]
 
 
 @transaction.atomic

@@ -1787,8 +1787,8 @@ export interface components {
             draft_id: string;
             /** Format: uuid */
             id: string;
+            reason: components["schemas"]["SnapshotReason"];
             revision: number;
-            why: components["schemas"]["SnapshotReason"];
             written: components["schemas"]["SpecContent"];
         };
         /** @description A draft's text while a person writes it, with the caret (characters from the start of the prompt). */
@@ -2134,14 +2134,14 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description `is_waiting`: notify the reader when the lock of the draft is free. */
+        /** @description `wants_notice`: notify the reader when the lock of the draft is free. */
         LockWaiterBodyRequest: {
-            is_waiting: boolean;
+            wants_notice: boolean;
         };
         /** @description Whether the reader is notified when the lock of a draft is released, and when they requested the draft. */
         LockWaiterRow: {
-            is_waiting: boolean;
             requested_at: string | null;
+            wants_notice: boolean;
         };
         /** @description A draft that a person is editing. `chat_id` and `chat_title` are null for readers who are not in that chat. */
         LockedDraftRow: {
@@ -2264,10 +2264,10 @@ export interface components {
         MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["FileMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["SystemMessageRow"];
         /** @description A tool, model or setting that the file names and that does not exist here. `text` says what replaces it. */
         MissingRow: {
+            /** @enum {string} */
+            kind: "tool" | "model" | "setting";
             name: string;
             text: string;
-            /** @enum {string} */
-            what: "tool" | "model" | "setting";
         };
         /**
          * @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. `GET model-providers` lists the
@@ -2829,7 +2829,7 @@ export interface components {
             mode: "open" | "invited" | "closed";
         };
         /**
-         * @description Why a snapshot was saved: what replaced the text.
+         * @description The reason why a snapshot was saved: what replaced the text.
          * @enum {string}
          */
         SnapshotReason: "takeover" | "merge" | "revise" | "rebase";

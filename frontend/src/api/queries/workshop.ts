@@ -180,8 +180,8 @@ export const useRequestDraft = (draft: DraftRow, holderId: string) =>
 
 /** Joins or leaves the waitlist of the draft. */
 export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
-  useWaiterAction<boolean>(draft, holderId, (address, is_waiting) =>
-    unwrap(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', { ...address, body: { is_waiting } })),
+  useWaiterAction<boolean>(draft, holderId, (address, wants_notice) =>
+    unwrap(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', { ...address, body: { wants_notice } })),
   )
 
 /** Reads one saved version. It never changes. */

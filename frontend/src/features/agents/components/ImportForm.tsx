@@ -158,7 +158,7 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
 interface FileProblem {
   /** A field or a line; empty if the problem concerns the whole file. */
   where: string
-  why: 'missing' | 'unknown' | 'unfit' | 'syntax' | 'alias' | 'tag' | 'depth'
+  kind: 'missing' | 'unknown' | 'unfit' | 'syntax' | 'alias' | 'tag' | 'depth'
   /** The details, in English. */
   text: string
 }
@@ -174,9 +174,9 @@ function FileProblems({ error }: { error: unknown }) {
         {getErrorText(error)}
         {problems.length > 0 ? (
           <ul className={historyStyles.hints}>
-            {problems.map(({ where, why, text }) => (
+            {problems.map(({ where, kind, text }) => (
               <li key={`${where} ${text}`}>
-                {where ? <code lang="en">{where}</code> : null} {t(`fileProblem.${why}`)}{' '}
+                {where ? <code lang="en">{where}</code> : null} {t(`fileProblem.${kind}`)}{' '}
                 <span className="faint xs" lang="en">
                   {text}
                 </span>
@@ -204,10 +204,10 @@ function FileReport({ row }: { row: ImportRow }) {
       </p>
       {row.missing.length === 0 ? <p className="sm muted">{t('nothingMissing')}</p> : null}
       {row.missing.map(item => (
-        <p key={`${item.what} ${item.name}`} className="row sm">
+        <p key={`${item.kind} ${item.name}`} className="row sm">
           <TriangleAlert className="i s" aria-hidden />
           <span>
-            <code>{item.name}</code> {t(`missing.${item.what}`)}
+            <code>{item.name}</code> {t(`missing.${item.kind}`)}
           </span>
         </p>
       ))}

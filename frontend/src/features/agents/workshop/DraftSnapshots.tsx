@@ -43,7 +43,7 @@ function SnapshotList({ chatId, draft, workshop, onOpenChange }: DraftSnapshotsP
     <ul className={workshopStyles.versions}>
       {snapshots.data.map(snapshot => (
         <li key={snapshot.id}>
-          <Collapsible head={<SnapshotHead snapshot={snapshot} />} state={t(`earlier.${snapshot.why}`)}>
+          <Collapsible head={<SnapshotHead snapshot={snapshot} />} state={t(`earlier.${snapshot.reason}`)}>
             <div className={workshopStyles.snapshot}>
               <RestorableText content={snapshot.written} workshop={workshop} onDone={() => onOpenChange(false)} />
             </div>

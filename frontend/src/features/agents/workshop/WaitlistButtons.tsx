@@ -13,7 +13,7 @@ export function WaitlistButtons({ draft, writer }: { draft: DraftRow; writer: Ac
   const waiter = useLockWaiter(draft, writer.id).data
   const request = useRequestDraft(draft, writer.id)
   const wait = useWaitForDraft(draft, writer.id)
-  const isWaiting = waiter?.is_waiting ?? false
+  const isWaiting = waiter?.wants_notice ?? false
   const requestedAt = waiter?.requested_at ?? null
   const showFailure = { onError: (error: unknown) => showToast(getErrorText(error)) }
 
