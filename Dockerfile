@@ -32,6 +32,8 @@ RUN .venv/bin/pybabel -q compile -d locale -D django \
 FROM ${PYTHON_IMAGE}
 RUN groupadd --gid 10001 atelier \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin atelier
+# A volume that is mounted here belongs to this user.
+RUN install --directory --owner=10001 --group=10001 --mode=700 /files
 WORKDIR /app
 # Owned by root: the application cannot change its own files.
 COPY --from=application /app ./

@@ -179,7 +179,7 @@ def test_what_a_file_is_follows_from_its_content(upload, content, name, kind, co
         ("x" * 300 + ".txt", "x" * 196 + ".txt"),
     ],
 )
-def test_a_name_is_data_and_never_a_path(upload, name, stored):
+def test_SEC22_a_name_is_never_a_path(upload, name, stored):
     file = upload(b"x", name)
     assert file.name == stored
     folder = Path(settings.STORAGES["files"]["OPTIONS"]["location"]).resolve()

@@ -34,7 +34,7 @@ def test_an_integrator_uploads_posts_and_downloads_a_file(team):
 
 
 @pytest.mark.parametrize(("content", "name"), [(samples.SVG, "logo.svg"), (samples.HTML, "page.html")])
-def test_uploaded_pages_and_scripts_are_never_executed(team, content, name):
+def test_SEC22_uploaded_pages_and_scripts_are_never_executed(team, content, name):
     bob = client_for(team, "bob")
     file = bob.ok("POST", f"chats/{team.chat.id}/files", Upload(content, name))
     response = bob("GET", f"files/{file['id']}/content")

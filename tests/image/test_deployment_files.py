@@ -127,7 +127,7 @@ def test_the_application_has_no_rights_that_it_does_not_need(name: str) -> None:
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert not service.get("volumes")
+    assert service.get("volumes") == ["files:/files"]
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -190,7 +190,7 @@ def test_the_last_stage_installs_nothing_and_is_not_run_by_root() -> None:
     steps = read_dockerfile()
     last = steps[max(number for number, (name, _) in enumerate(steps) if name == "FROM") :]
     commands = [value for name, value in last if name == "RUN"]
-    assert [command.split()[0] for command in commands] == ["groupadd"]
+    assert [command.split()[0] for command in commands] == ["groupadd", "install"]
     assert [value for name, value in last if name == "USER"] == ["10001:10001"]
 
 
