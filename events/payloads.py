@@ -11,7 +11,7 @@ from events.row import Row
 MAX_TEXT = 200_000
 """Characters of the text of a message."""
 
-WakeMode = Literal["auto", "nobody"]
+MessageWake = Literal["auto", "nobody"]
 """Whether a message wakes the agents that it addresses (`auto`), or no agent."""
 
 
@@ -63,7 +63,7 @@ class TextPayload(Payload):
 
     text: str = Field(max_length=MAX_TEXT)
     mentions: list[UUID] = []
-    wake: WakeMode = "auto"
+    wake: MessageWake = "auto"
     stamp: Stamp | None = None
     incomplete: bool = False
     greeting: bool = False
@@ -211,6 +211,7 @@ class ComparisonPayload(Payload):
 
 
 SystemMessageType = Literal[
+    # A participant was added to the chat, and left it or was removed. Stored rows have these names.
     "MEMBER_JOINED",
     "MEMBER_LEFT",
     "LOCK_ACQUIRED",

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from chats.selectors import END
 from chats.services.links import MAX_HOURS, MAX_USES
 from common.rest import Body
-from events.payloads import MESSAGE_TEXT, WakeMode
+from events.payloads import MESSAGE_TEXT, MessageWake
 from events.rows import MessageRow, RoleName, Row, WakeSetting, WorkspaceRow
 
 
@@ -55,7 +55,7 @@ class MessageBody(Body):
     id: UUID
     text: str = Field(json_schema_extra=MESSAGE_TEXT)
     reply_to: UUID | None = None
-    wake: WakeMode = "auto"
+    wake: MessageWake = "auto"
 
 
 class NewParticipantBody(Body):

@@ -14,7 +14,7 @@ from chats.services.changes import save_changes
 from common.clock import now
 from common.errors import Invalid, NotFound, TooLarge, build_id_taken_error
 from common.ids import new_id
-from events.payloads import MAX_TEXT, SystemMessageType, SystemPayload, TextPayload, WakeMode, dump_payload
+from events.payloads import MAX_TEXT, MessageWake, SystemMessageType, SystemPayload, TextPayload, dump_payload
 
 MENTION = re.compile(r"(?<![a-zA-Z0-9_@/.-])@([a-zA-Z0-9][a-zA-Z0-9_-]{0,39})")
 ALL_PEOPLE = "all"
@@ -30,7 +30,7 @@ def post_message(
     text: str,
     id: UUID | None = None,
     reply_to: UUID | None = None,
-    wake: WakeMode = "auto",
+    wake: MessageWake = "auto",
 ) -> tuple[Message, bool]:
     """Post a message in a chat and start the runs of the agents that it addresses.
 

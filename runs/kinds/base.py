@@ -62,7 +62,7 @@ class PreparedRun:
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""
         read, step = self.transcript, StepId(self.run.steps_done + 1, self.run.get_message_id())
-        return Conversation(list(read.turns), step, list(read.open), list(read.later), budget=self.budget)
+        return Conversation(list(read.turns), step, list(read.open_calls), list(read.later_turns), budget=self.budget)
 
 
 class RunKind(ABC):
@@ -110,29 +110,29 @@ class RunKind(ABC):
         return []
 
     @abstractmethod
-    def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
         """Store the results of calls. The reply has the messages that others wrote meanwhile."""
 
     @abstractmethod
-    def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         """Store the model's answer. An answer without calls ends the run."""
 
     @transaction.atomic
-    def record_tool_start(self, claimed: Run, step: ToolsStarted) -> StepSaved:
+    def record_tool_start(self, claimed: Run, event: ToolsStarted) -> StepSaved:
         """Store calls before they are made, so that a crash during a call is known afterwards (RUN15)."""
         run = get_attempt(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
-        steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in step.calls]
+        steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in event.calls]
         Step.objects.bulk_create(
             steps, update_conflicts=True, unique_fields=["run", "number", "kind", "index"], update_fields=["attempt"]
         )
         return build_step_saved(run)
 
     @transaction.atomic
-    def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
+    def record_retry(self, claimed: Run, model: ResolvedModel, event: ModelRetried) -> StepSaved:
         """Store that the model is asked once more for the same message, as a new attempt (RUN11)."""
         update = self.lock_attempt(claimed)
-        record_llm_call(update, model, step.error)
+        record_llm_call(update, model, event.error)
         self.save(update.set(attempt=update.row.attempt + 1))
         return build_step_saved(update.row)
 
@@ -230,21 +230,21 @@ def _build_lease_end(seconds: float) -> Combinable:
     return Now() + timedelta(seconds=seconds)
 
 
-def add_llm_step(update: RowUpdate[Run], step: ModelAnswered, model: ResolvedModel) -> None:
+def add_llm_step(update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
     """Insert the step and the ledger entry of an answer; set the usage and the id of the next message on the run."""
-    record_llm_call(update, model, step.answer)
+    record_llm_call(update, model, event.answer)
     row = Step(
         run=update.row,
-        number=step.step.number,
+        number=event.step.number,
         kind="llm",
         state="done",
         attempt=update.row.attempt,
         name=model.name[:64],
-        result={"message_id": str(step.step.message_id), "finish": step.answer.finish},
+        result={"message_id": str(event.step.message_id), "finish": event.answer.finish},
         ended_at=now(),
     )
     insert([row])
-    update.set(steps_done=step.step.number, message_id=new_id())
+    update.set(steps_done=event.step.number, message_id=new_id())
 
 
 def build_step_saved(run: Run) -> StepSaved:

@@ -129,8 +129,8 @@ class ChatRun(RunKind):
             trigger_id=run.trigger_id,
             can_see_images=can_see,
         )
-        known = find_known_results(run, transcript.open) if transcript.open else {}
-        past = list_past_calls(run, transcript.open) if run.steps_done else []
+        known = find_known_results(run, transcript.open_calls) if transcript.open_calls else {}
+        past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
         return PreparedRun(run, content, ResolvedModel(endpoint, model), transcript, tools, known, past, budget)
 
     def open_stream(self, run: Run) -> StreamSink:
@@ -156,11 +156,11 @@ class ChatRun(RunKind):
         return build_partial_rows(run, partial, model, find_mentions=not self.is_read_only)
 
     @transaction.atomic
-    def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
         rows: list[Message] = []
-        for result in step.results:
+        for result in event.results:
             stored, data = {"status": result.status, "text": result.text}, result.data
             calls = Step.objects.filter(run=run, call_id=result.call.id)
             if not calls.filter(state="started").update(state="done", result=stored, ended_at=now()):
@@ -176,17 +176,17 @@ class ChatRun(RunKind):
         return replace(build_step_saved(run), new_turns=new_turns)
 
     @transaction.atomic
-    def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows, message = build_answer_rows(run, step, model, find_mentions=not self.is_read_only)
-        add_llm_step(update, step, model)
+        rows, message = build_answer_rows(run, event, model, find_mentions=not self.is_read_only)
+        add_llm_step(update, event, model)
         queued = message_posted.call(run.get_chat(), message) if message and not self.is_read_only else []
-        if not step.answer.calls and message is None:
+        if not event.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
-            if not step.answer.calls:
+            if not event.answer.calls:
                 finish_run(update)
             self.save(update, [*rows, *queued])
         return build_step_saved(run)

@@ -117,18 +117,18 @@ class Job(RunKind):
         update.save()
 
     @transaction.atomic
-    def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
         """Extend the lease. Nothing else is stored: a job has no tools, so every call was refused."""
         update = self.lock_attempt(claimed)
         self.save(update)
         return build_step_saved(update.row)
 
     @transaction.atomic
-    def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
-        update, answer = self.lock_attempt(claimed), step.answer
+    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+        update, answer = self.lock_attempt(claimed), event.answer
         run = update.row
         check_job_rights(run)
-        add_llm_step(update, step, model)
+        add_llm_step(update, event, model)
         update.set(stamp=build_stamp(run, model, answer.usage).model_dump(mode="json"))
         if answer.calls:
             self.save(update)

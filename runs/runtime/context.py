@@ -54,12 +54,12 @@ class ChatContext:
 
 @dataclass(frozen=True)
 class Transcript:
-    """The conversation for a model. `open`: the calls of the last assistant turn that have no result, if it is of this run.
-    `later`: the messages that were written after these calls."""
+    """The conversation for a model. `open_calls`: the calls of the last assistant turn that have no result, if it is of this run.
+    `later_turns`: the messages that were written after these calls."""
 
     turns: list[Turn]
-    open: list[ToolCall] = field(default_factory=list)
-    later: list[Turn] = field(default_factory=list)
+    open_calls: list[ToolCall] = field(default_factory=list)
+    later_turns: list[Turn] = field(default_factory=list)
 
 
 @dataclass
@@ -128,7 +128,7 @@ def build_transcript(
     index, step = steps[-1]
     later = [turn for block in blocks[index + 1 :] for turn in block]
     fitted = fit_blocks(system, [*blocks[:index], step.build_turns(closed=False)], budget)
-    return Transcript(fitted, open=open_calls, later=later)
+    return Transcript(fitted, open_calls=open_calls, later_turns=later)
 
 
 def build_turns_of_others(entries: Iterable[LogEntry], *, agent_id: UUID, chat: ChatContext) -> list[Turn]:

@@ -19,13 +19,13 @@ MAX_ERRORS = 3
 
 @dataclass
 class Conversation:
-    """The conversation of a run. If there are `open` calls, `turns` ends with their assistant turn; `later` are the turns after it.
-    `budget`: the tokens of `turns` without the system text. Null: no turn may be left out."""
+    """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn, and `later_turns` are the turns
+    after it. `budget`: the tokens of `turns` without the system text. Null: no turn may be left out."""
 
     turns: list[Turn]
     step: StepId
-    open: list[ToolCall] = field(default_factory=list)
-    later: list[Turn] = field(default_factory=list)
+    open_calls: list[ToolCall] = field(default_factory=list)
+    later_turns: list[Turn] = field(default_factory=list)
     budget: int | None = None
     stop_requested: bool = False
     is_cut: bool = False
@@ -38,7 +38,7 @@ class Conversation:
     def add_answer(self, answer: Answer, saved: StepSaved) -> None:
         """Add the model's answer. Its calls are open."""
         self.turns.append(Turn("assistant", answer.text, calls=answer.calls))
-        self.open = list(answer.calls)
+        self.open_calls = list(answer.calls)
         self.is_cut = answer.finish == "length"
         self.was_retried = self.was_shortened = False
         self.advance(saved)
@@ -46,24 +46,24 @@ class Conversation:
     def add_results(self, results: Sequence[ToolResult], saved: StepSaved) -> None:
         """Add the results of calls. Once no call is open, add the messages that others wrote meanwhile."""
         finished = {result.call.id for result in results}
-        self.open = [call for call in self.open if call.id not in finished]
+        self.open_calls = [call for call in self.open_calls if call.id not in finished]
         self.turns += [Turn("tool", result.text, call_id=result.call.id) for result in results]
         self._error_kinds += [result.error_kind for result in results]
-        self.later += saved.new_turns
-        if not self.open:
+        self.later_turns += saved.new_turns
+        if not self.open_calls:
             is_malformed = all(kind == "call" for kind in self._error_kinds)
             self.malformed_answers = self.malformed_answers + 1 if is_malformed else 0
             self.broken_tools += self._error_kinds.count("tool")
             self._error_kinds = []
-            self.turns += self.later
-            self.later = []
+            self.turns += self.later_turns
+            self.later_turns = []
             if self.budget is not None and estimate_tokens_of_turns(self.turns[1:]) > self.budget:
                 self.turns = shorten_turns(self.turns, self.budget)
         self.advance(saved)
 
     def advance(self, saved: StepSaved) -> None:
         """Continue with the next step."""
-        self.step = saved.step
+        self.step = saved.next_step
         self.stop_requested = self.stop_requested or saved.stop
 
     def prepare_retry(self, error: LLMError, *, was_streamed: bool, has_written: bool) -> None:
@@ -83,7 +83,7 @@ class Conversation:
         """Return the end of the run if the model is not to be asked again, else null."""
         if self.stop_requested:
             return RunEnded("stopped")
-        if self.open:
+        if self.open_calls:
             return RunEnded("waiting_approval")  # not used yet: every call gets a result
         if self.malformed_answers >= MAX_ERRORS:
             text = "The model called tools in a way that cannot be understood, three times in a row."

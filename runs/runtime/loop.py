@@ -9,7 +9,7 @@ from llm.protocol import LLM, LLMError
 from runs.runtime.conversation import Conversation, make_storable
 from runs.runtime.steps import (
     Batch,
-    LoopStep,
+    LoopEvent,
     ModelAnswered,
     ModelRetried,
     StepId,
@@ -36,7 +36,7 @@ async def run_loop(
     build_request: Callable[[Sequence[Turn]], Request],
     *,
     max_steps: int,
-) -> AsyncGenerator[Chunk | LoopStep, StepSaved | None]:
+) -> AsyncGenerator[Chunk | LoopEvent, StepSaved | None]:
     """Yield the steps of a run: make the open calls; end if a call waits for a person or a stop is requested; add the new
     messages of others; ask the model; return when it makes no call, else begin again, within limits. An answer that breaks off
     is requested once more, unless a tool has written; a conversation that is too long for the model is shortened once.
@@ -45,7 +45,7 @@ async def run_loop(
     same way after a crash: the open calls of the stored conversation are made first. Raises `LLMError`.
     """
     while True:
-        for batch in tools.split(tuple(conversation.open), is_cut=conversation.is_cut):
+        for batch in tools.split(tuple(conversation.open_calls), is_cut=conversation.is_cut):
             if not batch.known:
                 yield ToolsStarted(batch.calls)
             results = batch.known or await tools.call(batch)
@@ -67,7 +67,7 @@ async def run_loop(
             conversation.prepare_retry(error, was_streamed=was_streamed, has_written=tools.has_written)
             conversation.advance(_require((yield ModelRetried(error))))
             continue
-        if not conversation.open:
+        if not conversation.open_calls:
             return
 
 

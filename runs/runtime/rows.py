@@ -61,10 +61,10 @@ class PartialMessage:
 
 
 def build_answer_rows(
-    run: Run, step: ModelAnswered, model: ResolvedModel, *, find_mentions: bool
+    run: Run, event: ModelAnswered, model: ResolvedModel, *, find_mentions: bool
 ) -> tuple[list[Message], Message | None]:
     """Return the rows of an answer in their order, and the text message among them, or null."""
-    answer, message_id = step.answer, step.step.message_id
+    answer, message_id = event.answer, event.step.message_id
     stamp = build_stamp(run, model, answer.usage)
     rows = _build_thinking(run, message_id, answer.thinking)
     message = None
@@ -75,7 +75,7 @@ def build_answer_rows(
         rows.append(message)
     for call in answer.calls:
         payload = ToolCallPayload(
-            call_id=call.id, name=call.name, arguments=call.arguments, step=step.step.number, stamp=stamp
+            call_id=call.id, name=call.name, arguments=call.arguments, step=event.step.number, stamp=stamp
         )
         rows.append(_build_message(run, UUID(call.id.removeprefix("call_")), "TOOL_CALL", payload))
     return rows, message

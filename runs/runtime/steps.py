@@ -1,4 +1,4 @@
-"""The values that the loop and its caller exchange: tool calls, their results, and steps."""
+"""The values that the loop and its caller exchange: tool calls, their results, and events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,13 +76,14 @@ class RunEnded:
     text: str = ""
 
 
-LoopStep = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded
+LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded
+"""What the loop yields besides chunks, so that the caller stores it before the loop continues."""
 
 
 @dataclass(frozen=True)
 class StepSaved:
-    """The reply of the caller once a step is stored: the next step, new messages of others, whether to stop."""
+    """The reply of the caller once an event is stored: the next step, new messages of others, whether to stop."""
 
-    step: StepId
+    next_step: StepId
     new_turns: Sequence[Turn] = ()
     stop: bool = False

@@ -17,7 +17,7 @@ from runs.services.dispatch import dispatch_run
 MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 
-Effect = Literal["wakes", "joins", "cannot"]
+Effect = Literal["wakes", "joins", "refused"]
 Refusal = Literal["suspended", "taken_down", "too_many_hops"]
 
 
@@ -72,7 +72,7 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
     effects: list[WakeEffect] = []
     for agent, refusal in addressed:
         reached: Effect = "joins" if agent.id in active_ids else "wakes"
-        effects.append(WakeEffect(agent.id, "cannot" if refusal else reached, refusal))
+        effects.append(WakeEffect(agent.id, "refused" if refusal else reached, refusal))
     return effects
 
 

@@ -30,7 +30,7 @@ from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.loop import run_loop
 from runs.runtime.rows import PartialMessage
-from runs.runtime.steps import LoopStep, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
+from runs.runtime.steps import LoopEvent, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
 from runs.runtime.toolbox import Toolbox
 from runs.services.leases import requeue_run
 from tools.interface import ToolContext
@@ -135,15 +135,15 @@ class Runner:
             prepared.tools, context, self._run_in_transaction, dict(prepared.known_results), list(prepared.past_calls)
         )
         max_steps = prepared.content.limits.max_steps
-        steps = run_loop(prepared.build_conversation(), llm, toolbox, self._build_request, max_steps=max_steps)
-        async with aclosing(steps):
+        events = run_loop(prepared.build_conversation(), llm, toolbox, self._build_request, max_steps=max_steps)
+        async with aclosing(events):
             reply: StepSaved | None = None
             while True:
                 try:
-                    step = await steps.asend(reply)
+                    event = await events.asend(reply)
                 except StopAsyncIteration:
                     return
-                reply = await self._handle_step(step)
+                reply = await self._handle_event(event)
 
     def _build_request(self, turns: Sequence[Turn]) -> Request:
         prepared = self._prepared
@@ -152,47 +152,47 @@ class Runner:
         self._request = Request(prepared.model.name, list(turns), schemas, parameters)
         return self._request
 
-    async def _handle_step(self, step: Chunk | LoopStep) -> StepSaved | None:
-        match step:
+    async def _handle_event(self, event: Chunk | LoopEvent) -> StepSaved | None:
+        match event:
             case Chunk():
-                chunk = replace(step, text=to_storable(step.text))
+                chunk = replace(event, text=to_storable(event.text))
                 self._partial.add(chunk)
                 self._stream.add(chunk, self._partial.message_id)
-                if wait := self._rate.get_pause(step.text):
+                if wait := self._rate.get_pause(event.text):
                     await asyncio.sleep(wait)
             case ToolsStarted():
-                return await self._store(self._kind.record_tool_start, self.run, step)
+                return await self._store(self._kind.record_tool_start, self.run, event)
             case ToolsFinished():
-                return await self._store(self._kind.record_tool_results, self.run, step)
+                return await self._store(self._kind.record_tool_results, self.run, event)
             case ModelAnswered():
                 # The buffered chunks are sent before the frame of the stored rows.
                 await self._stream.flush()
-                self._answer = step.answer
-                saved = await self._store(self._record_answer, step)
-                self._is_finished = not step.answer.calls
-                self._partial = PartialMessage(saved.step.message_id)
+                self._answer = event.answer
+                saved = await self._store(self._record_answer, event)
+                self._is_finished = not event.answer.calls
+                self._partial = PartialMessage(saved.next_step.message_id)
                 await self._stream.close()
                 return saved
             case ModelRetried():
                 # Clients replace what was streamed before by the chunks of the higher attempt.
                 await self._stream.close()
                 self.attempts |= {self.run.attempt + 1}
-                saved = await self._store(self._record_retry, step)
+                saved = await self._store(self._record_retry, event)
                 self._discard_partial()
                 return saved
             case RunEnded():
-                await self._end_run(step)
+                await self._end_run(event)
         return None
 
     # These two set the runner's fields in the thread of the transaction: the task may be cancelled before it gets the result.
 
-    def _record_answer(self, step: ModelAnswered) -> StepSaved:
-        saved = self._kind.record_answer(self.run, self._prepared.model, step)
+    def _record_answer(self, event: ModelAnswered) -> StepSaved:
+        saved = self._kind.record_answer(self.run, self._prepared.model, event)
         self._request = self._answer = None
         return saved
 
-    def _record_retry(self, step: ModelRetried) -> StepSaved:
-        saved = self._kind.record_retry(self.run, self._prepared.model, step)
+    def _record_retry(self, event: ModelRetried) -> StepSaved:
+        saved = self._kind.record_retry(self.run, self._prepared.model, event)
         self._request = None
         self.run.attempt += 1
         return saved

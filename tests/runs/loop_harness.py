@@ -132,10 +132,10 @@ class LoopHarness:
         made = build_transcript(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, chat=CHAT)
         context = ToolContext(Actor(name="Scribe"), None, None, RUN, "", find_authors=find_no_authors)
         box = Toolbox(
-            self.build_tools(), context, self.in_transaction, known_results=self.find_known_results(made.open)
+            self.build_tools(), context, self.in_transaction, known_results=self.find_known_results(made.open_calls)
         )
         at = StepId(self.steps_done + 1, self.message_id)
-        conversation = Conversation(made.turns, at, made.open, made.later, budget=self.budget)
+        conversation = Conversation(made.turns, at, made.open_calls, made.later_turns, budget=self.budget)
         reply: StepSaved | None = None
         steps = run_loop(
             conversation,

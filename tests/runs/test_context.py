@@ -79,15 +79,15 @@ def test_results_follow_their_calls_in_any_order_of_the_log():
     made, turns = build_turns(lines)
     assert turns == [("user", "hi"), ("assistant", "look"), ("tool", "A"), ("tool", "B"), ("user", "and?")]
     assert [call.id for call in made.turns[2].calls] == ["a", "b"]
-    assert (made.open, made.later) == ([], [])
+    assert (made.open_calls, made.later_turns) == ([], [])
 
 
 def test_open_calls_of_this_run_stay_open_and_later_messages_are_separate():
     lines = [build_text(ALICE, "hi"), call("a"), call("b"), result("a", "A"), build_text(ALICE, "and?")]
     made, turns = build_turns(lines)
     assert turns == [("user", "hi"), ("assistant", ""), ("tool", "A")]
-    assert [call.id for call in made.open] == ["b"]
-    assert [turn.text for turn in made.later] == ["and?"]
+    assert [call.id for call in made.open_calls] == ["b"]
+    assert [turn.text for turn in made.later_turns] == ["and?"]
 
 
 def test_open_calls_stay_open_when_the_agent_has_answered_a_comparison_since():
@@ -99,15 +99,15 @@ def test_open_calls_stay_open_when_the_agent_has_answered_a_comparison_since():
     ]
     made, turns = build_turns(lines)
     assert turns == [("user", "hi"), ("assistant", "")]
-    assert [call.id for call in made.open] == ["a"]
-    assert [(turn.role, turn.text) for turn in made.later] == [("user", "which?"), ("assistant", "this")]
+    assert [call.id for call in made.open_calls] == ["a"]
+    assert [(turn.role, turn.text) for turn in made.later_turns] == [("user", "which?"), ("assistant", "this")]
 
 
 def test_open_calls_of_an_ended_run_are_closed():
     lines = [call("a", EARLIER), build_text(ALICE, "hi")]
     made, turns = build_turns(lines)
     assert turns == [("assistant", ""), ("tool", INTERRUPTED), ("user", "hi")]
-    assert made.open == []
+    assert made.open_calls == []
     assert list_open_calls(made.turns) == []
 
 
@@ -210,7 +210,7 @@ def test_an_open_call_keeps_its_arguments():
     long = LogEntry(uuid4(), "TOOL_CALL", ROBIN.id, {**call("a").payload, "arguments": arguments}, RUN)
     made, _ = build_turns([build_text(ALICE, "hi"), long], budget=500)
     assert estimate_tokens_of_turns(made.turns[1:]) <= 500
-    assert [one.arguments for one in made.open] == [arguments]
+    assert [one.arguments for one in made.open_calls] == [arguments]
 
 
 def test_a_chinese_text_has_more_estimated_tokens_than_a_latin_one():

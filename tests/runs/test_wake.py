@@ -133,7 +133,7 @@ def test_the_wake_preview_shows_running_and_suspended_agents(crowd):
     assert preview(crowd, "@robin hello") == [("robin", "wakes", None)]
     crowd.post("@robin hello")
     Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
-    assert preview(crowd, "@robin @scribe") == [("robin", "joins", None), ("scribe", "cannot", "suspended")]
+    assert preview(crowd, "@robin @scribe") == [("robin", "joins", None), ("scribe", "refused", "suspended")]
 
 
 def test_the_wake_preview_takes_a_fixed_number_of_queries(crowd, django_assert_num_queries):

@@ -3422,7 +3422,7 @@ export interface components {
             /** Format: uuid */
             agent_id: string;
             /** @enum {string} */
-            effect: "wakes" | "joins" | "cannot";
+            effect: "wakes" | "joins" | "refused";
             /** @default null */
             reason: string | null;
         };

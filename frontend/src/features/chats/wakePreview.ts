@@ -46,5 +46,5 @@ export function useWakePreview(
 /** Adjusts the effects to the runs that started or ended since the response, without another request. */
 export const withWorking = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
   wakes.map(wake =>
-    wake.effect === 'cannot' ? wake : { ...wake, effect: working.includes(wake.agent_id) ? 'joins' : 'wakes' },
+    wake.effect === 'refused' ? wake : { ...wake, effect: working.includes(wake.agent_id) ? 'joins' : 'wakes' },
   )

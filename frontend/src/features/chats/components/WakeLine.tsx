@@ -21,7 +21,7 @@ interface WakeLineProps {
 export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const { t } = useTexts()
   const filterByEffect = (effect: Wake['effect']) => (wakes ?? []).filter(wake => wake.effect === effect)
-  const reachesAgents = wakes?.some(wake => wake.effect !== 'cannot')
+  const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
     <div className={composerStyles.wake} role="status">
       {isQuiet ? (
@@ -36,7 +36,7 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
             after="wake.nextOrAfter"
           />
           <AgentGroup
-            wakes={filterByEffect('cannot')}
+            wakes={filterByEffect('refused')}
             icon={<TriangleAlert className="i s" aria-hidden />}
             before="wake.cannot"
             reasons
