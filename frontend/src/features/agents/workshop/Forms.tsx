@@ -1,4 +1,16 @@
-import { ChevronDown, ChevronRight, Clock, Globe, type LucideIcon, PenLine, Wrench } from 'lucide-react'
+import {
+  ChevronDown,
+  ChevronRight,
+  Clock,
+  FilePlus,
+  FileSearch,
+  FileText,
+  Folder,
+  Globe,
+  type LucideIcon,
+  PenLine,
+  Wrench,
+} from 'lucide-react'
 import { useId, useState } from 'react'
 import { type AgentRow, type SpecContent, type ToolRow, useTools } from '@/api'
 import { cx } from '@/lib/cx'
@@ -65,11 +77,23 @@ interface ToolItemProps {
   onChange(change: Partial<ToolUse>): void
 }
 
-const icons: Record<string, LucideIcon> = { current_time: Clock, web_fetch: Globe, revise_prompt: PenLine }
+const icons: Record<string, LucideIcon> = {
+  current_time: Clock,
+  web_fetch: Globe,
+  revise_prompt: PenLine,
+  list_files: Folder,
+  read_file: FileText,
+  search_files: FileSearch,
+  write_file: FilePlus,
+}
 const shortTexts: Record<string, PlainTextKey> = {
   current_time: 'tool.about.current_time',
   web_fetch: 'tool.about.web_fetch',
   revise_prompt: 'tool.about.revise_prompt',
+  list_files: 'tool.about.list_files',
+  read_file: 'tool.about.read_file',
+  search_files: 'tool.about.search_files',
+  write_file: 'tool.about.write_file',
 }
 
 function ToolItem({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemProps) {
