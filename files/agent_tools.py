@@ -113,6 +113,7 @@ class WriteFile(Tool):
 
     name = "write_file"
     effect = "write"
+    is_trusted = True
 
     class Args(ToolArgs):
         name: str = Field(min_length=1, max_length=120, description="The name of the file with its extension.")

@@ -60,6 +60,9 @@ MAX_UPLOADS = 20
 MAX_UPLOADS_OF_CALLER = 4
 """Uploads of one caller that one process receives at the same time."""
 
+MAX_UPLOADS_OF_UNKNOWN_CALLERS = 5
+"""Uploads that one process receives at the same time of callers whose credential it has not seen to sign anybody in."""
+
 UPLOAD_TIMEOUT_SECONDS = 600.0
 """Seconds in which an upload has to arrive."""
 

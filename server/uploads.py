@@ -44,7 +44,9 @@ class Uploads:
             raise self._too_large()
         if self._active[caller] >= limits.MAX_UPLOADS_OF_CALLER:
             raise LimitReached("Too many of your uploads are under way.", hints=["Wait until one of them is done."])
-        if self._active.total() >= limits.MAX_UPLOADS:
+        unknown = sum(count for caller, count in self._active.items() if caller.is_shared)
+        is_full = caller.is_shared and unknown >= limits.MAX_UPLOADS_OF_UNKNOWN_CALLERS
+        if is_full or self._active.total() >= limits.MAX_UPLOADS:
             raise Unavailable("Too many uploads are under way here.", hints=["Try again in a moment."])
         self._active[caller] += 1
         try:

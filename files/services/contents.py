@@ -1,6 +1,7 @@
 """Reading the content of a file: its text, a thumbnail, its size in pixels and its number of pages."""
 
 import logging
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,8 @@ from django.db import transaction
 from chats.models import Message
 from chats.services.changes import save_changes
 from chats.services.locking import lock_chat
+from common.clock import now
+from common.tasks import send_task_now
 from common.text import to_storable
 from common.writing import RowUpdate
 from events.payloads import dump_payload
@@ -18,6 +21,10 @@ from files.models import File
 from files.reading.process import UnreadableFile, read_in_process
 
 logger = logging.getLogger(__name__)
+
+RETRY_AFTER = timedelta(minutes=2)
+GIVE_UP_AFTER = timedelta(hours=1)
+BATCH_SIZE = 20
 
 
 def read_contents(file_id: UUID) -> None:
@@ -33,6 +40,20 @@ def read_contents(file_id: UUID) -> None:
         _store(file, {}, state="failed")
         return
     _store(file, found, state="ready")
+
+
+def enqueue_waiting_files() -> int:
+    """Send the tasks of files again that have been waiting to be read for `RETRY_AFTER`: a task is lost with Redis or with its
+    worker. A file that has been waiting for `GIVE_UP_AFTER` cannot be read. Return how many tasks were sent. Raises `Unavailable`.
+    """
+    waiting = File.objects.filter(state="waiting", deleted_at=None)
+    for file in waiting.filter(created_at__lt=now() - GIVE_UP_AFTER)[:BATCH_SIZE]:
+        _store(file, {}, state="failed")
+    late = waiting.filter(created_at__lt=now() - RETRY_AFTER).order_by("created_at").values_list("pk", flat=True)
+    ids = list(late[:BATCH_SIZE])
+    for file_id in ids:
+        send_task_now("files.tasks.read_file_contents", [str(file_id)])
+    return len(ids)
 
 
 def _store(file: File, found: dict[str, Any], *, state: str) -> None:

@@ -15,6 +15,7 @@ from actors import services as actors
 from agents.services.drafts import notify_expired_locks
 from common.bounded import BoundedCounter
 from common.database import is_database_unavailable
+from common.errors import Unavailable
 from common.processes import exit_on_memory_error, get_host, is_dead, is_on_this_host
 from files import services as files
 from runs.errors import LeaseLost
@@ -42,6 +43,7 @@ logger = logging.getLogger(__name__)
 MAX_FAILURES = 5
 """How often a process tries to start or to store a run before it fails the run."""
 CLEAN_UP_INTERVAL_SECONDS = 60 * 60
+FILES_INTERVAL_SECONDS = 60
 
 
 class Sweeper:
@@ -55,6 +57,7 @@ class Sweeper:
         self._failures = failures or BoundedCounter(10_000)
         self._stopping = threading.Event()
         self._clean_up_at = 0.0
+        self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -86,6 +89,10 @@ class Sweeper:
             self._clean_up_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
             actors.delete_expired()
             files.delete_unposted_files()
+        if self._files_at <= time.monotonic():
+            self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
+            with suppress(Unavailable):
+                files.enqueue_waiting_files()
 
     def _reclaim_runs(self) -> list[UUID]:
         """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is

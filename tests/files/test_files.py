@@ -17,6 +17,8 @@ from events.models import AuditRecord
 from files import services as files
 from files.models import File
 from files.permissions import FileVerb, files_visible_to, get_file_for
+from files.services import contents
+from files.services.contents import GIVE_UP_AFTER, RETRY_AFTER
 from files.services.deletion import UNPOSTED_LIFETIME
 from runs.models import Run
 from tests.api.test_rights import fingerprint
@@ -218,6 +220,17 @@ def test_a_file_that_cannot_be_read_says_so(team, upload):
     files.post_file(team.bob, file.id)
     files.read_contents(file.id)
     assert Message.objects.get(pk=file.id).payload["state"] == "failed"
+
+
+def test_a_file_whose_task_was_lost_is_read_later(upload, monkeypatch):
+    sent = []
+    monkeypatch.setattr(contents, "send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    new, late, old = upload(), upload(), upload()
+    File.objects.filter(pk=late.pk).update(created_at=late.created_at - RETRY_AFTER)
+    File.objects.filter(pk=old.pk).update(created_at=old.created_at - GIVE_UP_AFTER)
+    assert files.enqueue_waiting_files() == 1
+    assert sent == [("files.tasks.read_file_contents", [str(late.id)])]
+    assert dict(File.objects.values_list("pk", "state")) == {new.pk: "waiting", late.pk: "waiting", old.pk: "failed"}
 
 
 def test_reading_twice_changes_nothing(team, upload):

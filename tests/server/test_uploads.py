@@ -72,6 +72,12 @@ async def test_a_process_receives_a_limited_number_of_uploads(monkeypatch):
     assert (await send(make_bridge(identify=lambda scope: Caller("somebody")), b"x")).status == 503
 
 
+async def test_unknown_callers_together_leave_room_for_others(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_UPLOADS_OF_UNKNOWN_CALLERS", 0)
+    assert (await send(make_bridge(), b"x")).status == 503
+    assert (await send(make_bridge(identify=lambda scope: Caller("alice")), b"x")).status == 200
+
+
 @pytest.mark.parametrize("limit", ["UPLOAD_IDLE_SECONDS", "UPLOAD_TIMEOUT_SECONDS"])
 async def test_an_upload_that_does_not_arrive_is_ended(monkeypatch, limit):
     monkeypatch.setattr(limits, limit, 0.05)
