@@ -22,7 +22,7 @@ EXCEPTIONS = {
     *("uv.lock", "ModelSerializer", "Overlay", "ScrollArea", "Button_btn", "ProcessPoolExecutor", "max_prepared_statements"),
     *("Secure", "remote_addr", "realip", "pg_dump", "terminationGracePeriodSeconds", "COMMIT", "LPUSH", "outDir"),
     # The names of Docker volumes, and a pattern of file names.
-    *("atelier_postgres", "atelier_valkey", "test_draft"),
+    *("atelier_postgres", "atelier_valkey", "atelier_files", "test_draft"),
 }  # fmt: skip
 
 
