@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
+from tools.web_search.providers import PROVIDERS
+
 KNOWN_SECRET_KEY = "only-for-tests-and-tools-that-serve-nobody"
 KNOWN_SECRET_KEYS = ["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="]
 
@@ -40,6 +42,22 @@ def check_merge_service_secret(app_configs: Sequence[AppConfig] | None, **kwargs
         return []
     hint = "24 to 64 random bytes in base64, with whsec_ before it if you like; the service gets the same."
     return [Error("MERGE_SERVICE_SECRET is not a valid secret.", hint=hint, id="atelier.E003")]
+
+
+@register(deploy=True)
+def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Require a known search service, with what it needs."""
+    service = settings.WEB_SEARCH
+    provider = service["provider"]
+    if not provider:
+        return []
+    if provider not in PROVIDERS:
+        hint = f"One of {', '.join(PROVIDERS)}."
+        return [Error("WEB_SEARCH_PROVIDER names no search service.", hint=hint, id="atelier.E008")]
+    missing = "key" if PROVIDERS[provider] else "url"
+    if service[missing]:
+        return []
+    return [Error(f"WEB_SEARCH_{missing.upper()} is not set, which {provider} needs.", id="atelier.E009")]
 
 
 @register(deploy=True)

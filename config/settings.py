@@ -60,6 +60,12 @@ SYSTEM_MODEL: dict[str, Any] = {
     # The default model, then others that agents may choose. Agents cannot use any other model with this key.
     "models": tuple(dict.fromkeys(env.list("ATELIER_MODEL", default=[]) + env.list("ATELIER_MODELS", default=[]))),
 }
+# The search service that `web_search` asks. Empty: agents have no such tool.
+WEB_SEARCH = {
+    "provider": env.str("WEB_SEARCH_PROVIDER", default=""),  # searxng, brave or tavily
+    "url": env.str("WEB_SEARCH_URL", default=""),
+    "key": env.str("WEB_SEARCH_KEY", default=""),
+}
 # A service of the operator that merges suggestions (docs/operations.md). Empty: the merge agent merges them.
 MERGE_SERVICE = {"url": env.str("MERGE_SERVICE_URL", default=""), "secret": env.str("MERGE_SERVICE_SECRET", default="")}
 

@@ -131,6 +131,27 @@ class WebPageData(Payload):
     is_cut: bool = False
 
 
+class SearchHit(Payload):
+    """A page that a search found. `text` is an excerpt."""
+
+    title: str
+    url: str
+    text: str = ""
+    published: str = ""
+
+
+class SearchResultsData(Payload):
+    """The pages that a search of the web found."""
+
+    kind: Literal["search_results"] = "search_results"
+    query: str
+    results: list[SearchHit]
+
+
+ToolData = WebPageData | SearchResultsData
+"""The data of a tool result that the web app draws in its place."""
+
+
 class ToolResponsePayload(Payload):
     """The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any."""
 
@@ -139,7 +160,7 @@ class ToolResponsePayload(Payload):
     status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
     text: str
     seconds: float | None = None
-    data: WebPageData | None = None
+    data: ToolData | None = None
 
 
 class SystemPayload(Payload):

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common.text import to_storable
-from events.payloads import WebPageData
+from events.payloads import ToolData
 from events.rows import ToolEffect
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ToolOutput:
     """The result of a tool: `text` for the model, and `data` for the web app if it shows more than the text."""
 
     text: str
-    data: WebPageData | None = None
+    data: ToolData | None = None
 
 
 class ToolError(Exception):

@@ -12,8 +12,8 @@ from events.payloads import (
     TextPayload,
     ThinkingPayload,
     ToolCallPayload,
+    ToolData,
     ToolResponsePayload,
-    WebPageData,
     dump_payload,
 )
 from events.rows import Stamp
@@ -103,7 +103,7 @@ def build_result_row(
     status: str,
     text: str,
     seconds: float | None = None,
-    data: WebPageData | None = None,
+    data: ToolData | None = None,
 ) -> Message:
     """Return the row of a call's result. Its id is derived from that of the call, so that there is only one."""
     response = ToolResponsePayload.model_validate(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from events.payloads import WebPageData
+from events.payloads import ToolData
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
 
@@ -19,7 +19,7 @@ class ToolResult:
     text: str
     seconds: float | None = None
     error_kind: Literal["", "call", "tool"] = ""
-    data: WebPageData | None = None
+    data: ToolData | None = None
 
 
 @dataclass(frozen=True)

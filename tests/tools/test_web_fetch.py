@@ -45,7 +45,7 @@ async def result_of(url: str, start: int = 0, **config) -> ToolOutput:
 
 async def data_of(url: str, **arguments) -> WebPageData:
     data = (await result_of(url, **arguments)).data
-    assert data is not None
+    assert isinstance(data, WebPageData)
     return data
 
 

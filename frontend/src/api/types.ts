@@ -49,6 +49,8 @@ export type Role = WorkspaceRow['role']
 
 export type ToolResponsePayload = Schemas['ToolResponsePayload']
 export type WebPage = Schemas['WebPageData']
+export type SearchResultsData = Schemas['SearchResultsData']
+export type ToolData = NonNullable<ToolResponsePayload['data']>
 export type SystemPayload = Schemas['SystemPayload']
 export type ComparisonPayload = Schemas['ComparisonPayload']
 export type VoteCount = Schemas['VoteCount']

@@ -2810,6 +2810,25 @@ export interface components {
             message?: string;
             revision: number;
         };
+        /** @description A page that a search found. `text` is an excerpt. */
+        SearchHit: {
+            /** @default  */
+            published: string;
+            /** @default  */
+            text: string;
+            title: string;
+            url: string;
+        };
+        /** @description The pages that a search of the web found. */
+        SearchResultsData: {
+            /**
+             * @default search_results
+             * @constant
+             */
+            kind: "search_results";
+            query: string;
+            results: components["schemas"]["SearchHit"][];
+        };
         /** @description Consecutive lines of a prompt and their contributors: none for lines of production, several for merged lines. */
         Segment: {
             /** @default null */
@@ -3285,7 +3304,7 @@ export interface components {
         /** @description The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any. */
         ToolResponsePayload: {
             /** @default null */
-            data?: components["schemas"]["WebPageData"] | null;
+            data?: components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | null;
             name: string;
             /** @default null */
             seconds?: number | null;

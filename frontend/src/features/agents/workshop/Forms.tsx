@@ -9,6 +9,7 @@ import {
   Globe,
   type LucideIcon,
   PenLine,
+  Search,
   Wrench,
 } from 'lucide-react'
 import { useId, useState } from 'react'
@@ -80,6 +81,7 @@ interface ToolItemProps {
 const icons: Record<string, LucideIcon> = {
   current_time: Clock,
   web_fetch: Globe,
+  web_search: Search,
   revise_prompt: PenLine,
   list_files: Folder,
   read_file: FileText,
@@ -89,6 +91,7 @@ const icons: Record<string, LucideIcon> = {
 const shortTexts: Record<string, PlainTextKey> = {
   current_time: 'tool.about.current_time',
   web_fetch: 'tool.about.web_fetch',
+  web_search: 'tool.about.web_search',
   revise_prompt: 'tool.about.revise_prompt',
   list_files: 'tool.about.list_files',
   read_file: 'tool.about.read_file',

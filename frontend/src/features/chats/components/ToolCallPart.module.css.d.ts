@@ -15,6 +15,7 @@ declare const k: string;
 declare const res: string;
 declare const page: string;
 declare const read: string;
+declare const hits: string;
 
 export {
 	caret,
@@ -25,7 +26,8 @@ export {
 	k,
 	res,
 	page,
-	read
+	read,
+	hits
 };
 
 declare const __default_export__: {
@@ -38,5 +40,6 @@ declare const __default_export__: {
 	res: typeof res;
 	page: typeof page;
 	read: typeof read;
+	hits: typeof hits;
 };
 export default __default_export__;

@@ -1,6 +1,6 @@
-import { Check, Clock, Globe, Wrench, X } from 'lucide-react'
+import { Check, Clock, Globe, Search, Wrench, X } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
-import type { ToolResponsePayload, WebPage } from '@/api'
+import type { ToolData, ToolResponsePayload, WebPage } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
@@ -8,6 +8,7 @@ import { Collapsible } from '@/ui/Collapsible'
 import { getHost } from '@/ui/prose/addresses'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
+import { SearchResults } from './SearchResults'
 import styles from './ToolCallPart.module.css'
 import { WebPageResult } from './WebPageResult'
 
@@ -16,7 +17,7 @@ type ToolPart = Extract<Part, { kind: 'tool' }>
 /** A tool call: collapsed to one line, or with its arguments as they stream and the result. */
 export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPart }) {
   const Icon = getIcon(part.name)
-  const page = part.response?.data ?? null
+  const data = part.response?.data ?? null
   return (
     <Collapsible
       open={part.live}
@@ -24,15 +25,15 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
       head={
         <>
           <Icon className="i s" aria-hidden />
-          {page ? <PageHead name={part.name} page={page} /> : <CallHead part={part} />}
+          {data?.kind === 'web_page' ? <PageHead name={part.name} page={data} /> : <CallHead part={part} />}
         </>
       }
     >
       <div className={styles.b}>
         <Arguments text={part.args} live={part.live} />
       </div>
-      {page ? (
-        <WebPageResult page={page} />
+      {data ? (
+        <ToolResult data={data} />
       ) : part.response ? (
         <div className={cx(styles.b, styles.res)}>{part.response.text}</div>
       ) : null}
@@ -40,7 +41,20 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
   )
 })
 
-const getIcon = (name: string) => (name === 'web_fetch' ? Globe : name.endsWith('_time') ? Clock : Wrench)
+/** The result of a tool that is drawn instead of its text. */
+function ToolResult({ data }: { data: ToolData }) {
+  switch (data.kind) {
+    case 'web_page':
+      return <WebPageResult page={data} />
+    case 'search_results':
+      return <SearchResults data={data} />
+    default:
+      return data satisfies never
+  }
+}
+
+const getIcon = (name: string) =>
+  name === 'web_fetch' ? Globe : name === 'web_search' ? Search : name.endsWith('_time') ? Clock : Wrench
 
 function CallHead({ part }: { part: ToolPart }) {
   return (

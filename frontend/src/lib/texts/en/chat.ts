@@ -10,6 +10,7 @@ const chat = {
   earlierMessage: 'an earlier message',
   'wake.nextOrAfter': 'at its next step, or is answered right after this answer.',
   noFiles: 'Open a chat or the Files page to add files.',
+  searchNothing: 'Nothing was found.',
   toasts: 'Messages (F8)',
   notice: 'Notice',
   closeToast: 'Dismiss',

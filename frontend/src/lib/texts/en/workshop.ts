@@ -82,6 +82,7 @@ const workshop = {
   usage: 'When and how to use it',
   'tool.about.revise_prompt': 'rewrites its own prompt, as a draft',
   'tool.about.web_fetch': 'reads public pages',
+  'tool.about.web_search': 'searches the web',
   'tool.about.list_files': 'lists the files of the chat and the workspace',
   'tool.about.read_file': 'reads the text of a file',
   'tool.about.search_files': 'finds words in files',

@@ -84,6 +84,7 @@ const workshop: Record<keyof typeof en, string> = {
   usage: '何时、如何使用',
   'tool.about.revise_prompt': '改写自己的提示词，存为草稿',
   'tool.about.web_fetch': '读取公开网页',
+  'tool.about.web_search': '搜索网络',
   'tool.about.list_files': '列出聊天室和工作区的文件',
   'tool.about.read_file': '读取文件的文本',
   'tool.about.search_files': '在文件中查找文本',

@@ -10,6 +10,7 @@ const chat = {
   earlierMessage: '較早的訊息',
   'wake.nextOrAfter': '（在下一步；若沒有下一步，則在這次回答之後回覆）',
   noFiles: '請在聊天室或「檔案」頁加入檔案。',
+  searchNothing: '沒有找到結果。',
   toasts: '提示（F8）',
   notice: '通知',
   closeToast: '關閉提示',

@@ -84,6 +84,7 @@ const workshop: Record<keyof typeof en, string> = {
   usage: '何時、如何使用',
   'tool.about.revise_prompt': '改寫自己的提示詞，存為草稿',
   'tool.about.web_fetch': '讀取公開網頁',
+  'tool.about.web_search': '搜尋網路',
   'tool.about.list_files': '列出聊天室與工作區的檔案',
   'tool.about.read_file': '讀取檔案的文字',
   'tool.about.search_files': '在檔案中尋找文字',
