@@ -11,7 +11,7 @@ from common.errors import Forbidden, Invalid
 from events import audit
 from events.publish import publish_rights_changed
 
-TABLES = ("workspaces", "actors", "chats", "agents", "runs", "suggestions", "notifications", "events")
+TABLES = ("workspaces", "actors", "chats", "files", "agents", "runs", "suggestions", "notifications", "events")
 
 
 class Level(models.TextChoices):

@@ -30,4 +30,6 @@ class FileAdmin(ReadOnlyAdmin):
     search_id_fields = ("workspace_id", "chat_id", "uploaded_by_id")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return [name for name in super().get_fields(request, obj) if name not in ("content", "thumbnail", "text")]
+        return [
+            name for name in super().get_fields(request, obj) if name not in ("content", "thumbnail", "text", "sha256")
+        ]
