@@ -1,4 +1,5 @@
-"""Compute rights: a role gives verbs, a grant on the object adds some, and an agent acting for a person has the verbs of both.
+"""Compute rights: a role gives verbs, a grant on the object adds some, and an agent acting for a person has only the verbs
+that both have.
 
 The permission functions of the apps are built on this module, which imports none of their models.
 """

@@ -20,7 +20,7 @@ class ReadingRate:
     def __init__(self) -> None:
         self._bucket = TokenBucket(CHUNKS_PER_SECOND, BURST_CHUNKS)
 
-    def get_pause(self, text: str) -> float:
+    def count_chunk(self, text: str) -> float:
         """Count a chunk. Return the seconds that its run must wait before it reads the next chunk."""
         left = self._bucket.consume(1 + len(text) // CHARACTERS_PER_CHUNK)
         return max(0.0, -left / CHUNKS_PER_SECOND)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from typing import Any
+from typing import Any, assert_never
 
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -183,8 +183,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             raise Forbidden("This API token may only look.")
         elif isinstance(frame, MarkRead):
             self.mark_read(socket, Topic.parse(frame.topic), frame.seq)
-        else:
+        elif isinstance(frame, TypingIn):
             await self.publish_typing(socket, Topic.parse(frame.topic))
+        else:
+            assert_never(frame)
 
     async def subscribe(self, socket: Socket, topic: Topic, since: int | None) -> None:
         """Subscribe to a topic, and send its state. Frames that arrive during the read are sent after that (MSG5)."""

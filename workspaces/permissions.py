@@ -76,7 +76,7 @@ def get_workspace_for(
     on_behalf_of: "Actor | None" = None,
     lock: bool = False,
 ) -> Workspace:
-    """Return the workspace if the actor has this right on it, and also the person `on_behalf_of` whom the actor works, if given.
+    """Return the workspace if the actor has this right on it, and the person for whom it works (`on_behalf_of`) has it, too.
 
     `lock` locks the row until the transaction ends. Raises `NotFound`, `Forbidden`.
     """

@@ -20,7 +20,9 @@ class Template:
     emoji: str
 
 
-def _translate(key: str, emoji: str, tools: tuple[str, ...], **texts: tuple[str, str, str, str]) -> dict[str, Template]:
+def _build_templates(
+    key: str, emoji: str, tools: tuple[str, ...], **texts: tuple[str, str, str, str]
+) -> dict[str, Template]:
     """Return a template in each language. Every agent gets the tool by which it can revise its prompt."""
     tools = (*tools, "revise_prompt")
     return {
@@ -29,7 +31,7 @@ def _translate(key: str, emoji: str, tools: tuple[str, ...], **texts: tuple[str,
 
 
 TEMPLATES: dict[str, dict[str, Template]] = {
-    "scribe": _translate(
+    "scribe": _build_templates(
         "scribe",
         "📝",
         ("current_time", "web_fetch"),
@@ -60,7 +62,7 @@ TEMPLATES: dict[str, dict[str, Template]] = {
             "你好，我是 {name}。给我笔记、草稿或题目，我来写成文。你可以在聊天室旁的工坊里调整我的工作方式。",
         ),
     ),
-    "translator": _translate(
+    "translator": _build_templates(
         "translator",
         "🌏",
         (),
@@ -87,7 +89,7 @@ TEMPLATES: dict[str, dict[str, Template]] = {
             "你好，我是 {name}。贴上文字我就翻译：默认中英互译，也可以指定其他语言。",
         ),
     ),
-    "reviewer": _translate(
+    "reviewer": _build_templates(
         "reviewer",
         "🔎",
         (),
@@ -114,7 +116,7 @@ TEMPLATES: dict[str, dict[str, Template]] = {
             "你好，我是 {name}。给我一段文字或一个计划，我会说最该先改哪里，以及为什么。",
         ),
     ),
-    "blank": _translate(
+    "blank": _build_templates(
         "blank",
         "✨",
         (),

@@ -158,7 +158,7 @@ class Runner:
                 chunk = replace(event, text=to_storable(event.text))
                 self._partial.add(chunk)
                 self._stream.add(chunk, self._partial.message_id)
-                if wait := self._rate.get_pause(event.text):
+                if wait := self._rate.count_chunk(event.text):
                     await asyncio.sleep(wait)
             case ToolsStarted():
                 return await self._store(self._kind.record_tool_start, self.run, event)

@@ -17,10 +17,10 @@ def slow(monkeypatch):
 @pytest.mark.usefixtures("slow")
 def test_FAIR1_the_runs_of_a_workspace_share_a_reading_rate_and_no_other_workspace_waits():
     flooding, other = new_id(), new_id()
-    waits = [get_reading_rate(flooding).get_pause("word ") for _ in range(12)]
+    waits = [get_reading_rate(flooding).count_chunk("word ") for _ in range(12)]
     assert waits[:10] == [0.0] * 10
     assert 0 < waits[10] < waits[11]
-    assert get_reading_rate(other).get_pause("word ") == 0.0
+    assert get_reading_rate(other).count_chunk("word ") == 0.0
 
 
 @pytest.mark.usefixtures("slow")
@@ -28,7 +28,7 @@ def test_FAIR1_the_runs_of_a_workspace_share_a_reading_rate_and_no_other_workspa
 def test_FAIR1_a_long_chunk_counts_by_its_length(text, chunks):
     paced = ReadingRate()
     number = 0
-    while not paced.get_pause(text):
+    while not paced.count_chunk(text):
         number += 1
     assert number == (chunks if chunks > 1 else 0)
 
@@ -39,13 +39,13 @@ def test_FAIR1_an_answer_that_arrives_too_fast_is_read_slower_and_completely(env
     monkeypatch.setattr(reading_rate, "BURST_CHUNKS", 10.0)
     monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 100.0)
     waits = []
-    get_pause = ReadingRate.get_pause
+    count_chunk = ReadingRate.count_chunk
 
     def noted(self, text):
-        waits.append(get_pause(self, text))
+        waits.append(count_chunk(self, text))
         return waits[-1]
 
-    monkeypatch.setattr(ReadingRate, "get_pause", noted)
+    monkeypatch.setattr(ReadingRate, "count_chunk", noted)
     tokens = [f"w{number} " for number in range(200)]
     model.script(match="go on", tokens=tokens)
     environment.post("go on")

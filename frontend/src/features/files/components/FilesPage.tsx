@@ -154,7 +154,7 @@ export function FilesPage({ workspace, me, open, onOpen, chatLink }: FilesPagePr
             key={opened.id}
             row={opened}
             workspace={workspace}
-            mayDelete={workspace.role === 'editor' || opened.uploaded_by?.id === me}
+            mayDelete={workspace.verbs.includes('delete_any_file') || opened.uploaded_by?.id === me}
             chatLink={chatLink}
             onClose={() => onOpen(null)}
           />
