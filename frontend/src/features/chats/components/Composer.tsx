@@ -22,6 +22,7 @@ import { t, useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
+import { FilePicker } from '@/ui/FilePicker'
 import { showToast } from '@/ui/toast'
 import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments, useAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
@@ -267,18 +268,7 @@ function Tools({ area, text, canSend, write, hasAgents, onSend, onFiles }: Tools
       <IconButton label={t('files.attach')} onClick={() => picker.current?.click()}>
         <Paperclip className="i" />
       </IconButton>
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        hidden
-        aria-label={t('files.attach')}
-        onChange={event => {
-          onFiles([...(event.target.files ?? [])])
-          // Choosing the same file again is a change only if the field is empty.
-          event.target.value = ''
-        }}
-      />
+      <FilePicker ref={picker} label={t('files.attach')} onFiles={onFiles} />
       <IconButton label={t('mention')} onClick={mention}>
         <AtSign className="i" />
       </IconButton>

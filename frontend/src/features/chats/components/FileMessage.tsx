@@ -1,52 +1,13 @@
 import { memo } from 'react'
 import type { FileMessageRow } from '@/api'
 import { FileCard } from '@/features/files'
-import { cx } from '@/lib/cx'
-import { useTexts } from '@/lib/language'
-import { formatTime } from '@/lib/time'
-import { Avatar } from '@/ui/Avatar'
-import { useChat } from './ChatContext'
-import messageStyles from './Message.module.css'
-import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
-
-interface FileMessageProps {
-  row: FileMessageRow
-  more: boolean
-}
+import { MessageFrame } from './MessageFrame'
 
 /** A file that somebody has shared. */
-export const FileMessage = memo(function FileMessage({ row, more }: FileMessageProps) {
-  const { findActor } = useChat()
-  const { t } = useTexts()
-  const author = findActor(row.author_id)
-  const name = author?.name ?? t('unknownPerson')
+export const FileMessage = memo(function FileMessage({ row, more }: { row: FileMessageRow; more: boolean }) {
   return (
-    <article
-      className={cx(messageStyles.msg, more && messageStyles.more)}
-      data-message={row.id}
-      tabIndex={-1}
-      aria-label={`${name}, ${formatTime(row.created_at)}`}
-      aria-describedby={getTextId(row.id)}
-    >
-      {more ? (
-        <time aria-hidden>{formatTime(row.created_at)}</time>
-      ) : (
-        <Avatar
-          id={row.author_id ?? ''}
-          name={name}
-          avatar={author?.avatar}
-          square={author?.kind === 'agent'}
-          size="l"
-        />
-      )}
-      <div className={messageStyles.c}>
-        {more ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
-        {row.reply_to ? <Quote id={row.reply_to} /> : null}
-        <div id={getTextId(row.id)}>
-          <FileCard file={row.payload} />
-        </div>
-      </div>
-      <Actions row={row} />
-    </article>
+    <MessageFrame row={row} more={more}>
+      <FileCard file={row.payload} />
+    </MessageFrame>
   )
 })

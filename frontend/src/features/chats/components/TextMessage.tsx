@@ -4,7 +4,6 @@ import type { TextMessageRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { getCodeText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
@@ -13,7 +12,8 @@ import { forget, sendAgain, type Unsent } from '../outbox'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
-import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
+import { MessageFrame } from './MessageFrame'
+import { getTextId, MessageHeader, Quote } from './MessageParts'
 import { MessageFooter } from './VersionBadge'
 
 interface TextMessageProps {
@@ -23,34 +23,12 @@ interface TextMessageProps {
 
 /** A message by a person, or the greeting of an agent. */
 export const TextMessage = memo(function TextMessage({ row, more }: TextMessageProps) {
-  const { findActor, names } = useChat()
+  const { names } = useChat()
   const { t } = useTexts()
-  const author = findActor(row.author_id)
-  const name = author?.name ?? t('unknownPerson')
-  const isAgent = author?.kind === 'agent'
   return (
-    <article
-      className={cx(messageStyles.msg, more && messageStyles.more)}
-      data-message={row.id}
-      tabIndex={-1}
-      aria-label={`${name}, ${formatTime(row.created_at)}`}
-      aria-describedby={getTextId(row.id)}
-    >
-      {more ? (
-        <time aria-hidden>{formatTime(row.created_at)}</time>
-      ) : (
-        <Avatar id={row.author_id ?? ''} name={name} avatar={author?.avatar} square={isAgent} size="l" />
-      )}
-      <div className={messageStyles.c}>
-        {more ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
-        {row.reply_to ? <Quote id={row.reply_to} /> : null}
-        <div id={getTextId(row.id)}>
-          {row.deleted ? <p className="faint">{t('deleted')}</p> : <LazyProse text={row.payload.text} names={names} />}
-        </div>
-        <MessageFooter row={row} />
-      </div>
-      <Actions row={row} />
-    </article>
+    <MessageFrame row={row} more={more} footer={<MessageFooter row={row} />}>
+      {row.deleted ? <p className="faint">{t('deleted')}</p> : <LazyProse text={row.payload.text} names={names} />}
+    </MessageFrame>
   )
 })
 

@@ -23,6 +23,7 @@ import { Button, IconButton } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { EmptyState } from '@/ui/EmptyState'
 import { SearchInput } from '@/ui/Field'
+import { FilePicker } from '@/ui/FilePicker'
 import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { Segments } from '@/ui/Segments'
@@ -66,17 +67,7 @@ export function FilesPage({ workspace, me, open, onOpen, chatLink }: FilesPagePr
             <Upload className="i s" aria-hidden />
             {t('files.upload')}
           </Button>
-          <input
-            ref={picker}
-            type="file"
-            multiple
-            hidden
-            aria-label={t('files.upload')}
-            onChange={event => {
-              upload([...(event.target.files ?? [])])
-              event.target.value = ''
-            }}
-          />
+          <FilePicker ref={picker} label={t('files.upload')} onFiles={upload} />
         </span>
       </header>
       <div className={cx(styles.columns, opened && styles.withFile)}>

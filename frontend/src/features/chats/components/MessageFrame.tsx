@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react'
+import type { FileMessageRow, TextMessageRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { formatTime } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
+import { useChat } from './ChatContext'
+import messageStyles from './Message.module.css'
+import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
+
+interface MessageFrameProps {
+  row: TextMessageRow | FileMessageRow
+  /** Whether the message before it is by the same author, so that the author is not shown again. */
+  more: boolean
+  children: ReactNode
+  footer?: ReactNode
+}
+
+/** What all messages have: the author, the time, the message that is answered, and the actions. */
+export function MessageFrame({ row, more, children, footer }: MessageFrameProps) {
+  const { findActor } = useChat()
+  const { t } = useTexts()
+  const author = findActor(row.author_id)
+  const name = author?.name ?? t('unknownPerson')
+  return (
+    <article
+      className={cx(messageStyles.msg, more && messageStyles.more)}
+      data-message={row.id}
+      tabIndex={-1}
+      aria-label={`${name}, ${formatTime(row.created_at)}`}
+      aria-describedby={getTextId(row.id)}
+    >
+      {more ? (
+        <time aria-hidden>{formatTime(row.created_at)}</time>
+      ) : (
+        <Avatar
+          id={row.author_id ?? ''}
+          name={name}
+          avatar={author?.avatar}
+          square={author?.kind === 'agent'}
+          size="l"
+        />
+      )}
+      <div className={messageStyles.c}>
+        {more ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
+        {row.reply_to ? <Quote id={row.reply_to} /> : null}
+        <div id={getTextId(row.id)}>{children}</div>
+        {footer}
+      </div>
+      <Actions row={row} />
+    </article>
+  )
+}
