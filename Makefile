@@ -64,7 +64,7 @@ chaos: dev ## the long forms of the fault tests: make chaos [SCENARIO=RUN2] [N=2
 	@echo "seed $(SEED)"
 	$(call chaos,CHAOS_REAL=1,-n 2 --dist loadfile,$(SCENARIOS))
 	$(call chaos,CHAOS_REAL=1,,$(ALONE))
-	$(call chaos,,,tests/runs/test_poison.py)
+	$(call chaos,,,tests/runs/test_isolation.py)
 	$(call chaos,,-m image,tests/image)
 	$(call chaos,FUZZ_N=200,-n 2 --dist loadfile --hypothesis-profile=chaos --hypothesis-seed=$(SEED),$(PROPERTIES))
 

@@ -97,7 +97,7 @@ class ActorAdmin(ReadOnlyAdmin):
         build_list_link(_("Drafts being edited"), "agents.draft", "lock_holder", is_person),
         build_list_link(_("Runs"), "runs.run", "agent", is_agent),
         build_list_link(_("Runs for them"), "runs.run", "on_behalf_of", is_person),
-        build_list_link(_("Model calls"), "runs.llmcall", "agent", is_agent),
+        build_list_link(_("Model calls"), "usage.llmcall", "agent", is_agent),
         build_list_link(_("Access granted to it"), "agents.agentgrant", "content_object", is_agent),
         build_list_link(_("Granted: workspaces"), "workspaces.workspacegrant", "user", is_person),
         build_list_link(_("Granted: chats"), "chats.chatgrant", "user", is_person),

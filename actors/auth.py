@@ -73,7 +73,7 @@ def parse_bearer_token(header: str) -> str | None:
 
 
 def find_token(text: str) -> ApiToken | None:
-    """Return the live token with this text, with its person, in one query.
+    """Return the valid token with this text, with its person, in one query.
 
     Return null if it is unknown, expired or revoked, or if its person may not sign in.
     """
@@ -82,9 +82,9 @@ def find_token(text: str) -> ApiToken | None:
 
 
 def find_tokens(texts: Collection[str]) -> dict[str, ApiToken]:
-    """Return the live tokens with these texts, by text, in one query."""
+    """Return the valid tokens with these texts, by text, in one query."""
     by_digest = {hash_secret(text): text for text in texts}
-    tokens = ApiToken.live.select_related("person").filter(digest__in=by_digest, person__is_active=True)
+    tokens = ApiToken.unrevoked.select_related("person").filter(digest__in=by_digest, person__is_active=True)
     return {by_digest[token.digest]: token for token in tokens if not token.has_expired}
 
 

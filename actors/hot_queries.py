@@ -14,14 +14,14 @@ def _query_person(person_id: UUID) -> QuerySet[Actor]:
     return Actor.people.filter(pk=person_id, is_active=True)
 
 
-def _query_live_token(digest: str) -> QuerySet[ApiToken]:
-    return ApiToken.live.select_related("person").filter(digest=digest, person__is_active=True)
+def _query_unrevoked_token(digest: str) -> QuerySet[ApiToken]:
+    return ApiToken.unrevoked.select_related("person").filter(digest=digest, person__is_active=True)
 
 
-def _query_live_session(key: str, at: datetime) -> QuerySet[Session]:
+def _query_valid_session(key: str, at: datetime) -> QuerySet[Session]:
     return Session.objects.filter(session_key=key, expire_date__gt=at)
 
 
 PERSON = PreparedQuery(_query_person, UUID)
-TOKEN = PreparedQuery(_query_live_token, str)
-LIVE_SESSION = PreparedQuery(_query_live_session, str, datetime)
+TOKEN = PreparedQuery(_query_unrevoked_token, str)
+VALID_SESSION = PreparedQuery(_query_valid_session, str, datetime)

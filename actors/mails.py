@@ -165,7 +165,8 @@ def send(person: Actor, mail: str, language: str, *, to: str | None = None, **fa
     Raises `OSError` if the mail server cannot be reached or refuses the mail.
     """
     to = to or person.email
-    assert to is not None
+    if to is None:
+        raise ValueError(f"The actor {person.pk} has no address.")
     texts = TEXTS[mail]
     subject, body = texts.get(person.language or language, texts["en"])
     EmailMessage(subject, body.format(**facts), to=[to]).send()

@@ -129,7 +129,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
             ("edit_draft_actor", gettext_noop("Can write a draft of this agent")),
             ("save_agent_actor", gettext_noop("Can save versions of this agent")),
             ("review_agent_actor", gettext_noop("Can review suggestions for this agent")),
-            ("rename_agent_actor", gettext_noop("Can change this agent's name and description")),
+            ("update_agent_profile_actor", gettext_noop("Can change this agent's name and description")),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="actor_kind_known"),
@@ -249,7 +249,7 @@ class TokenScope(models.TextChoices):
     READ = "read", _("Read")
 
 
-class LiveTokens(models.Manager["ApiToken"]):
+class UnrevokedTokens(models.Manager["ApiToken"]):
     """The manager of tokens that have not been revoked. They may have expired."""
 
     def get_queryset(self) -> models.QuerySet["ApiToken"]:
@@ -270,7 +270,7 @@ class ApiToken(Identified):
     revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
 
     objects = models.Manager()
-    live = LiveTokens()
+    unrevoked = UnrevokedTokens()
 
     class Meta:
         verbose_name = _("API token")

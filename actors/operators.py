@@ -11,7 +11,21 @@ from common.errors import Forbidden, Invalid
 from events import audit
 from events.publish import publish_rights_changed
 
-TABLES = ("workspaces", "actors", "chats", "files", "agents", "runs", "suggestions", "notifications", "events")
+TABLES = (
+    "workspaces",
+    "actors",
+    "tools",
+    "llm",
+    "chats",
+    "files",
+    "agents",
+    "approvals",
+    "usage",
+    "runs",
+    "suggestions",
+    "notifications",
+    "events",
+)
 
 
 class Level(models.TextChoices):

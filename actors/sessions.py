@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
 
-from actors.hot_queries import LIVE_SESSION
+from actors.hot_queries import VALID_SESSION
 from common.clock import now
 
 _KEY = re.compile(r"[a-z0-9]{8,40}")
@@ -27,7 +27,7 @@ class SessionStore(DatabaseStore):
         return self._validate_session_key(session_key) and super().exists(session_key)
 
     def _get_session_from_db(self) -> Session | None:
-        session = LIVE_SESSION.first(self.session_key, now())
+        session = VALID_SESSION.first(self.session_key, now())
         if session is None:
             self._session_key = None
         return session

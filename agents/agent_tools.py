@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from agents.permissions import AgentVerb, get_agent_for
 from agents.services import drafts
 from agents.specs.content import MAX_PROMPT
 from common.errors import AppError, Conflict, Forbidden, NotFound
@@ -26,6 +27,14 @@ class RevisePrompt(Tool):
         )
         reason: str = Field(max_length=400, description="What changes and why, in one sentence.")
 
+    def check_rights(self, ctx: ToolContext) -> None:
+        if ctx.chat_id is None or ctx.on_behalf_of is None:
+            raise ToolError("Nobody in a chat has asked for this.", final=True)
+        try:
+            get_agent_for(ctx.on_behalf_of, ctx.actor.pk, AgentVerb.SAVE)
+        except (Forbidden, NotFound) as error:
+            raise ToolError(_explain_refusal(ctx, error), final=True) from error
+
     def run(self, ctx: ToolContext, args: Args) -> str:
         if ctx.chat_id is None or ctx.on_behalf_of is None:
             raise ToolError("Nobody in a chat has asked for this.", final=True)
@@ -34,7 +43,7 @@ class RevisePrompt(Tool):
                 ctx.actor,
                 ctx.chat_id,
                 on_behalf_of=ctx.on_behalf_of,
-                authors=ctx.authors,
+                approved_by=ctx.approved_by,
                 prompt=to_storable(args.prompt),
                 reason=to_storable(args.reason),
             )
@@ -48,12 +57,11 @@ class RevisePrompt(Tool):
 
 
 def _explain_refusal(ctx: ToolContext, error: AppError) -> str:
-    """Return what the model reads if a person whose text it has read may not save the agent."""
+    """Return what the model reads if the person of the run, or the one who has approved the call, may not save the agent."""
     if ctx.actor.is_public:
         return "Nothing was changed: you are a public agent, and nobody can change you here. Say so."
     names = error.data.get("names") or [ctx.on_behalf_of.name if ctx.on_behalf_of else "Whoever asks"]
     return (
-        f"Nothing was changed: you have read words of people who may not save you ({', '.join(names[:3])}), and only editors can"
-        " have you changed. Say so, and that an editor can ask you in a chat in which only editors are and were, or write the"
-        " change in the workshop, beside this chat, where everybody can suggest it."
+        f"Nothing was changed: {', '.join(names[:3])} may not save you, and only editors can have you changed. Say so, and that an"
+        " editor can ask you, or write the change in the workshop, beside this chat, where everybody can suggest it."
     )

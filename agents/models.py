@@ -1,4 +1,4 @@
-"""The specs of agents (saved versions and applied texts), and the draft of an agent in a chat."""
+"""The specs of agents (saved versions and applied drafts), and the draft of an agent in a chat."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from events.rows import (
 
 
 class AgentSpec(Identified):
-    """The whole spec of an agent: a version, which has a `number`, or a text applied in a chat, which has none. Never changed."""
+    """The whole spec of an agent: a version, which has a `number`, or an applied draft, which has none. It never changes."""
 
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="specs")
     number = models.PositiveIntegerField(_("number"), null=True)
@@ -58,7 +58,7 @@ class AgentSpec(Identified):
 
     @property
     def version(self) -> int:
-        """The number of a saved version. Raises `ValueError` for an applied text, which has none."""
+        """The number of a saved version. Raises `ValueError` for an applied draft, which has none."""
         if self.number is None:
             raise ValueError("This spec is not a version.")
         return self.number
@@ -129,11 +129,12 @@ class AgentToolConfig(Identified):
 
 
 class Draft(Identified, VersionedRow):
-    """The draft of an agent in a chat. A chat has one live draft per agent. Saving, suggesting or discarding a draft ends it.
+    """The draft of an agent in a chat. A chat has one current draft per agent: one that has not ended.
+    Saving, suggesting or discarding a draft ends it.
 
-    `written` is the text in the editor, which has no effect. `applied` is the text that answers in the chat. The edit lock consists
-    of `lock_holder` and `lock_expires_at`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2, EDIT3).
-    `provenance` is a `Provenance` and `votes` are `VoteCount` rows, both as JSON.
+    `written` is the content in the editor, which has no effect. `applied` is the spec that answers in the chat. The edit lock
+    consists of `lock_holder` and `lock_expires_at`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2,
+    EDIT3). `provenance` is a `Provenance` and `votes` are `VoteCount` rows, both as JSON.
     """
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="drafts")
@@ -174,7 +175,7 @@ class Draft(Identified, VersionedRow):
         verbose_name_plural = _("drafts")
         constraints = [
             models.UniqueConstraint(
-                fields=["chat", "agent"], condition=Q(ended_at=None), name="one_live_draft_per_chat_and_agent"
+                fields=["chat", "agent"], condition=Q(ended_at=None), name="one_current_draft_per_chat_and_agent"
             ),
             models.CheckConstraint(
                 condition=Q(lock_holder=None, lock_expires_at=None)
@@ -212,7 +213,7 @@ class Draft(Identified, VersionedRow):
 
 
 class DraftSnapshot(Identified):
-    """The text of a draft before it was replaced by the text of another person, of a merge, of the agent or of a rebase."""
+    """The content of a draft before it was replaced by that of another person, of a merge, of the agent or of a rebase."""
 
     draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="snapshots")
     revision = models.PositiveIntegerField(_("revision"))
@@ -242,7 +243,7 @@ class LockWaiter(Identified):
     `wants_notice`: the person is notified when the lock is free. `requested_at`: when they requested the draft from the holder.
     """
 
-    draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="waiters")
+    draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="lock_waiters")
     person = models.ForeignKey("actors.Actor", verbose_name=_("person"), on_delete=models.CASCADE, related_name="+")
     wants_notice = models.BooleanField(_("wants a notice"), default=False)
     requested_at = models.DateTimeField(_("requested at"), null=True)

@@ -26,7 +26,7 @@ class AgentVerb(StrEnum):
     DISCARD_ANY = "discard_any"
     REVIEW = "review_agent"
     SAVE = "save_agent"
-    RENAME = "rename_agent"
+    UPDATE_PROFILE = "update_agent_profile"
     DELETE = "delete_agent"
 
 

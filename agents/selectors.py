@@ -17,7 +17,7 @@ from common.clock import now
 from common.errors import Code, NotFound
 from common.prepared_query import PreparedQuery
 from events.payloads import SystemPayload
-from events.rows import AgentRow, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
+from events.rows import AgentRow, AgentState, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 # --- agents -------------------------------------------------------------------------------------------------------
@@ -31,20 +31,22 @@ def list_agents(actor: Actor, workspace_id: UUID) -> QuerySet[Actor]:
 
 def build_agent_summary_rows(agents: Sequence[Actor]) -> Iterator[AgentSummaryRow]:
     """Build the rows of agents in a list, for the actor for whom they were fetched. Makes one query."""
-    working_ids = _find_working_agents([agent.pk for agent in agents])
-    return (build_agent_summary_row(agent, is_working=agent.pk in working_ids) for agent in agents)
+    states = _find_states([agent.pk for agent in agents])
+    return (build_agent_summary_row(agent, state=states.get(agent.pk, "idle")) for agent in agents)
 
 
 def get_agent_row(actor: Actor, agent_id: UUID) -> AgentRow:
     """Return the row of one agent. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    return build_agent_row(agent, is_working=agent.pk in _find_working_agents([agent.pk]))
+    return build_agent_row(agent, state=_find_states([agent.pk]).get(agent.pk, "idle"))
 
 
-def _find_working_agents(agent_ids: list[UUID]) -> set[UUID]:
-    """Return the ids of those of these agents that have a running run, in any chat."""
-    working = Actor.objects.filter(pk__in=agent_ids, runs__state="running")
-    return set(working.values_list("pk", flat=True))
+def _find_states(agent_ids: list[UUID]) -> dict[UUID, AgentState]:
+    """Return the states of those of these agents that work or wait for people, in any chat."""
+    busy = Actor.objects.filter(pk__in=agent_ids, runs__state__in=["running", "waiting_approval"])
+    states = set(busy.values_list("pk", "runs__state"))
+    waiting: dict[UUID, AgentState] = {pk: "waiting" for pk, _ in states}
+    return waiting | {pk: "working" for pk, state in states if state == "running"}
 
 
 # --- versions -----------------------------------------------------------------------------------------------------
@@ -70,9 +72,9 @@ def find_version(agent: Actor, number: int) -> AgentSpec:
 
 
 def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
-    """Return a version of an agent, or a text that is applied or has answered in a chat that the actor may see.
+    """Return a version of an agent, or a spec that is applied or has answered in a chat that the actor may see.
 
-    Raises `NotFound`, also for a text that is applied in another chat.
+    Raises `NotFound`, also for a spec that is applied in another chat.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
     chat_ids = chats_visible_to(actor).values("pk")
@@ -90,8 +92,8 @@ def diff_versions(actor: Actor, agent_id: UUID, a: int, b: int) -> DiffRow:
     return diff(find_version(agent, a).content(), find_version(agent, b).content())
 
 
-def diff_applied_text(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
-    """Compare the text that a `DRAFT_APPLIED` message is about with the text that answered before. Raises `NotFound`."""
+def diff_applied_spec(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
+    """Compare the spec that a `DRAFT_APPLIED` message is about with the one that answered before. Raises `NotFound`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     message = Message.objects.filter(pk=message_id, chat=chat, type="DRAFT_APPLIED").first()
     payload = SystemPayload.model_validate(message.payload) if message else SystemPayload()
@@ -107,7 +109,7 @@ def diff_applied_text(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
 
 
 def find_draft(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | None:
-    """Return the live draft of an agent in a chat, or null.
+    """Return the current draft of an agent in a chat, or null.
 
     `lock` locks its row, which `write_draft` updates without locking the chat.
     """
@@ -119,7 +121,7 @@ def find_draft(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | 
 
 
 def get_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> Draft:
-    """Return the live draft. Every participant of the chat may see it. Raises `NotFound` (`no_draft`)."""
+    """Return the current draft. Every participant of the chat may see it. Raises `NotFound` (`no_draft`)."""
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     draft = find_draft(chat.id, agent_id)
     if draft is None:
@@ -128,12 +130,12 @@ def get_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> Draft:
 
 
 def build_no_draft_error() -> NotFound:
-    """Build the error for a chat without a live draft of the agent."""
+    """Build the error for a chat without a current draft of the agent."""
     return NotFound("There is no draft of this agent in this chat.", code=Code.NO_DRAFT)
 
 
 def get_draft_trial(actor: Actor, chat_id: UUID, agent_id: UUID) -> DraftTrialRow:
-    """Return whether the text of the live draft is applied, and whether it has answered in the chat.
+    """Return whether the content of the current draft is applied, and whether it has answered in the chat.
 
     Raises `NotFound` (`no_draft`).
     """
@@ -146,17 +148,17 @@ def get_draft_trial(actor: Actor, chat_id: UUID, agent_id: UUID) -> DraftTrialRo
 
 
 def list_draft_snapshots(actor: Actor, chat_id: UUID, agent_id: UUID) -> QuerySet[DraftSnapshot]:
-    """Return the snapshots of the live draft. Raises `NotFound` (`no_draft`)."""
+    """Return the snapshots of the current draft. Raises `NotFound` (`no_draft`)."""
     return get_draft(actor, chat_id, agent_id).snapshots.select_related("author")
 
 
 def get_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
-    """Return the actor's row in the waitlist of the live draft, or an unsaved one if they are not in it.
+    """Return the actor's row in the waitlist of the current draft, or an unsaved one if they are not in it.
 
     Raises `NotFound` (`no_draft`).
     """
     draft = get_draft(actor, chat_id, agent_id)
-    return draft.waiters.filter(person=actor).first() or LockWaiter()
+    return draft.lock_waiters.filter(person=actor).first() or LockWaiter()
 
 
 def list_locked_drafts(actor: Actor, workspace_id: UUID) -> QuerySet[Draft]:

@@ -19,7 +19,7 @@ from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
 from config.asgi import build_environ
-from suggestions.services import suggest_text
+from suggestions.services import suggest_spec
 from tests.people import make_agent, make_person
 from tests.realtime.tab import create_session_key
 from workspaces import services as workspaces
@@ -68,7 +68,7 @@ def _create_suggestions(chat: Chat, editor: Actor, suggester: Actor, agent: Acto
     """Create fifty suggestions, with a notification of each for the editor, for an agent with thirty versions."""
     for number in range(50):
         content = SpecContent(prompt=f"Answer in at most {number} words.\n" + "Be kind. " * 100)
-        suggest_text(suggester, chat.id, agent.id, id=uuid4(), content=content, base_version=1)
+        suggest_spec(suggester, chat.id, agent.id, id=uuid4(), content=content, base_version=1)
     names = {"actor": editor, "chat_id": chat.id, "agent_id": agent.id}
     for number in range(1, 30):
         draft = drafts.claim_draft(**names)

@@ -31,9 +31,10 @@ class ChatVerb(StrEnum):
     STOP_OWN_RUN = "stop_own_run"
     STOP_ANY_RUN = "stop_run"
     RETRY_RUN = "retry_run"
+    DECIDE_ANY_APPROVAL = "decide_approval"
 
 
-PARTICIPANT_VERBS = frozenset(ChatVerb) - {ChatVerb.STOP_ANY_RUN}
+PARTICIPANT_VERBS = frozenset(ChatVerb) - {ChatVerb.STOP_ANY_RUN, ChatVerb.DECIDE_ANY_APPROVAL}
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(ChatVerb),
     Role.SUGGESTER.value: PARTICIPANT_VERBS,

@@ -51,7 +51,10 @@ class Code(StrEnum):
     # models and runs
     HOST_REFUSED = "host_refused"
     MODEL_UNUSABLE = "model_unusable"
+    LLM_PROFILE_UNUSABLE = "llm_profile_unusable"
+    BUDGET_USED_UP = "budget_used_up"
     RUN_ENDED = "run_ended"
+    APPROVAL_DECIDED = "approval_decided"
     STILL_PUBLIC = "still_public"
 
 
@@ -107,7 +110,7 @@ class Conflict(AppError):
     default_code = Code.STALE_REVISION
 
 
-def build_id_taken_error(what: str) -> Conflict:
+def build_duplicate_id_error(what: str) -> Conflict:
     """Return the error for an id from the client that another object already has (MSG1)."""
     return Conflict(f"Another {what} already has this id.", code=Code.ID_TAKEN, hints=["Make a new id."])
 

@@ -17,7 +17,7 @@ from common.errors import Unavailable
 
 MAX_REDIRECTS = 5
 DEFAULT_TIMEOUT_SECONDS = 30.0
-_REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECTS = (301, 302, 303, 307, 308)
 # The headers that are also sent to another origin: they identify no one.
 _CROSS_ORIGIN_HEADERS = frozenset({"accept", "accept-encoding", "accept-language"})
 
@@ -52,7 +52,7 @@ async def open_url(
     except TimeoutError as error:
         raise FetchFailed(f"The server did not answer in time ({seconds:g} s).") from error
     except aiohttp.ClientError as error:
-        raise _build_failure(error) from error
+        raise build_failure(error) from error
 
 
 async def _follow_redirects(
@@ -63,7 +63,7 @@ async def _follow_redirects(
             target.url, headers={"Accept-Encoding": "gzip, deflate"} | headers, allow_redirects=False
         )
         location = response.headers.get("Location", "")
-        if response.status not in _REDIRECTS or not location:
+        if response.status not in REDIRECTS or not location:
             return response
         response.close()
         next_target = _check_redirect(target, location, allow_private)
@@ -80,7 +80,8 @@ def _check_redirect(target: Target, location: str, allow_private: frozenset[str]
     return next_target
 
 
-def _build_failure(error: aiohttp.ClientError) -> FetchFailed:
+def build_failure(error: aiohttp.ClientError) -> FetchFailed:
+    """Return the failure of a request, without details that name another server."""
     match error:
         case aiohttp.ClientConnectorDNSError() if error.os_error.errno == socket.EAI_AGAIN:
             return FetchFailed(f"The name {error.host} could not be looked up in time.")

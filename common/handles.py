@@ -35,8 +35,8 @@ def normalize_handle(text: str) -> str:
     return text.strip().removeprefix("@").lower()
 
 
-def claim_handle(handle: str, existing: QuerySet[Any]) -> str:
-    """Return a chosen handle as it is stored, and lock it until the caller's transaction ends.
+def check_handle(handle: str, existing: QuerySet[Any]) -> str:
+    """Check that a chosen handle is valid and free, return it as it is stored, and lock it until the caller's transaction ends.
 
     Call it before chats are locked. Raises `Invalid` if the text cannot be a handle, and `Conflict` (`handle_taken`) if one of
     the `existing` rows has it or it is reserved.

@@ -16,7 +16,7 @@ PATTERNS = (
 MIN_SECRET_LENGTH = 8
 MAX_HIDDEN_SECRETS = 4096
 
-_live: OrderedDict[str, None] = OrderedDict()
+_secrets: OrderedDict[str, None] = OrderedDict()
 _lock = Lock()
 
 
@@ -25,16 +25,16 @@ def hide_secret(value: str) -> None:
     if len(value) < MIN_SECRET_LENGTH:
         return
     with _lock:
-        _live[value] = None
-        _live.move_to_end(value)
-        if len(_live) > MAX_HIDDEN_SECRETS:
-            _live.popitem(last=False)
+        _secrets[value] = None
+        _secrets.move_to_end(value)
+        if len(_secrets) > MAX_HIDDEN_SECRETS:
+            _secrets.popitem(last=False)
 
 
 def scrub(text: str) -> str:
     """Return the text without the secrets of `hide_secret`, and without what looks like a secret."""
     with _lock:
-        found = [value for value in _live if value in text]
+        found = [value for value in _secrets if value in text]
     # Longest first: a secret may be the beginning of another.
     for value in sorted(found, key=len, reverse=True):
         text = text.replace(value, MASK)

@@ -102,7 +102,7 @@ def is_alive(pid: int) -> bool:
 
 
 def list_processes_in(folder: Path) -> list[int]:
-    """Return the ids of live processes whose working directory is `folder`, such as those of a PostgreSQL in its data folder."""
+    """Return the ids of running processes whose working directory is `folder`, such as those of a PostgreSQL in its data folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:

@@ -92,15 +92,19 @@ def build_query_parameters(model: type[BaseModel]) -> list[OpenApiParameter]:
     """Return the parameters of a query string for the OpenAPI schema."""
     schema = model.model_json_schema()
     required = schema.get("required", ())
+    components = schema.get("$defs", {})
     return [
-        OpenApiParameter(name, _to_parameter_schema(field), required=name in required)
+        OpenApiParameter(name, _to_parameter_schema(field, components), required=name in required)
         for name, field in schema["properties"].items()
     ]
 
 
-def _to_parameter_schema(field: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of a field without its title, and without null, which a query string cannot contain."""
+def _to_parameter_schema(field: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a field without its title, without null, which a query string cannot contain, and with the
+    component that it refers to."""
     [kind] = [one for one in field.pop("anyOf", [{}]) if one != {"type": "null"}]
+    if "$ref" in kind:
+        kind = components[kind["$ref"].removeprefix("#/$defs/")]
     return {key: value for key, value in {**field, **kind}.items() if key != "title" and value is not None}
 
 

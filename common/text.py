@@ -38,6 +38,20 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Mn", "Me", "Zl", "Zp", "Zs"})
 
 
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+
+
+def remove_invisible(text: str) -> str:
+    """Return the text without control, format and unassigned characters, so that a reader sees all that a model reads.
+
+    Line breaks and tabs are kept. Emoji that are joined by a format character fall apart.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n")
+    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) not in _HIDDEN_CATEGORIES)
+
+
 def normalize_name(text: str) -> str:
     """Return a name or title as one line without bidirectional controls, so that it can be shown beside other text. Return the
     empty string if no character of it is visible."""

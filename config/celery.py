@@ -42,7 +42,7 @@ class RunEngine(bootsteps.StartStopStep):
 
         refuse_to_serve_unsafely()
         limit_resolver()
-        self._engine = importlib.import_module("runs.worker.engine").start_engine()
+        self._engine = importlib.import_module("worker.engine").start_engine()
         self._probes = ProbeResponder(is_healthy=lambda: self._engine.is_healthy)
         self._probes.start()
         self._watchdog = Watchdog(settings.WORKER_DISCONNECTED_AFTER, exit_process=self._exit)

@@ -18,6 +18,11 @@ LISTENERS: dict[str, list[str]] = {
         "runs.services.comparisons.close_comparisons",
         "suggestions.services.listeners.update_suggestions_of_draft",
     ],
+    "approvals.hooks.approvals_asked": ["notifications.services.listeners.notify_approvals_asked"],
+    "approvals.hooks.approvals_decided": [
+        "runs.services.waiting.queue_decided_run",
+        "notifications.services.reading.mark_approvals_read",
+    ],
     "runs.hooks.job_ended": ["suggestions.services.listeners.finish_summary_or_merge"],
     "agents.hooks.lock_lost": ["notifications.services.listeners.notify_lock_lost"],
     "agents.hooks.draft_requested": ["notifications.services.listeners.notify_draft_requested"],
@@ -25,6 +30,7 @@ LISTENERS: dict[str, list[str]] = {
     "agents.hooks.draft_unlocked": ["notifications.services.listeners.notify_draft_unlocked"],
     "suggestions.hooks.suggestion_changed": ["notifications.services.listeners.notify_suggestion_changed"],
     "suggestions.hooks.merge_ended": ["notifications.services.listeners.notify_merge_ended"],
+    "usage.hooks.budget_warning": ["notifications.services.listeners.notify_budget_warning"],
     "chats.hooks.actor_left": [
         "agents.services.listeners.end_drafts_of_leaver",
         "runs.services.runs.stop_runs_of_leaver",

@@ -66,6 +66,8 @@ WEB_SEARCH = {
     "url": env.str("WEB_SEARCH_URL", default=""),
     "key": env.str("WEB_SEARCH_KEY", default=""),
 }
+# Calls of workspace tools that one worker process makes at the same time, for all its runs.
+TOOL_CALLS_AT_ONCE = env.int("TOOL_CALLS_AT_ONCE", default=64)
 # A service of the operator that merges suggestions (docs/operations.md). Empty: the merge agent merges them.
 MERGE_SERVICE = {"url": env.str("MERGE_SERVICE_URL", default=""), "secret": env.str("MERGE_SERVICE_SECRET", default="")}
 
@@ -98,7 +100,10 @@ INSTALLED_APPS = [
     "files",
     "llm",
     "agents",
+    "approvals",
+    "usage",
     "runs",
+    "worker",
     "suggestions",
     "notifications",
     "realtime",
@@ -136,11 +141,11 @@ TEMPLATES = [
 
 # --- servers --------------------------------------------------------------------------------------------------
 
-# Database connections of one process: `DATABASE_POOL` for requests or runs, `LIVE_THREADS` for sockets, or for a worker's tools,
+# Database connections of one process: `DATABASE_POOL` for requests or runs, `SOCKET_THREADS` for sockets, or for a worker's tools,
 # heartbeat and sweeper.
 DATABASE_POOL = env.int("DATABASE_POOL", default=8)
-LIVE_THREADS = 4
-MAX_CONNECTIONS = DATABASE_POOL + LIVE_THREADS
+SOCKET_THREADS = 4
+MAX_CONNECTIONS = DATABASE_POOL + SOCKET_THREADS
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://atelier@localhost/atelier")
     | {
@@ -166,22 +171,20 @@ if REDIS_PASSWORD := env.str("REDIS_PASSWORD", default=""):
     REDIS_URL = _url._replace(netloc=f"{_user.partition(':')[0]}:{quote(REDIS_PASSWORD, safe='')}@{_host}").geturl()
 # Where the content of files is kept: a folder, or a bucket of an S3-compatible service.
 FILES_BUCKET = env.str("FILES_S3_BUCKET", default="")
+FILES_S3_OPTIONS: dict[str, Any] = {
+    "bucket_name": FILES_BUCKET,
+    "endpoint_url": env.str("FILES_S3_ENDPOINT", default="") or None,
+    "region_name": env.str("FILES_S3_REGION", default="") or None,
+    "access_key": env.str("FILES_S3_ACCESS_KEY", default="") or None,
+    "secret_key": env.str("FILES_S3_SECRET_KEY", default="") or None,
+    "addressing_style": env.str("FILES_S3_ADDRESSING", default="path"),
+    "signature_version": "s3v4",
+    "file_overwrite": False,
+    "default_acl": None,
+}
 STORAGES: dict[str, dict[str, Any]] = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "files": {
-        "BACKEND": "storages.backends.s3.S3Storage",
-        "OPTIONS": {
-            "bucket_name": FILES_BUCKET,
-            "endpoint_url": env.str("FILES_S3_ENDPOINT", default="") or None,
-            "region_name": env.str("FILES_S3_REGION", default="") or None,
-            "access_key": env.str("FILES_S3_ACCESS_KEY", default="") or None,
-            "secret_key": env.str("FILES_S3_SECRET_KEY", default="") or None,
-            "addressing_style": env.str("FILES_S3_ADDRESSING", default="path"),
-            "signature_version": "s3v4",
-            "file_overwrite": False,
-            "default_acl": None,
-        },
-    }
+    "files": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": FILES_S3_OPTIONS}
     if FILES_BUCKET
     else {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -205,7 +208,7 @@ CHANNEL_LAYERS = {
         # The default of redis-py 8 closes idle sockets after 5 s.
         "CONFIG": {
             "hosts": [{"address": REDIS_URL, "max_connections": 4000, "socket_timeout": None}],
-            "prefix": "live",
+            "prefix": "realtime",
         },
     }
 }
@@ -220,7 +223,7 @@ CACHES = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "work"
-CELERY_TASK_ROUTES = {"runs.tasks.run_agent": {"queue": "runs"}}
+CELERY_TASK_ROUTES = {"worker.tasks.run_agent": {"queue": "runs"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no limit, since runs continue without the broker
@@ -228,6 +231,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Without `ack_emulation` a worker keeps the tasks that it has received in its memory only, which saves three Redis calls per run.
 # A killed worker loses tasks that it has not started: runs are found in PostgreSQL, and people request a lost mail again.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"ack_emulation": False, "socket_keepalive": True, "health_check_interval": 10}
+# Hours after which a call that waits for a person counts as refused.
+APPROVAL_HOURS = env.float("APPROVAL_HOURS", default=24.0)
 # The most runs that one worker process executes at once; the others wait in PostgreSQL.
 RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
 # The most of them for one workspace and for one person. Neither may have more runs than there are free slots (docs/security.md).
@@ -257,10 +262,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-ACCOUNT_ADAPTER = "actors.signup.AccountAdapter"
+ACCOUNT_ADAPTER = "actors.account_adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_SIGNUP_FORM_CLASS = "actors.signup.SignupForm"
+ACCOUNT_SIGNUP_FORM_CLASS = "actors.account_adapter.SignupForm"
 # If mail can be sent, people confirm the address of a new account before they sign in for the first time.
 ACCOUNT_EMAIL_VERIFICATION = env.str(
     "ACCOUNT_EMAIL_VERIFICATION", default="mandatory" if env.str("EMAIL_URL", default="") else "none"
@@ -375,6 +380,8 @@ QUOTAS = {
     "chats": _quota("CHATS", 5000),  # made by one person in one workspace
     "links": _quota("LINKS", 100),  # valid ones into one chat
     "files": _quota("FILES", 20_000),  # of one workspace
+    "tool_servers": _quota("TOOL_SERVERS", 50),  # of one workspace
+    "workspace_tools": _quota("WORKSPACE_TOOLS", 500),  # of one workspace
     "suggestions": _quota("SUGGESTIONS", 500),  # open ones of one person in one workspace
 }
 REST_FRAMEWORK = {
@@ -429,6 +436,9 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        # What it logs of a server reaches us as an error, and a hostile server decides how much it is.
+        "mcp": {"level": "CRITICAL"},
         "uvicorn.sockets": {"level": "WARNING"},
         "LiteLLM": {"level": "WARNING"},
         # It logs a lost Redis once a second, with a traceback; the hub logs it once.

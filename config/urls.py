@@ -6,7 +6,21 @@ from django.urls import include, path, re_path
 from config.api_docs import api_docs
 from config.web_app import web_app
 
-API = ("actors", "workspaces", "llm", "chats", "files", "agents", "runs", "suggestions", "notifications", "realtime")
+API = (
+    "actors",
+    "workspaces",
+    "llm",
+    "tools",
+    "chats",
+    "files",
+    "agents",
+    "approvals",
+    "usage",
+    "runs",
+    "suggestions",
+    "notifications",
+    "realtime",
+)
 
 urlpatterns = [
     path("admin/", admin.site.urls),

@@ -59,9 +59,8 @@ class Changes(Row):
     rows: list[AnyRow]
 
 
-class Partial(Row):
-    """The text so far of a part of a streamed message, for a client that subscribes during the stream. `row_id` is the
-    id of the durable row that follows."""
+class StreamedPart(Row):
+    """The fields that `Partial` and `Delta` share."""
 
     message_id: UUID
     row_id: UUID
@@ -75,11 +74,16 @@ class Partial(Row):
     text: str
 
 
+class Partial(StreamedPart):
+    """The text so far of a part of a streamed message, for a client that subscribes during the stream. `row_id` is the
+    id of the durable row that follows."""
+
+
 class Subscribed(Row):
     """The answer to `subscribe`. `snapshot` true: the rows replace those of the client; false: they are the changes since
     the client's version.
 
-    `rows` always include the chat, its participants, live drafts and active runs. They also include messages: the newest page in
+    `rows` always include the chat, its participants, current drafts and active runs. They also include messages: the newest page in
     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
     """
 
@@ -93,7 +97,7 @@ class Subscribed(Row):
     present: list[UUID] = []
 
 
-class Delta(Row):
+class Delta(StreamedPart):
     """The next text of a part of a streamed message. `offset`: how many characters (code points) of the part came before.
     `row_id` is the id of the durable row that follows.
 
@@ -103,17 +107,7 @@ class Delta(Row):
 
     type: Literal["delta"] = "delta"
     topic: str
-    message_id: UUID
-    row_id: UUID
-    run_id: UUID
-    agent_id: UUID
-    attempt: int
-    part: Literal["text", "thinking", "arguments"]
-    index: int = 0
-    call_id: str | None = None
-    name: str | None = None
     offset: int
-    text: str
 
 
 class Typing(Row):
@@ -145,7 +139,18 @@ class DraftText(Row):
 
 
 ListName = Literal[
-    "chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications", "drafts", "files"
+    "chats",
+    "agents",
+    "members",
+    "workspace",
+    "model",
+    "me",
+    "suggestions",
+    "notifications",
+    "drafts",
+    "files",
+    "tools",
+    "budgets",
 ]
 """The lists that `ListChanged` can name."""
 
@@ -177,11 +182,13 @@ class Progress(Row):
 
 
 class AgentStates(Row):
-    """The agents of a workspace that started or stopped working, on its topic: their `state`, as in the list of agents."""
+    """The agents of a workspace that started or stopped working or waiting for people, on its topic: their `state`, as in the list
+    of agents."""
 
     type: Literal["agent_states"] = "agent_states"
     topic: str
     working: list[UUID] = []
+    waiting: list[UUID] = []
     idle: list[UUID] = []
 
 

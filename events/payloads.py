@@ -1,8 +1,11 @@
 """The payload of each type of message. A payload is validated when it is built, before it is written."""
 
+from datetime import datetime
 from typing import Any, Literal, get_args
 from uuid import UUID
 
+from django.db import models
+from django.utils.translation import gettext_lazy as _
 from pydantic import ConfigDict, Field
 
 from common.request_types import NOT_BLANK
@@ -30,14 +33,31 @@ class Payload(Row):
     model_config = ConfigDict(json_schema_extra=_leave_out_null_defaults)
 
 
-PaidBy = Literal["workspace", "system", "demo"]
-"""Whose key pays for a request to a model."""
+PaidBy = Literal["person", "workspace", "system", "demo"]
+"""Whose key pays for a request to a model: that of the person whom the run works for, of the workspace, of the operator."""
+PayerReason = Literal[
+    "system_required",
+    "llm_profile",
+    "no_person",
+    "llm_profiles_off",
+    "llm_profiles_off_here",
+    "no_llm_profile",
+    "provider_not_allowed",
+    "other_model",
+]
+"""Why the person's own model (`LLMProfile`) is used (`llm_profile`) or not, in the order in which it is decided.
+
+`system_required`: the operator requires the model of the installation. `no_person`: the run works for nobody.
+`llm_profiles_off`, `provider_not_allowed`: by the operator. `llm_profiles_off_here`: by the workspace. `other_model`: the
+version names another model.
+"""
 
 
 class Stamp(Payload):
     """The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
 
-    `compared` is the id of the comparison that the answer is one `side` of.
+    `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
+    answer is one `side` of.
     """
 
     spec_id: UUID
@@ -50,6 +70,9 @@ class Stamp(Payload):
     output_tokens: int | None = None
     cost_micro: int | None = None
     paid_by: PaidBy | None = None
+    payer_id: UUID | None = None
+    payer_name: str | None = None
+    payer_reason: PayerReason | None = None
     compared: UUID | None = None
     side: Literal["production", "draft"] | None = None
 
@@ -70,20 +93,31 @@ class TextPayload(Payload):
     answers: UUID | None = None
 
 
-FileKind = Literal["image", "pdf", "document", "slides", "sheet", "text", "other"]
-FileState = Literal["waiting", "ready", "failed"]
+class FileKind(models.TextChoices):
+    """The kind of a file, which is recognised by its content."""
+
+    IMAGE = "image", _("image")
+    PDF = "pdf", _("PDF")
+    DOCUMENT = "document", _("document")
+    SLIDES = "slides", _("slides")
+    SHEET = "sheet", _("spreadsheet")
+    TEXT = "text", _("text")
+    OTHER = "other", _("other")
 
 
-class FilePayload(Payload):
-    """A file that was shared in the chat; its id is the message's. `size` is in bytes.
+class FileState(models.TextChoices):
+    """The state of reading a file: its text, its size in pixels and its number of pages."""
 
-    `state` is that of reading its text, its size in pixels and its number of pages. `answers` is the message that started the
-    run whose agent wrote the file.
-    """
+    WAITING = "waiting", _("waiting")
+    READY = "ready", _("ready")
+    FAILED = "failed", _("failed")
 
-    file_id: UUID
+
+class FileFacts(Row):
+    """What clients show of a file. `size` is in bytes, `width` and `height` in pixels."""
+
     name: str
-    file_kind: FileKind
+    kind: FileKind
     content_type: str
     size: int
     width: int | None = None
@@ -91,8 +125,17 @@ class FilePayload(Payload):
     pages: int | None = None
     has_thumbnail: bool = False
     state: FileState
+
+
+class FilePayload(FileFacts, Payload):
+    """A file that was shared in the chat; its id is the message's. `size` is in bytes, `width` and `height` in pixels.
+
+    `answers` is the message that started the run whose agent wrote the file.
+    """
+
+    file_id: UUID
     is_deleted: bool = False
-    wake: Literal["auto", "nobody"] = "auto"
+    wake: MessageWake = "auto"
     answers: UUID | None = None
 
 
@@ -132,7 +175,7 @@ class WebPageData(Payload):
 
 
 class SearchHit(Payload):
-    """A page that a search found. `text` is an excerpt."""
+    """A page that a search found. `title` is its address if it has none; `text` is an excerpt."""
 
     title: str
     url: str
@@ -148,7 +191,39 @@ class SearchResultsData(Payload):
     results: list[SearchHit]
 
 
-ToolData = WebPageData | SearchResultsData
+class HttpResponseData(Payload):
+    """The answer of a workspace tool's server. `path` is the template, without arguments. `is_cut`: the answer is longer."""
+
+    kind: Literal["http_response"] = "http_response"
+    server: str
+    method: str
+    path: str
+    status: int
+    content_type: str
+    text: str
+    is_cut: bool = False
+
+
+class FoundMessage(Payload):
+    """A message that a search found. `text` is an excerpt."""
+
+    message_id: UUID
+    chat_id: UUID
+    chat_title: str
+    author: str
+    text: str
+    created_at: datetime
+
+
+class FoundMessagesData(Payload):
+    """The messages that a search of chats found, the newest first."""
+
+    kind: Literal["found_messages"] = "found_messages"
+    query: str
+    messages: list[FoundMessage]
+
+
+ToolData = HttpResponseData | WebPageData | SearchResultsData | FoundMessagesData
 """The data of a tool result that the web app draws in its place."""
 
 
@@ -163,11 +238,48 @@ class ToolResponsePayload(Payload):
     data: ToolData | None = None
 
 
+class BudgetScope(models.TextChoices):
+    """Whose calls a budget limits: those of the workspace, of a person, of an agent, or of a run with all that it starts."""
+
+    WORKSPACE = "workspace", _("workspace")
+    PERSON = "person", _("person")
+    AGENT = "agent", _("agent")
+    RUN_TREE = "run_tree", _("run with its sub-runs")
+
+
+class BudgetPeriod(models.TextChoices):
+    """How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace."""
+
+    DAY = "day", _("day")
+    MONTH = "month", _("month")
+    RUN = "run", _("run")
+
+
+class BudgetRefusal(Payload):
+    """The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
+
+    `needed_micro`: the most that the call could have cost; `ends_at`: when the budget begins again, null for that of a run.
+    """
+
+    budget_id: UUID
+    scope: BudgetScope
+    period: BudgetPeriod
+    subject_name: str = ""
+    limit_micro: int
+    spent_micro: int
+    needed_micro: int
+    ends_at: datetime | None = None
+    time_zone: str = ""
+
+
 class SystemPayload(Payload):
     """An event in the chat: its actor, action and object.
 
     The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
     agent that acted for the actor. A model writes `summary` later.
+
+    `payer_name`: the person whose own model failed, for a run that failed for this reason.
+    `budget`: the budget that ended the run.
 
     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
@@ -189,6 +301,8 @@ class SystemPayload(Payload):
     # When a person joins: the agent that answers only when mentioned from now on.
     wake_id: UUID | None = None
     wake_name: str = ""
+    payer_name: str = ""
+    budget: BudgetRefusal | None = None
     summary: str = ""
     summary_state: Literal["pending", "ready", "failed"] | None = None
     spec_id: UUID | None = None
@@ -231,6 +345,71 @@ class ComparisonPayload(Payload):
     ended: bool = False
 
 
+ApprovalReason = Literal["policy", "others", "outside"]
+"""Why a call waits for a person: the policy of its tool (`policy`), or because the run has read texts of other people or agents
+(`others`), or texts from outside the workspace, such as pages and files (`outside`)."""
+ApprovalDecision = Literal["approved", "approved_for_run", "refused", "answered", "expired", "stopped"]
+"""What came of an approval. `approved_for_run`: further calls of the same tool in this run are approved, too. `answered`: a
+question. `stopped`: the run ended before."""
+
+MAX_QUESTION = 500
+MAX_CHOICES = 6
+MAX_LABEL = 100
+MAX_CHOICE_DESCRIPTION = 200
+MAX_NOTE = 500
+"""Characters of the words that a person adds to a refusal."""
+MAX_ANSWER = 4_000
+"""Characters of an answer to a question of an agent."""
+
+
+class QuestionChoice(Payload):
+    label: str = Field(min_length=1, max_length=MAX_LABEL)
+    description: str = Field(default="", max_length=MAX_CHOICE_DESCRIPTION)
+
+
+class Question(Payload):
+    """A question of an agent to a person: one of the choices or, if that is allowed, any text answers it."""
+
+    text: str = Field(min_length=1, max_length=MAX_QUESTION)
+    choices: list[QuestionChoice] = Field(default=[], max_length=MAX_CHOICES)
+    allow_free_answer: bool = True
+
+
+class ApprovalAskedPayload(Payload):
+    """A run waits for a decision about one of its calls. The message has the id of the approval.
+
+    `target_id` is the agent, `person_id` the person whom the run works for. `arguments` is the model's own JSON text, which is data
+    and never markup. A question has a `question` and no `reason`.
+    """
+
+    call_id: str
+    tool: str
+    arguments: str
+    reason: ApprovalReason | None = None
+    question: Question | None = None
+    target_id: UUID
+    target_name: str
+    person_id: UUID | None = None
+    person_name: str = ""
+    expires_at: datetime
+
+
+class ApprovalDecidedPayload(Payload):
+    """What came of an approval, and by whom; no actor if it expired. `arguments`: those of the decision, if they were edited."""
+
+    approval_id: UUID
+    call_id: str
+    tool: str
+    decision: ApprovalDecision
+    actor_id: UUID | None = None
+    actor_name: str = ""
+    target_id: UUID
+    target_name: str
+    note: str = Field(default="", max_length=MAX_NOTE)
+    answer: str = Field(default="", max_length=MAX_ANSWER)
+    arguments: str | None = None
+
+
 SystemMessageType = Literal[
     # A participant was added to the chat, and left it or was removed. Stored rows have these names.
     "MEMBER_JOINED",
@@ -257,6 +436,8 @@ PAYLOADS: dict[str, type[Payload]] = {
     "TOOL_CALL": ToolCallPayload,
     "TOOL_RESPONSE": ToolResponsePayload,
     "COMPARISON": ComparisonPayload,
+    "APPROVAL_ASKED": ApprovalAskedPayload,
+    "APPROVAL_DECIDED": ApprovalDecidedPayload,
     **dict.fromkeys(get_args(SystemMessageType), SystemPayload),
 }
 """The payload class of each type of message."""

@@ -101,7 +101,7 @@ def publish_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> N
 def publish_rights_changed(actor_id: UUID) -> None:
     """Make every hub check this person's rights again, on commit, and end subscriptions that are no longer allowed (SEC5).
 
-    Services call it when a person leaves or is removed from a chat or workspace, signs out or is deactivated.
+    Services call it whenever a session, a token or a right of the person may have ended or changed.
     """
     _send_on_commit(_serialize(RIGHTS_GROUP, {"type": "rights", "actor": str(actor_id)}))
 

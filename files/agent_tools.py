@@ -2,10 +2,13 @@
 
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Greatest, StrIndex, Substr, Upper
 from pydantic import Field
 
+from chats.models import Chat
 from common.text import to_storable
+from events.payloads import FileState
 from files import services as files
 from files.models import File
 from files.permissions import FileVerb, get_file_for
@@ -20,16 +23,16 @@ CONTEXT_CHARACTERS = 120
 MAX_MATCHES = 20
 
 
-def find_readable_files(ctx: ToolContext) -> QuerySet[File]:
+def list_readable_files(ctx: ToolContext) -> QuerySet[File]:
     """Return the files of this chat and of its workspace, the newest first. Raises `ToolError` outside a chat."""
     if ctx.chat_id is None:
         raise ToolError("There are no files here.", final=True)
     in_chat = Q(chat=ctx.chat_id, posted_at__isnull=False)
-    of_workspace = Q(chat=None, workspace__chats=ctx.chat_id)
+    of_workspace = Q(chat=None, workspace__in=Chat.objects.filter(pk=ctx.chat_id).values("workspace"))
     return File.objects.filter(in_chat | of_workspace, deleted_at=None).order_by("-created_at")
 
 
-def describe(file: File) -> str:
+def describe_file(file: File) -> str:
     pages = f", {file.pages} pages" if file.pages else ""
     pixels = f", {file.width}×{file.height} pixels" if file.width else ""
     place = "this chat" if file.chat_id else "the workspace"
@@ -47,11 +50,11 @@ class ListFiles(Tool):
         name_contains: str = Field(default="", max_length=100, description="Only files whose name contains this.")
 
     def run(self, ctx: ToolContext, args: Args) -> str:
-        found = find_readable_files(ctx)
+        found = list_readable_files(ctx)
         if args.name_contains:
             found = found.filter(name__icontains=to_storable(args.name_contains))
         listed = list(found.defer("text")[: MAX_LISTED + 1])
-        lines = [describe(file) for file in listed[:MAX_LISTED]]
+        lines = [describe_file(file) for file in listed[:MAX_LISTED]]
         if len(listed) > MAX_LISTED:
             lines.append("There are more. Name a part of the file's name.")
         return "\n".join(lines) or "There are no such files."
@@ -70,9 +73,9 @@ class ReadFile(Tool):
 
     def run(self, ctx: ToolContext, args: Args) -> str:
         file = get_tool_file(ctx, args.file_id)
-        if file.state == "waiting":
+        if file.state == FileState.WAITING:
             raise ToolError("The file is still being read. Try again in a few seconds.")
-        if file.state == "failed":
+        if file.state == FileState.FAILED:
             raise ToolError("The file cannot be read: it is damaged, encrypted or too large.", final=True)
         if not file.text:
             raise ToolError(f"There is no text in this file; its kind is: {file.get_kind_display()}.", final=True)
@@ -97,13 +100,16 @@ class SearchFiles(Tool):
 
     def run(self, ctx: ToolContext, args: Args) -> str:
         wanted = to_storable(args.text)
-        lines: list[str] = []
-        for file in find_readable_files(ctx).filter(text__icontains=wanted)[:MAX_MATCHES]:
-            # `lower` may change the length of a text; the position is then a little off, which is enough to read on.
-            at = max(0, file.text.lower().find(wanted.lower()))
-            start = max(0, at - CONTEXT_CHARACTERS)
-            excerpt = " ".join(file.text[start : at + len(wanted) + CONTEXT_CHARACTERS].split())
-            lines.append(f"{describe(file)}\n  at character {at:,}: …{excerpt}…")
+        # Texts are long, so the database finds the place and sends only the excerpt. `upper` may change the length of a text: the
+        # place is then a little off, which is enough to read on.
+        place = StrIndex(Upper("text"), Upper(Value(wanted)))
+        start = Greatest(F("place") - CONTEXT_CHARACTERS, 1)
+        excerpt = Substr("text", start, F("place") - start + len(wanted) + CONTEXT_CHARACTERS)
+        found = list_readable_files(ctx).defer("text").annotate(place=place).filter(place__gt=0)
+        lines = [
+            f"{describe_file(file)}\n  at character {file.place - 1:,}: …{' '.join(file.excerpt.split())}…"
+            for file in found.annotate(excerpt=excerpt)[:MAX_MATCHES]
+        ]
         return "\n".join(lines) or "No file contains this."
 
 
@@ -140,6 +146,6 @@ def get_tool_file(ctx: ToolContext, file_id: str) -> File:
     except ValueError:
         raise ToolError("This is not the id of a file. List the files first.", final=True) from None
     file = get_file_for(ctx.actor, id, FileVerb.SEE, on_behalf_of=ctx.on_behalf_of)
-    if not find_readable_files(ctx).filter(pk=file.pk).exists():
+    if not list_readable_files(ctx).filter(pk=file.pk).exists():
         raise ToolError("This file is not in this chat or its workspace.", final=True)
     return file

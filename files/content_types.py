@@ -10,14 +10,14 @@ from events.payloads import FileKind
 HEAD_BYTES = 8192
 
 KNOWN_TYPES: dict[str, FileKind] = {
-    "image/jpeg": "image",
-    "image/png": "image",
-    "image/webp": "image",
-    "image/gif": "image",
-    "application/pdf": "pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "document",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slides",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
+    "image/jpeg": FileKind.IMAGE,
+    "image/png": FileKind.IMAGE,
+    "image/webp": FileKind.IMAGE,
+    "image/gif": FileKind.IMAGE,
+    "application/pdf": FileKind.PDF,
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": FileKind.DOCUMENT,
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": FileKind.SLIDES,
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": FileKind.SHEET,
 }
 """The types that are recognised by their content, and their kinds. Everything else is text or `application/octet-stream`."""
 
@@ -34,8 +34,8 @@ def identify_content(content: IO[bytes], name: str) -> tuple[FileKind, str]:
         return KNOWN_TYPES[guess.mime], guess.mime
     if guess is None and is_text(head):
         extension = posixpath.splitext(name)[1].lower()
-        return "text", TEXT_TYPES.get(extension, "text/plain")
-    return "other", "application/octet-stream"
+        return FileKind.TEXT, TEXT_TYPES.get(extension, "text/plain")
+    return FileKind.OTHER, "application/octet-stream"
 
 
 def is_text(head: bytes) -> bool:

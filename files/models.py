@@ -12,8 +12,8 @@ from actors.models import Actor
 from chats.models import Chat
 from common.ids import new_id
 from common.models import Identified, build_display_name
-from events.payloads import FilePayload
-from events.rows import FileKind, FileRow, FileState
+from events.payloads import FileFacts, FileKind, FilePayload, FileState
+from events.rows import FileRow
 from workspaces.models import Workspace
 
 
@@ -25,22 +25,6 @@ def get_file_storage() -> Storage:
 def build_storage_name(file: "File", name: str) -> str:
     """Return the name under which content is stored. It contains nothing that a person has chosen."""
     return f"{file.workspace_id}/{file.id}/{new_id()}"
-
-
-FILE_KINDS: list[tuple[FileKind, Any]] = [
-    ("image", _("image")),
-    ("pdf", _("PDF")),
-    ("document", _("document")),
-    ("slides", _("slides")),
-    ("sheet", _("spreadsheet")),
-    ("text", _("text")),
-    ("other", _("other")),
-]
-FILE_STATES: list[tuple[FileState, Any]] = [
-    ("waiting", _("waiting")),
-    ("ready", _("ready")),
-    ("failed", _("failed")),
-]
 
 
 class File(Identified):
@@ -58,7 +42,7 @@ class File(Identified):
         Actor, verbose_name=_("uploaded by"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
     name = models.CharField(_("name"), max_length=200)
-    kind = models.CharField(_("kind"), max_length=12, choices=FILE_KINDS)
+    kind = models.CharField(_("kind"), max_length=12, choices=FileKind.choices)
     content_type = models.CharField(_("content type"), max_length=100)
     size = models.PositiveBigIntegerField(_("size"))
     sha256 = models.CharField(_("SHA-256"), max_length=64)
@@ -71,7 +55,7 @@ class File(Identified):
     pages = models.PositiveIntegerField(_("pages"), null=True)
     text = models.TextField(_("text"), blank=True, default="")
     text_is_cut = models.BooleanField(_("text is cut"), default=False)
-    state = models.CharField(_("state"), max_length=8, choices=FILE_STATES, default="waiting")
+    state = models.CharField(_("state"), max_length=8, choices=FileState.choices, default=FileState.WAITING)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     posted_at = models.DateTimeField(_("posted at"), null=True)
     deleted_at = models.DateTimeField(_("deleted at"), null=True)
@@ -80,8 +64,8 @@ class File(Identified):
         verbose_name = _("file")
         verbose_name_plural = _("files")
         constraints = [
-            models.CheckConstraint(condition=Q(kind__in=[kind for kind, _ in FILE_KINDS]), name="file_kind_known"),
-            models.CheckConstraint(condition=Q(state__in=[state for state, _ in FILE_STATES]), name="file_state_known"),
+            models.CheckConstraint(condition=Q(kind__in=FileKind.values), name="file_kind_known"),
+            models.CheckConstraint(condition=Q(state__in=FileState.values), name="file_state_known"),
         ]
         indexes = [
             models.Index(fields=["workspace", "-created_at"], condition=Q(deleted_at=None), name="files_of_workspace"),
@@ -96,39 +80,30 @@ class File(Identified):
     def __str__(self) -> str:
         return f"{self.name} · {build_display_name(self, 'workspace')}"
 
+    @property
+    def has_thumbnail(self) -> bool:
+        return bool(self.thumbnail)
+
+    def _get_facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FileFacts.model_fields}
+
     def to_row(self) -> FileRow:
         return FileRow(
             id=self.id,
             workspace_id=self.workspace_id,
             chat_id=self.chat_id,
             uploaded_by=self.uploaded_by.to_row() if self.uploaded_by else None,
-            name=self.name,
-            kind=self.kind,
-            content_type=self.content_type,
-            size=self.size,
-            width=self.width,
-            height=self.height,
-            pages=self.pages,
-            has_thumbnail=bool(self.thumbnail),
-            state=self.state,
             created_at=self.created_at,
             posted=self.posted_at is not None,
+            **self._get_facts(),
         )
 
     def build_payload(self, *, wake: str = "auto", answers: UUID | None = None) -> FilePayload:
         """Return the payload of the message that shows this file."""
         return FilePayload(
             file_id=self.id,
-            name=self.name,
-            file_kind=self.kind,
-            content_type=self.content_type,
-            size=self.size,
-            width=self.width,
-            height=self.height,
-            pages=self.pages,
-            has_thumbnail=bool(self.thumbnail),
-            state=self.state,
             is_deleted=self.deleted_at is not None,
             wake=wake,
             answers=answers,
+            **self._get_facts(),
         )

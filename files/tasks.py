@@ -4,6 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from common.tasks import send_task_now
 from files import services as files
 
 
@@ -11,3 +12,10 @@ from files import services as files
 def read_file_contents(file_id: str) -> None:
     """Read the text of a file, and make its thumbnail."""
     files.read_contents(UUID(file_id))
+
+
+@shared_task
+def delete_orphaned_content(after: str = "") -> None:
+    """Delete a batch of the content whose row is gone, and send the task of the next batch."""
+    if after := files.delete_orphaned_content(after):
+        send_task_now("files.tasks.delete_orphaned_content", [after])

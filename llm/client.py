@@ -16,7 +16,7 @@ from llm.demo.model import DemoModel
 from llm.messages import Answer, Request, Turn, Usage
 from llm.prices import estimate_usage
 from llm.protocol import LLM, Endpoint, LLMError, ModelTestResult, Timeouts
-from llm.retry import Announce, RetryingModel, get_breaker
+from llm.retry import Announce, Check, RetryingModel, get_breaker
 
 _ADAPTERS: dict[str, Callable[[Endpoint, Timeouts], LLM]] = {"openai": OpenAIAdapter, "litellm": LiteLLMAdapter}
 
@@ -29,12 +29,17 @@ EMPTY_ANSWER_MESSAGE = "The model answered, but without a word."
 
 
 def get_model(
-    endpoint: Endpoint, timeouts: Timeouts | None = None, *, tenant: str = "", announce: Announce | None = None
+    endpoint: Endpoint,
+    timeouts: Timeouts | None = None,
+    *,
+    tenant: str = "",
+    announce: Announce | None = None,
+    check: Check | None = None,
 ) -> LLM:
     """Return the model of an endpoint, with retries. `timeouts` null: those of the settings.
 
     Repeated failures pause the model only for the `tenant` (a workspace) whose requests failed, even if others use the same key.
-    `announce` is called before a long wait for a retry.
+    `announce` is called before a long wait for a retry, and `check` before each request, which it can refuse.
     """
     llm = _build_adapter(endpoint, timeouts or get_default_timeouts())
     if isinstance(llm, DemoModel):
@@ -48,7 +53,7 @@ def get_model(
         str(sorted(endpoint.options.items())),
         str(hash(endpoint.key)),
     )
-    return RetryingModel(llm, breaker, announce=announce)
+    return RetryingModel(llm, breaker, announce=announce, check=check)
 
 
 def _build_adapter(endpoint: Endpoint, timeouts: Timeouts) -> LLM:
@@ -63,6 +68,11 @@ def get_default_timeouts() -> Timeouts:
     return Timeouts(settings.LLM_FIRST_TOKEN_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT)
 
 
+def build_test_request(model: str) -> Request:
+    """Return the request of a model test, with enough tokens for a model that thinks before it writes."""
+    return Request(model, [Turn("user", "Say OK.")], parameters={"max_tokens": 512})
+
+
 async def test_model(
     endpoint: Endpoint,
     model: str,
@@ -72,8 +82,7 @@ async def test_model(
     """Send one short question and wait for a complete or a long enough answer. Errors of the model are in the result."""
     loop = asyncio.get_running_loop()
     started = loop.time()
-    # Enough tokens for a model that thinks before it writes.
-    request = Request(model, [Turn("user", "Say OK.")], parameters={"max_tokens": 512})
+    request = build_test_request(model)
     limits = Timeouts(first=seconds, idle=min(MAX_TEST_IDLE_SECONDS, seconds), total=seconds)
     llm = _build_adapter(endpoint, limits)
     first, text_chunks, received = None, 0, ""

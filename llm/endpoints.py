@@ -1,79 +1,191 @@
-"""Choose the endpoint of an agent's model: the workspace's own, else the operator's, else the demo model."""
+"""Choose the model that answers, and who pays: the operator's policy, then the own model of the person whom the run works for,
+then the model of the workspace, of the operator, and the demo model.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
+from actors.models import Actor
 from common.errors import Code, Invalid
+from common.model_settings import ModelSettings
 from common.prepared_query import PreparedQuery
-from common.secrets import Secret, decrypt_for
-from llm.protocol import Endpoint
+from common.secrets import Secret, WrongOwner, decrypt_for
+from events.payloads import PaidBy, PayerReason
+from llm.models import LLMPolicy, LLMProfile
+from llm.protocol import Endpoint, LLMError
 from workspaces.models import Credential, Workspace
 
 DEMO_MODEL = "demo"
+LLM_PROFILE_CODES = frozenset({"llm_profile_failed", "llm_profile_unusable", "llm_profile_withdrawn"})
+"""The codes of runs that failed because of a person's own model."""
 MODEL_TEST_PURPOSE = "model-test"
 """The purpose for which the key of a model test is encrypted."""
 _CREDENTIAL = PreparedQuery(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
+_LLM_PROFILE = PreparedQuery(
+    lambda person_id: LLMProfile.objects.filter(person_id=person_id, person__is_active=True), UUID
+)
+
+_POLICY = PreparedQuery(lambda: LLMPolicy.objects.order_by("-id"))
 
 
-def get_endpoint(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
-    """Return the endpoint and the model's name for a spec with this `model` (empty: the default).
+@dataclass(frozen=True)
+class ModelChoice:
+    """The model that answers, who pays, and why. `settings` is null for the model of the operator and the demo model."""
 
-    Only workers call this, because it decrypts the key. The demo endpoint has one model, whatever the spec names. Raises
-    `Invalid` (`model_unusable`) for a model that the operator does not offer.
+    paid_by: PaidBy
+    reason: PayerReason
+    model: str
+    settings: ModelSettings | None = None
+    person: Actor | None = None
+
+
+def get_endpoint(workspace: Workspace, model: str = "", person: Actor | None = None) -> tuple[Endpoint, str]:
+    """Return the endpoint and the model's name for a spec with this `model` (empty: the default), in a run that works for this
+    person. The endpoint says who pays and why.
+
+    Only workers call this, because it decrypts the key. Raises `Invalid` (`model_unusable`), see `choose_model`, and for a
+    person's own key that cannot be decrypted.
     """
+    choice = choose_model(workspace, model, person)
+    if choice.settings is not None:
+        return _build_stored_endpoint(choice, choice.settings), choice.model
+    if choice.paid_by == "system":
+        return _build_system_endpoint(settings.SYSTEM_MODEL, choice.reason), choice.model
+    return Endpoint("demo", None, Secret(""), "demo", reason=choice.reason), choice.model
+
+
+def choose_model(workspace: Workspace, model: str = "", person: Actor | None = None) -> ModelChoice:
+    """Return the model for a spec with this `model` (empty: the default) in a run that works for this person. No key is decrypted.
+
+    A person's own model answers only for specs that name no model, or this one: the person has agreed to pay for no other. The
+    demo endpoint has one model, whatever the spec names. Raises `Invalid` (`model_unusable`) for a model that the operator does
+    not offer.
+    """
+    policy = get_policy()
+    if policy.requires_system_model:
+        return ModelChoice("system", "system_required", _require_offered(model, is_required=True))
+    reason: PayerReason = "no_person"
+    if person is not None:
+        may_use = policy.allows_llm_profiles and workspace.allows_llm_profiles
+        profile = _LLM_PROFILE.first(person.id) if may_use else None
+        reason = explain_llm_profile(policy, workspace, profile, model)
+        if profile is not None and reason == "llm_profile":
+            return ModelChoice("person", reason, profile.default_model, profile, person)
     credential = _CREDENTIAL.first(workspace.id)
     if credential is not None and credential.provider != "demo":
-        return _build_credential_endpoint(credential), model or credential.default_model
-    system = settings.SYSTEM_MODEL
-    if credential is None and system["provider"]:
-        return _build_system_endpoint(system), _require_offered(model)
-    return Endpoint(provider="demo", api_base=None, key=Secret(""), paid_by="demo"), DEMO_MODEL
+        return ModelChoice("workspace", reason, model or credential.default_model, credential)
+    if credential is None and settings.SYSTEM_MODEL["provider"]:
+        return ModelChoice("system", reason, _require_offered(model))
+    return ModelChoice("demo", reason, DEMO_MODEL)
+
+
+def get_policy() -> LLMPolicy:
+    """Return the policy of the operator that is in force."""
+    return _POLICY.first() or LLMPolicy()
+
+
+def explain_llm_profile(
+    policy: LLMPolicy, workspace: Workspace, profile: LLMProfile | None, model: str = ""
+) -> PayerReason:
+    """Return why the own model of a person answers in the workspace for a spec with this `model` (`llm_profile`), or why not."""
+    if policy.requires_system_model:
+        return "system_required"
+    if not policy.allows_llm_profiles:
+        return "llm_profiles_off"
+    if not workspace.allows_llm_profiles:
+        return "llm_profiles_off_here"
+    if profile is None:
+        return "no_llm_profile"
+    if not policy.allows_provider(profile.provider):
+        return "provider_not_allowed"
+    return "llm_profile" if model in ("", profile.default_model) else "other_model"
+
+
+def check_endpoint(endpoint: Endpoint, model: str, *, workspace_id: UUID, spec_model: str) -> None:
+    """Check before a request that the person's own model may still be used. Other endpoints are not checked.
+
+    Raises `LLMError` (`llm_profile_withdrawn`) if it was changed or deleted, or is no longer allowed: a run that has begun at
+    one person's expense is not continued at the expense of another.
+    """
+    if endpoint.person_id is None:
+        return
+    person = Actor.objects.filter(pk=endpoint.person_id).first()
+    workspace = Workspace.objects.filter(pk=workspace_id).first()
+    try:
+        if workspace is not None and get_endpoint(workspace, spec_model, person) == (endpoint, model):
+            return
+    except Invalid:
+        pass
+    text = f"The own model of {endpoint.person_name} was changed or deleted, or is no longer allowed."
+    raise LLMError("llm_profile_withdrawn", text, tries=0)
 
 
 def check_model_offered(workspace_id: UUID, model: str) -> None:
     """Check that a spec may use this model. A workspace without a key of its own may use the models that the operator lists.
     Raises `Invalid` (`model_unusable`)."""
-    if model and settings.SYSTEM_MODEL["provider"] and _CREDENTIAL.first(workspace_id) is None:
-        _require_offered(model)
+    if model and uses_system_model(_CREDENTIAL.first(workspace_id)):
+        _require_offered(model, is_required=get_policy().requires_system_model)
 
 
-def _require_offered(model: str) -> str:
+def uses_system_model(credential: Credential | None) -> bool:
+    """Return whether a workspace with this credential uses the operator's model, except for people's own models."""
+    return (credential is None and bool(settings.SYSTEM_MODEL["provider"])) or get_policy().requires_system_model
+
+
+def _require_offered(model: str, *, is_required: bool = False) -> str:
     """Return the name if the operator lists exactly this model; empty: the first of the list. Raises `Invalid`
-    (`model_unusable`). A suffix such as `:online` would make it another, more expensive model."""
-    models: tuple[str, ...] = settings.SYSTEM_MODEL["models"]
+    (`model_unusable`). A suffix such as `:online` would make it another, more expensive model.
+
+    `is_required`: no other model may be used, whatever key a workspace has.
+    """
+    system = settings.SYSTEM_MODEL
+    models: tuple[str, ...] = system["models"] if system["provider"] else ()
     if not model and models:
         return models[0]
     if model not in models:
-        raise Invalid(
-            f"The model {model or 'of the operator'} is not offered here.", code=Code.MODEL_UNUSABLE,
-            hints=[f"Offered are: {', '.join(models) or 'none'}.", "With a key of its own a workspace can use any model."],
-        )  # fmt: skip
+        hints = [f"Offered are: {', '.join(models) or 'none'}."]
+        if not is_required:
+            hints.append("With a key of its own a workspace can use any model.")
+        text = f"The model {model or 'of the operator'} is not offered here."
+        raise Invalid(text, code=Code.MODEL_UNUSABLE, hints=hints)
     return model
 
 
-def _build_credential_endpoint(credential: Credential) -> Endpoint:
-    owner = str(credential.workspace_id)
-    encrypted_key = credential.encrypted_key
-    key = decrypt_for(encrypted_key, owner=owner, purpose=Credential.PURPOSE) if encrypted_key else Secret("")
+def _build_stored_endpoint(choice: ModelChoice, stored: ModelSettings) -> Endpoint:
+    try:
+        key = stored.decrypt_key()
+    except WrongOwner as error:
+        if choice.person is None:
+            raise
+        raise Invalid(
+            f"The key of {choice.person.name}'s own model cannot be decrypted.",
+            code=Code.LLM_PROFILE_UNUSABLE,
+            hints=[f"{choice.person.name} can enter it again in the settings."],
+        ) from error
     return Endpoint(
-        provider=credential.provider,
-        api_base=credential.api_base or None,
+        provider=stored.provider,
+        api_base=stored.api_base or None,
         key=key,
-        paid_by="workspace",
-        options=credential.options,
+        paid_by=choice.paid_by,
+        options=stored.options,
+        reason=choice.reason,
+        person_id=choice.person.id if choice.person else None,
+        person_name=choice.person.name if choice.person else "",
     )
 
 
-def _build_system_endpoint(system: dict[str, Any]) -> Endpoint:
+def _build_system_endpoint(system: dict[str, Any], reason: PayerReason) -> Endpoint:
     return Endpoint(
         provider=system["provider"],
         api_base=system["api_base"] or None,
         key=Secret(system["key"]),
         paid_by="system",
         options=system.get("options", {}),
+        reason=reason,
     )
 
 
@@ -85,19 +197,31 @@ def get_merge_service() -> Endpoint | None:
 
 
 def build_test_endpoint(
-    workspace_id: UUID, provider: str, api_base: str, options: Mapping[str, str], encrypted_key: str | None
+    owner_id: UUID,
+    provider: str,
+    api_base: str,
+    options: Mapping[str, str],
+    encrypted_key: str | None,
+    *,
+    person_id: UUID,
 ) -> Endpoint:
-    """Return the endpoint of a model test. Without a key, it has the key that is stored for the same address."""
-    owner = str(workspace_id)
-    key = (
-        decrypt_for(encrypted_key, owner=owner, purpose=MODEL_TEST_PURPOSE)
-        if encrypted_key
-        else _get_stored_key(owner, provider, api_base)
+    """Return the endpoint of a model test by this person. The owner is a workspace, or the person whose own model is tested.
+
+    Without a key, it has the key that is stored for the same address.
+    """
+    is_own = owner_id == person_id
+    stored: ModelSettings | None
+    if encrypted_key:
+        key = decrypt_for(encrypted_key, owner=str(owner_id), purpose=MODEL_TEST_PURPOSE)
+    else:
+        stored = _LLM_PROFILE.first(person_id) if is_own else _CREDENTIAL.first(owner_id)
+        is_same_server = stored is not None and (stored.provider, stored.api_base) == (provider, api_base)
+        key = stored.decrypt_key() if stored is not None and is_same_server else Secret("")
+    return Endpoint(
+        provider=provider,
+        api_base=api_base or None,
+        key=key,
+        paid_by="person" if is_own else "workspace",
+        options=options,
+        person_id=person_id if is_own else None,
     )
-    return Endpoint(provider=provider, api_base=api_base or None, key=key, paid_by="workspace", options=options)
-
-
-def _get_stored_key(owner: str, provider: str, api_base: str) -> Secret:
-    rows = Credential.objects.filter(workspace_id=owner, provider=provider, api_base=api_base).exclude(encrypted_key="")
-    credential = rows.first()
-    return decrypt_for(credential.encrypted_key, owner=owner, purpose=Credential.PURPOSE) if credential else Secret("")

@@ -1,4 +1,5 @@
-"""List the models that can be chosen, and test one. A worker runs the test on its event loop; clients poll the result (FAIR2).
+"""List the models that can be chosen, and test one: of a workspace, or a person's own. A worker runs the test on its event loop;
+clients poll the result (FAIR2).
 
 Tests are stored in Redis. The worker gets the key encrypted, and only the worker decrypts it.
 """
@@ -9,31 +10,33 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connections
 
 from actors.models import Actor
-from common.errors import LimitReached, NotFound, Unavailable
+from common.errors import AppError, LimitReached, NotFound, Unavailable
 from common.ids import new_id
 from common.local_models import list_local_servers
+from common.model_settings import check_model, check_server
 from common.operators import can_administer_installation
 from common.redis_client import redis_client
 from common.secrets import Secret, encrypt_for
 from common.tasks import send_task_now
 from common.tenants import on_behalf_of_tenant
-from llm.client import test_model
+from llm.client import build_test_request, test_model
 from llm.endpoints import MODEL_TEST_PURPOSE
+from llm.messages import Request
 from llm.model_list import list_models
 from llm.protocol import Endpoint, LLMError, ModelTestResult
+from llm.services import check_policy
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
-from workspaces.services import check_model, check_server
 
 logger = logging.getLogger(__name__)
 
-TASK = "runs.tasks.test_model"
+TASK = "worker.tasks.test_model"
 LIFETIME_SECONDS = 120
 """Seconds after which a test is deleted."""
 MAX_TEST_SECONDS = 40
@@ -80,6 +83,16 @@ class ModelTest:
     models: tuple[str, ...] = ()
 
 
+class TestedSettings(TypedDict):
+    """The settings of a model that is tested."""
+
+    provider: str
+    default_model: str
+    api_base: NotRequired[str]
+    options: NotRequired[Mapping[str, str] | None]
+    key: NotRequired[Secret | None]
+
+
 def list_offers(actor: Actor) -> list[Offer]:
     """Return the demo model, the operator's models, and those of servers on this machine if the actor may use them."""
     found = [Offer("demo", "Demo model", models=("demo",))]
@@ -91,38 +104,39 @@ def list_offers(actor: Actor) -> list[Offer]:
     return found + [Offer("openai_compatible", one.label, one.api_base, tuple(one.models)) for one in local]
 
 
-def start_model_test(
-    actor: Actor,
-    workspace_id: UUID,
-    *,
-    provider: str,
-    default_model: str,
-    api_base: str = "",
-    options: Mapping[str, str] | None = None,
-    key: Secret | None = None,
-) -> ModelTest:
+def start_model_test(actor: Actor, workspace_id: UUID, **settings: Unpack[TestedSettings]) -> ModelTest:
     """Have a worker send the model one short question or, if `default_model` is empty, list the models of the server.
 
     `key` null: the key that is stored for the same provider and address. A workspace and a person can have one test of each
     kind at a time. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, `Unavailable`.
     """
-    options = dict(options or {})
-    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL)
-    if default_model.strip():
-        check_model(actor, provider=provider, default_model=default_model, api_base=api_base, options=options)
+    return _start_test(actor, get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL).id, **settings)
+
+
+def start_llm_profile_test(actor: Actor, **settings: Unpack[TestedSettings]) -> ModelTest:
+    """Test a person's own model in the same way. Raises `Forbidden` if the operator does not allow it, `Invalid`, `LimitReached`,
+    `Unavailable`."""
+    check_policy(settings["provider"])
+    return _start_test(actor, actor.id, **settings)
+
+
+def _start_test(actor: Actor, owner_id: UUID, **settings: Unpack[TestedSettings]) -> ModelTest:
+    """Start a test for the owner of the key: a workspace or a person."""
+    model, key, options = settings["default_model"].strip(), settings.get("key"), dict(settings.get("options") or {})
+    server: Any = {"provider": settings["provider"], "api_base": settings.get("api_base", ""), "options": options}
+    if model:
+        check_model(actor, default_model=settings["default_model"], **server)
     else:
-        check_server(actor, provider=provider, api_base=api_base, options=options)
-    kind = "answer" if default_model.strip() else "list"
-    locks = (f"model-test:{kind}:of:{workspace.id}", f"model-test:{kind}:by:{actor.id}")
-    test = ModelTest(str(new_id()), "waiting", time.time(), locks)
+        check_server(actor, **server)
+    kind = "answer" if model else "list"
+    locks = (f"model-test:{kind}:of:{owner_id}", f"model-test:{kind}:by:{actor.id}")
+    test = ModelTest(str(new_id()), "waiting", time.time(), tuple(dict.fromkeys(locks)))
     _acquire_locks(test)
-    _store(workspace.id, test)
-    encrypted_key = encrypt_for(key, owner=str(workspace.id), purpose=MODEL_TEST_PURPOSE) if key is not None else None
-    model = default_model.strip()
+    _store(owner_id, test)
+    encrypted_key = encrypt_for(key, owner=str(owner_id), purpose=MODEL_TEST_PURPOSE) if key is not None else None
+    arguments = [*server.values(), model, encrypted_key, str(actor.id)]
     try:
-        send_task_now(
-            TASK, [test.id, str(workspace.id), provider, api_base, options, model, encrypted_key, str(actor.id)]
-        )
+        send_task_now(TASK, [test.id, str(owner_id), *arguments])
     except Unavailable:
         _release_locks(test.locks, test.id)
         raise
@@ -131,8 +145,16 @@ def start_model_test(
 
 def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> ModelTest:
     """Return the state of a test. Raises `NotFound`, `Forbidden`, and `Unavailable` if no worker runs it."""
-    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL)
-    test = find_model_test(workspace.id, test_id)
+    return _get_test(get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL).id, test_id)
+
+
+def get_llm_profile_test(actor: Actor, test_id: UUID | str) -> ModelTest:
+    """Return the state of a test of the actor's own model. Raises `NotFound`, and `Unavailable` if no worker runs it."""
+    return _get_test(actor.id, test_id)
+
+
+def _get_test(owner_id: UUID, test_id: UUID | str) -> ModelTest:
+    test = find_model_test(owner_id, test_id)
     if test is None:
         raise NotFound("There is no such test, or it was long ago.")
     limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_TEST_SECONDS}.get(test.state)
@@ -142,42 +164,51 @@ def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> Mod
     return test
 
 
-def find_model_test(workspace_id: UUID, test_id: UUID | str) -> ModelTest | None:
+def find_model_test(owner_id: UUID, test_id: UUID | str) -> ModelTest | None:
     """Return the test without a check of rights, or null. Raises `Unavailable` without Redis."""
-    stored = _call_redis(lambda client: client.get(_build_redis_key(workspace_id, test_id)))
+    stored = _call_redis(lambda client: client.get(_build_redis_key(owner_id, test_id)))
     if not stored:
         return None
     fields = json.loads(stored)
     return ModelTest(**fields | {"locks": tuple(fields["locks"]), "models": tuple(fields["models"])})
 
 
-def save_model_test(workspace_id: UUID, test: ModelTest) -> None:
+def save_model_test(owner_id: UUID, test: ModelTest) -> None:
     """Store the state of a test. Release its locks when it is done. Raises `Unavailable` without Redis."""
     if test.state == "done":
         # Released first: a client that reads that the test is done can start the next one.
         _release_locks(test.locks, test.id)
-    _store(workspace_id, test)
+    _store(owner_id, test)
 
 
 _running = 0
 
 
 async def run_model_test(
-    workspace_id: UUID, test: ModelTest, endpoint: Endpoint, model: str, record_usage: Callable[[ModelTestResult], None]
+    owner_id: UUID,
+    test: ModelTest,
+    endpoint: Endpoint,
+    model: str,
+    *,
+    reserve: Callable[[Request], None],
+    record_usage: Callable[[ModelTestResult], None],
 ) -> None:
-    """Run a test on the event loop of a worker and store its result. `record_usage` writes the ledger entry."""
+    """Run a test on the event loop of a worker and store its result.
+
+    `reserve` is called before the request, and may raise `AppError`; `record_usage` writes the ledger entry.
+    """
     global _running
     _running += 1
     try:
-        with on_behalf_of_tenant(workspace_id):
+        with on_behalf_of_tenant(owner_id):
             if _running > MAX_CONCURRENT:
                 text = "Too many models are being tried. Try again in a moment."
                 done = replace(test, state="done", code="unavailable", message=text)
             elif model:
-                done = await _test_model(test, endpoint, model, record_usage)
+                done = await _test_model(test, endpoint, model, reserve, record_usage)
             else:
                 done = await _list_models(test, endpoint)
-        await asyncio.to_thread(save_model_test, workspace_id, done)
+        await asyncio.to_thread(save_model_test, owner_id, done)
     except Unavailable:
         logger.warning("The result of a model test could not be stored: Redis does not answer.")
     finally:
@@ -192,12 +223,27 @@ async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:
 
 
 async def _test_model(
-    test: ModelTest, endpoint: Endpoint, model: str, record_usage: Callable[[ModelTestResult], None]
+    test: ModelTest,
+    endpoint: Endpoint,
+    model: str,
+    reserve: Callable[[Request], None],
+    record_usage: Callable[[ModelTestResult], None],
 ) -> ModelTest:
+    try:
+        await asyncio.to_thread(_reserve, reserve, build_test_request(model))
+    except AppError as error:
+        return replace(test, state="done", code=error.code.value, message=error.message)
     result = await test_model(endpoint, model)
     await asyncio.to_thread(_record_usage, record_usage, result)
     seconds = round(result.seconds, 3)
     return replace(test, state="done", ok=result.ok, code=result.code, message=result.message, seconds=seconds)
+
+
+def _reserve(reserve: Callable[[Request], None], request: Request) -> None:
+    try:
+        reserve(request)
+    finally:
+        connections.close_all()
 
 
 def _record_usage(record_usage: Callable[[ModelTestResult], None], result: ModelTestResult) -> None:
@@ -210,15 +256,13 @@ def _record_usage(record_usage: Callable[[ModelTestResult], None], result: Model
         connections.close_all()
 
 
-def _build_redis_key(workspace_id: UUID, test_id: UUID | str) -> str:
-    return f"model-test:{workspace_id}:{test_id}"
+def _build_redis_key(owner_id: UUID, test_id: UUID | str) -> str:
+    return f"model-test:{owner_id}:{test_id}"
 
 
-def _store(workspace_id: UUID, test: ModelTest) -> None:
+def _store(owner_id: UUID, test: ModelTest) -> None:
     _call_redis(
-        lambda client: client.set(
-            _build_redis_key(workspace_id, test.id), json.dumps(asdict(test)), ex=LIFETIME_SECONDS
-        )
+        lambda client: client.set(_build_redis_key(owner_id, test.id), json.dumps(asdict(test)), ex=LIFETIME_SECONDS)
     )
 
 

@@ -4,7 +4,7 @@ The file is read directly: importing litellm takes seconds and 185 MB, which the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ from yarl import URL
 from common.providers import PROVIDERS, get_provider
 from llm.adapters.assembly import Assembly
 from llm.messages import Request, Usage
-from llm.protocol import Endpoint
+from llm.protocol import Endpoint, Price
 from llm.tokens import estimate_input, estimate_tokens
 
 _FILE = "model_prices_and_context_window_backup.json"
@@ -34,20 +34,18 @@ _PREFIX_OF_HOST = {
 }
 
 
-@dataclass(frozen=True)
-class Price:
-    """The prices of a model, in millionths of a dollar per token, its sizes in tokens, and whether it reads images."""
-
-    input: float
-    output: float
-    cached_input: float
-    context: int | None
-    max_output: int | None
-    can_see_images: bool = False
-
-
 def get_price(endpoint: Endpoint, model: str) -> Price | None:
-    """Return the price of a model, or null if it is not known, for example on a self-hosted server."""
+    """Return the price of a model: that of the endpoint, else that of the list. Return null if neither is known, for example on a
+    self-hosted server."""
+    listed = _find_listed_price(endpoint, model)
+    own = endpoint.price
+    if own is None:
+        return listed
+    unlisted = listed or Price(own.input, own.output, own.input, None, None)
+    return replace(unlisted, input=own.input, output=own.output, cached_input=own.input)
+
+
+def _find_listed_price(endpoint: Endpoint, model: str) -> Price | None:
     names = _build_names(endpoint, model)
     if not names:
         return None  # before the list is read, which takes a while
@@ -96,12 +94,17 @@ def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any
     if tokens_in is None or tokens_out is None:
         return estimate_usage(endpoint, request, _join_answer(assembly))
     usage = Usage(tokens_in, tokens_out)
-    provider = PROVIDERS.get(endpoint.provider)
-    if provider is not None and provider.reports_cost and isinstance(cost := reported.get("cost"), int | float):
+    if reports_cost(endpoint) and isinstance(cost := reported.get("cost"), int | float):
         return replace(usage, cost_micro=round(cost * _MICRO))  # in dollars
     details = reported.get("prompt_tokens_details")
     cached = _parse_tokens(details.get("cached_tokens")) if isinstance(details, Mapping) else None
     return _add_cost(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
+
+
+def reports_cost(endpoint: Endpoint) -> bool:
+    """Return whether the server reports what a request cost, and no other price was set."""
+    provider = PROVIDERS.get(endpoint.provider)
+    return provider is not None and provider.reports_cost and endpoint.price is None
 
 
 def estimate_usage(endpoint: Endpoint, request: Request, answer: str) -> Usage:

@@ -3,22 +3,49 @@
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
+from uuid import UUID
 
 from common.secrets import Secret
-from events.payloads import PaidBy
+from events.payloads import PaidBy, PayerReason
 from llm.messages import Answer, Chunk, Request, Usage
+
+
+@dataclass(frozen=True)
+class Price:
+    """The prices of a model, in millionths of a dollar per token, its sizes in tokens, and whether it reads images."""
+
+    input: float
+    output: float
+    cached_input: float
+    context: int | None
+    max_output: int | None
+    can_see_images: bool = False
+
+
+@dataclass(frozen=True)
+class OwnPrice:
+    """A price that an editor or an operator has set, in millionths of a dollar per token."""
+
+    input: float
+    output: float
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """The server of a model, its key, and who pays. `provider` is a name of `common.providers`, or `merge_service`; `options` are
-    the values of the provider's fields."""
+    the values of the provider's fields; `price` replaces the listed price of the model. `person_id` and `person_name`: whose own
+    key it is, for `paid_by` person.
+    """
 
     provider: str
     api_base: str | None
     key: Secret
     paid_by: PaidBy
     options: Mapping[str, str] = field(default_factory=dict)
+    reason: PayerReason | None = field(default=None, compare=False)
+    person_id: UUID | None = None
+    person_name: str = field(default="", compare=False)
+    price: OwnPrice | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +75,8 @@ class LLMError(Exception):
     """A request that failed.
 
     `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/402/403),
-    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`. `message` contains no secrets and
+    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`,
+    `llm_profile_withdrawn` (not sent: the person's own model may not be used any more). `message` contains no secrets and
     can be shown. `partial_text` and `partial_thinking`: the part of the answer that arrived; `usage`: its tokens. `retryable`:
     a retry may help; `retry_after`: seconds, if the provider named them. `tries`: how many requests were made.
     """

@@ -23,6 +23,8 @@ ANNOUNCED_DELAY_SECONDS = 2.0
 
 Announce = Callable[[float], Awaitable[None]]
 """Called with the seconds until the retry."""
+Check = Callable[[], Awaitable[None]]
+"""Called before each request. It raises `LLMError` if the request may not be sent."""
 
 
 @dataclass
@@ -78,12 +80,14 @@ class RetryingModel:
         rng: Callable[[], float] = random.random,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         announce: Announce | None = None,
+        check: Check | None = None,
     ) -> None:
         self._llm = llm
         self._breaker = breaker
         self._rng = rng
         self._sleep = sleep
         self._announce = announce
+        self._check = check
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Send the request, and retry it where that can help. Raises the last `LLMError`, with `tries`."""
@@ -95,6 +99,8 @@ class RetryingModel:
                 breaker.check(_now())
             except LLMError as paused:
                 raise failed or paused from None  # the error of this request says more than that of the breaker
+            if self._check is not None:
+                await self._check()
             tries += 1
             has_yielded = False
             try:

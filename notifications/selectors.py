@@ -13,7 +13,7 @@ from workspaces.permissions import workspaces_visible_to
 
 MAX_UNREAD_NOTIFICATIONS = 100
 """Unread notifications are counted up to this number: the web app shows "99+"."""
-QUOTING_TYPES = frozenset({NotificationKind.MENTION})
+QUOTING_TYPES = frozenset({NotificationKind.MENTION, NotificationKind.APPROVAL_ASKED})
 """Types whose excerpt quotes a message of a chat. The excerpts of the others are open to every member of the workspace."""
 
 

@@ -18,8 +18,9 @@ from common.clock import now
 from common.ids import get_lowest_id_at
 from common.redis_client import redis_client
 from events.models import AuditRecord
-from runs.models import ACTIVE, LLMCall, Run, RunState
+from runs.models import ACTIVE, Run, RunState
 from server.health import PROBE_CHANNEL
+from usage.models import LLMCall
 from workspaces.models import Workspace
 
 DAY = timedelta(days=1)
@@ -43,7 +44,7 @@ def get_figures(request: HttpRequest) -> dict[str, Any]:
         "runs": _count_active_runs() if has_perm("runs.view_run") else [],
         "failed": _count_failed_runs() if has_perm("runs.view_run") else [],
         "totals": _count_totals() if has_perm("actors.view_actor") else [],
-        "models": _sum_up_model_calls() if has_perm("runs.view_llmcall") else [],
+        "models": _sum_up_model_calls() if has_perm("usage.view_llmcall") else [],
         "audit": _list_audit_records() if has_perm("events.view_auditrecord") else [],
     }
 
@@ -147,7 +148,7 @@ def _sum_up_model_calls() -> list[dict[str, Any]]:
         row
         | {
             "cost": f"${(row['cost'] or 0) / 1_000_000:.2f}",
-            "url": _build_changelist_url("runs_llmcall", when="day", q=row["model"]),
+            "url": _build_changelist_url("usage_llmcall", when="day", q=row["model"]),
         }
         for row in summed.order_by("-calls")[:8]
     ]

@@ -14,7 +14,7 @@ from django.utils.translation import get_language_from_request, override
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
-from actors.services import change_profile
+from actors.services import update_profile
 
 View = Callable[..., Any]
 
@@ -43,5 +43,5 @@ def choose_language(request: HttpRequest) -> HttpResponse:
     person: Any = request.user
     if person.is_authenticated and chosen in dict(settings.LANGUAGES) and chosen != person.language:
         with transaction.atomic():
-            change_profile(person, language=chosen)
+            update_profile(person, language=chosen)
     return set_language(request)

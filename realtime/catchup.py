@@ -75,7 +75,7 @@ def _list_newest_messages(chat: Chat) -> tuple[list[MessageRow], bool]:
 def _list_other_rows(chat: Chat, since: int | None) -> list[AnyRow]:
     """Return the rows of a chat that are not messages.
 
-    These are the chat, all present and former participants, live drafts, active runs, and other drafts and runs that changed
+    These are the chat, all present and former participants, current drafts, active runs, and other drafts and runs that changed
     after `since`.
     """
     wanted_drafts, wanted_runs = Q(ended_at=None), Q(state__in=ACTIVE)

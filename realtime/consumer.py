@@ -178,8 +178,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         if isinstance(frame, Subscribe):
             await self.subscribe(socket, Topic.parse(frame.topic), frame.since)
         elif isinstance(frame, Unsubscribe):
-            self.hub.unfollow(socket, Topic.parse(frame.topic))
-        elif socket.ticket.is_read_only:
+            self.hub.unsubscribe(socket, Topic.parse(frame.topic))
+        elif socket.sign_in.is_read_only:
             raise Forbidden("This API token may only look.")
         elif isinstance(frame, MarkRead):
             self.mark_read(socket, Topic.parse(frame.topic), frame.seq)
@@ -191,14 +191,14 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     async def subscribe(self, socket: Socket, topic: Topic, since: int | None) -> None:
         """Subscribe to a topic, and send its state. Frames that arrive during the read are sent after that (MSG5)."""
         if topic not in socket.subscriptions and len(socket.subscriptions) >= limits.MAX_SUBSCRIPTIONS:
-            raise LimitReached(f"A socket follows at most {limits.MAX_SUBSCRIPTIONS} topics.")
-        subscription = await self.hub.follow(socket, topic)
+            raise LimitReached(f"A socket subscribes to at most {limits.MAX_SUBSCRIPTIONS} topics.")
+        subscription = await self.hub.subscribe(socket, topic)
         try:
-            if not await self.hub.admit((socket.actor.id, topic)):
+            if not await self.hub.add_subscriber((socket.actor.id, topic)):
                 raise NotFound("There is no such topic.")
             await self.hub.send_reply(socket, subscription, since)
         except BaseException:
-            self.hub.unfollow(socket, topic)
+            self.hub.unsubscribe(socket, topic)
             raise
 
     def mark_read(self, socket: Socket, topic: Topic, seq: int) -> None:

@@ -4,4 +4,4 @@ from django.conf import settings
 
 from common.db_executor import DatabaseExecutor
 
-run_in_db_thread = DatabaseExecutor(settings.LIVE_THREADS, "live")
+run_in_db_thread = DatabaseExecutor(settings.SOCKET_THREADS, "realtime")

@@ -17,7 +17,7 @@ from actors.auth import find_tokens, parse_bearer_token
 from actors.models import TOKEN_PREFIX, Actor
 from actors.sessions import is_session_key
 from common.clock import now
-from realtime.rights import Ticket
+from realtime.rights import SignIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _is_same_origin(origin: str, host: str) -> bool:
     )
 
 
-def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
     """Return the active people of these session keys and API tokens. Invalid keys are left out.
 
     Two queries, and one more if there are tokens.
@@ -71,30 +71,30 @@ def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
     return _find_by_session(set(keys) - tokens) | (_find_by_token(tokens) if tokens else {})
 
 
-def _find_by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+def _find_by_token(texts: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
     found = find_tokens(texts)
     for token in found.values():
         actors.record_token_use(token)
     return {
-        text: (token.person, Ticket("", token.person_id, "", token.pk, token.is_read_only))
+        text: (token.person, SignIn("", token.person_id, "", token.pk, token.is_read_only))
         for text, token in found.items()
     }
 
 
-def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
     """Return the people of valid sessions.
 
     A session is invalid if it has expired, is anonymous, is older than the last change of the password, or if its person
     may not sign in.
     """
-    live = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
-    decoded = {session.session_key: session.get_decoded() for session in live}
+    sessions = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
+    decoded = {session.session_key: session.get_decoded() for session in sessions}
     people = _get_people({data[SESSION_KEY] for data in decoded.values() if SESSION_KEY in data})
     found = {}
     for key, data in decoded.items():
         person = people.get(data.get(SESSION_KEY))
         if person is not None and _is_verified(person, data):
-            found[key] = (person, Ticket(key, person.pk, person.get_session_auth_hash()))
+            found[key] = (person, SignIn(key, person.pk, person.get_session_auth_hash()))
     return found
 
 

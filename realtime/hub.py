@@ -19,7 +19,7 @@ from common.bounded import BoundedMap
 from common.token_bucket import TokenBucket
 from events.frames import Subscribed
 from events.publish import BATCH_GROUP, RIGHTS_GROUP, get_group_name
-from realtime import admission, maintenance
+from realtime import maintenance, subscribing
 from realtime.activity import ActivityNotifier
 from realtime.batches import Batched
 from realtime.catchup import catch_up
@@ -27,7 +27,7 @@ from realtime.db_executor import run_in_db_thread
 from realtime.handshake import find_sign_ins
 from realtime.read_cursors import ReadCursors
 from realtime.socket import Socket
-from realtime.topic_buffer import Frame, Subscription, SubscriptionReply, TopicBuffer
+from realtime.topic_buffer import Envelope, Subscription, SubscriptionReply, TopicBuffer
 from realtime.topics import Topic
 from server import limits
 
@@ -49,8 +49,8 @@ class Hub:
         self.read_cursors = ReadCursors(self)
         self._allowances: BoundedMap[UUID, TokenBucket] = BoundedMap(10_000)
         self.find_sign_in = Batched(find_sign_ins)
-        self.admit = Batched(partial(admission.admit, hub_id=self.id))
-        self._departure = Batched(partial(admission.depart, hub_id=self.id))
+        self.add_subscriber = Batched(partial(subscribing.add_subscribers, hub_id=self.id))
+        self._remove_subscriber = Batched(partial(subscribing.remove_subscribers, hub_id=self.id))
         self.layer = get_channel_layer()
         self.channel = f"hub.{self.id}"
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -72,18 +72,18 @@ class Hub:
         del self.sockets[socket]
         self.sockets_by_actor[socket.actor.id].discard(socket)
         for topic in list(socket.subscriptions):
-            self.unfollow(socket, topic)
+            self.unsubscribe(socket, topic)
         if not self.sockets_by_actor[socket.actor.id]:
             del self.sockets_by_actor[socket.actor.id]
         if not self.sockets:
             self._stop()
 
-    async def follow(self, socket: Socket, topic: Topic) -> Subscription:
+    async def subscribe(self, socket: Socket, topic: Topic) -> Subscription:
         """Subscribe a socket to a topic. Frames are held back until the subscription is answered (MSG5)."""
         buffer = self.buffers.get(topic)
         if buffer is None:
             buffer = self.buffers[topic] = TopicBuffer(topic, _catch_up)
-        subscription = socket.subscriptions[topic] = buffer.follow(socket)
+        subscription = socket.subscriptions[topic] = buffer.subscribe(socket)
         if not buffer.has_joined_group:
             buffer.has_joined_group = await self.join_group(get_group_name(str(topic)))
         return subscription
@@ -100,23 +100,23 @@ class Hub:
             subscription.release(reply)
             self.buffers[topic].set_first_version(reply.version)
 
-    def unfollow(self, socket: Socket, topic: Topic) -> None:
+    def unsubscribe(self, socket: Socket, topic: Topic) -> None:
         """End the subscription of a socket."""
         if socket.subscriptions.pop(topic, None) is None:
             return
-        self.buffers[topic].leave(socket)
+        self.buffers[topic].unsubscribe(socket)
         if topic.kind == "chat" and not self.has_socket_on(topic, socket.actor.id):
-            self.spawn(self._depart(topic, socket.actor.id))
+            self.spawn(self._leave_chat(topic, socket.actor.id))
 
     def has_socket_on(self, topic: Topic, actor_id: UUID) -> bool:
         """Return whether a person has a socket of this process on the topic."""
         return any(topic in socket.subscriptions for socket in self.sockets_by_actor.get(actor_id, ()))
 
-    async def _depart(self, topic: Topic, actor_id: UUID) -> None:
-        await self._departure((actor_id, topic))
+    async def _leave_chat(self, topic: Topic, actor_id: UUID) -> None:
+        await self._remove_subscriber((actor_id, topic))
         if self.has_socket_on(topic, actor_id):
             # The person has subscribed again since.
-            await self.admit((actor_id, topic))
+            await self.add_subscriber((actor_id, topic))
 
     def get_allowance(self, actor_id: UUID) -> TokenBucket:
         """Return the token bucket for all sockets of a person in this process. A new socket does not get a new bucket."""
@@ -141,7 +141,7 @@ class Hub:
             except Exception:
                 logger.exception("A frame could not be distributed")
 
-    def _distribute(self, message: Frame) -> None:
+    def _distribute(self, message: Envelope) -> None:
         if message["type"] == "frame":
             if buffer := self.buffers.get(Topic.parse(message["topic"])):
                 buffer.add(message)

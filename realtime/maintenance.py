@@ -116,15 +116,15 @@ async def check_rights(hub: "Hub", sockets: Collection[Socket] | None = None) ->
     checked = list(hub.sockets if sockets is None else sockets)
     if not checked:
         return
-    tickets = {socket.ticket for socket in checked}
+    sign_ins = {socket.sign_in for socket in checked}
     pairs = {(socket.actor.id, topic) for socket in checked for topic in socket.subscriptions}
-    signed_in, allowed = await run_in_db_thread(lambda: (filter_signed_in(tickets), filter_allowed(pairs)))
+    signed_in, allowed = await run_in_db_thread(lambda: (filter_signed_in(sign_ins), filter_allowed(pairs)))
     for socket in checked:
-        if socket.ticket not in signed_in:
+        if socket.sign_in not in signed_in:
             hub.remove(socket)
             socket.end(SIGNED_OUT)
         else:
             # A topic that was subscribed to during the query is not in `pairs`. Its right was checked then.
             for topic in [topic for topic in socket.subscriptions if (socket.actor.id, topic) in pairs - allowed]:
-                hub.unfollow(socket, topic)
+                hub.unsubscribe(socket, topic)
                 socket.send(Access(topic=str(topic), allowed=False).model_dump_json())

@@ -20,7 +20,7 @@ from workspaces.models import Membership
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class SignIn:
     """The sign-in of a socket: a session with its hash (`Actor.get_session_auth_hash`), or an API token, which may be read-only."""
 
     session_key: str
@@ -52,30 +52,30 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
     return allowed & set(pairs)
 
 
-def filter_signed_in(tickets: Collection[Ticket]) -> set[Ticket]:
-    """Return the valid tickets: the session or API token is valid, and the person may sign in and has the same password.
+def filter_signed_in(sign_ins: Collection[SignIn]) -> set[SignIn]:
+    """Return the valid sign-ins: the session or API token is valid, and the person may sign in and has the same password.
 
     Two queries, and one more if there are API tokens.
     """
-    by_token = {ticket for ticket in tickets if ticket.token_id}
-    return _filter_live_sessions(set(tickets) - by_token) | (_filter_live_tokens(by_token) if by_token else set())
+    by_token = {sign_in for sign_in in sign_ins if sign_in.token_id}
+    return _filter_by_session(set(sign_ins) - by_token) | (_filter_by_token(by_token) if by_token else set())
 
 
-def _filter_live_sessions(tickets: Collection[Ticket]) -> set[Ticket]:
-    if not tickets:
+def _filter_by_session(sign_ins: Collection[SignIn]) -> set[SignIn]:
+    if not sign_ins:
         return set()
     sessions = set(
         Session.objects.filter(
-            is_any_of("session_key", [ticket.session_key for ticket in tickets], of=TextField), expire_date__gt=now()
+            is_any_of("session_key", [sign_in.session_key for sign_in in sign_ins], of=TextField), expire_date__gt=now()
         ).values_list("session_key", flat=True)
     )
-    active = Actor.people.filter(is_any_of("pk", list({ticket.actor_id for ticket in tickets})), is_active=True)
+    active = Actor.people.filter(is_any_of("pk", list({sign_in.actor_id for sign_in in sign_ins})), is_active=True)
     people = active.values_list("pk", "password", "session_epoch")
     hashes = {pk: _compute_session_hash(password, epoch) for pk, password, epoch in people}
     return {
-        ticket
-        for ticket in tickets
-        if ticket.session_key in sessions and hashes.get(ticket.actor_id) == ticket.session_hash
+        sign_in
+        for sign_in in sign_ins
+        if sign_in.session_key in sessions and hashes.get(sign_in.actor_id) == sign_in.session_hash
     }
 
 
@@ -85,12 +85,12 @@ def _compute_session_hash(password: str, session_epoch: int) -> str:
     return Actor(password=password, session_epoch=session_epoch).get_session_auth_hash()
 
 
-def _filter_live_tokens(tickets: Collection[Ticket]) -> set[Ticket]:
-    live = set(
-        ApiToken.live.filter(
-            Q(expires_at=None) | Q(expires_at__gt=now()), pk__in={ticket.token_id for ticket in tickets}
+def _filter_by_token(sign_ins: Collection[SignIn]) -> set[SignIn]:
+    valid_ids = set(
+        ApiToken.unrevoked.filter(
+            Q(expires_at=None) | Q(expires_at__gt=now()), pk__in={sign_in.token_id for sign_in in sign_ins}
         )
         .filter(person__is_active=True)
         .values_list("pk", flat=True)
     )
-    return {ticket for ticket in tickets if ticket.token_id in live}
+    return {sign_in for sign_in in sign_ins if sign_in.token_id in valid_ids}

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from actors.models import Actor
 from realtime.outbox import Outbox, OutboxFull
-from realtime.rights import Ticket
+from realtime.rights import SignIn
 from realtime.topic_buffer import Subscription
 from realtime.topics import Topic
 
@@ -27,13 +27,13 @@ TRY_LATER = 1013
 class Socket:
     """The person, the subscriptions and the outbox of one connection."""
 
-    __slots__ = ("_on_end", "actor", "has_ended", "outbox", "subscriptions", "ticket")
+    __slots__ = ("_on_end", "actor", "has_ended", "outbox", "subscriptions", "sign_in")
 
     def __init__(
-        self, actor: Actor, ticket: Ticket, send: Callable[[str], Awaitable[None]], on_end: Callable[[int], None]
+        self, actor: Actor, sign_in: SignIn, send: Callable[[str], Awaitable[None]], on_end: Callable[[int], None]
     ) -> None:
         self.actor = actor
-        self.ticket = ticket
+        self.sign_in = sign_in
         self.subscriptions: dict[Topic, Subscription] = {}
         self.outbox = Outbox(send)
         self.has_ended = False

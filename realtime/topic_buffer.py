@@ -24,8 +24,8 @@ SHARED_READ_SECONDS = 1.0
 PRESENCE_INTERVAL_SECONDS = 1.0
 """Seconds between two presence frames, so that a team that connects at once does not cause a frame for each person."""
 
-CROWD_FOLLOWERS = 25
-"""With this many followers in this process, deltas are gathered for `GATHERING_SECONDS`."""
+CROWD_SIZE = 25
+"""With this many subscriptions in this process, deltas are gathered for `GATHERING_SECONDS`."""
 
 GATHERING_SECONDS = 0.25
 """Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
@@ -33,7 +33,8 @@ GATHERING_SECONDS = 0.25
 MAX_HELD_BACK = 512
 """The maximum of transient frames that are held back before the reply to a subscription, or that are gathered."""
 
-Frame = dict[str, Any]
+Envelope = dict[str, Any]
+"""A frame as the channel layer carries it (`events.publish`): its kind and encoded text; `changes` also with their versions."""
 CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
 
 
@@ -46,8 +47,8 @@ class SubscriptionReply:
     is_shareable: bool
 
 
-class Reader(Protocol):
-    """A follower: the part of a socket that this module needs."""
+class Subscriber(Protocol):
+    """The part of a socket that this module needs."""
 
     def send(self, text: str, *, transient: bool) -> None:
         """Send a frame. Never raises: a socket that cannot take it closes itself."""
@@ -64,10 +65,10 @@ class Subscription:
     `version` is the last version that was sent to the socket; before the reply, that of the buffer at the subscription.
     """
 
-    __slots__ = ("_held_back", "reader", "topic", "version")
+    __slots__ = ("_held_back", "subscriber", "topic", "version")
 
-    def __init__(self, reader: Reader, topic: Topic, version: int) -> None:
-        self.reader = reader
+    def __init__(self, subscriber: Subscriber, topic: Topic, version: int) -> None:
+        self.subscriber = subscriber
         self.topic = topic
         self.version = version
         self._held_back: list[tuple[str, int | None]] | None = []
@@ -78,15 +79,15 @@ class Subscription:
             if version is not None or len(self._held_back) < MAX_HELD_BACK:
                 self._held_back.append((text, version))
         elif version is None:
-            self.reader.send(text, transient=True)
+            self.subscriber.send(text, transient=True)
         elif version > self.version:
             self.version = version
-            self.reader.send(text, transient=False)
+            self.subscriber.send(text, transient=False)
 
     def receive_transient(self, texts: tuple[str, ...]) -> None:
         """Send transient frames of the topic, or hold them back."""
         if self._held_back is None:
-            self.reader.send_transient(texts)
+            self.subscriber.send_transient(texts)
         else:
             for text in texts:
                 self.receive(text, None)
@@ -95,7 +96,7 @@ class Subscription:
         """Send the reply, and then the frames that were held back."""
         frames, self._held_back = self._held_back or [], None
         self.version = reply.version
-        self.reader.send(reply.text, transient=False)
+        self.subscriber.send(reply.text, transient=False)
         for frame in frames:
             self.receive(*frame)
 
@@ -141,8 +142,8 @@ class TopicBuffer:
         self.has_joined_group = False
         self.repair: asyncio.Task[None] | None = None
         self._catch_up = catch_up
-        self._followers: dict[Reader, Subscription] = {}
-        self._early: list[Frame] = []
+        self._subscriptions: dict[Subscriber, Subscription] = {}
+        self._early: list[Envelope] = []
         self._reads: dict[bool, ChatRead] = {}  # true: the whole chat; false: the changes since a version
         self._present: list[UUID] | None = None
         self._presence: str | None = None
@@ -153,19 +154,19 @@ class TopicBuffer:
 
     @property
     def is_empty(self) -> bool:
-        return not self._followers
+        return not self._subscriptions
 
-    def follow(self, reader: Reader) -> Subscription:
-        """Add a follower. Its frames are held back until `Subscription.release`."""
-        subscription = Subscription(reader, self.topic, self.version or 0)
-        self._followers[reader] = subscription
+    def subscribe(self, subscriber: Subscriber) -> Subscription:
+        """Add a subscription. Its frames are held back until `Subscription.release`."""
+        subscription = Subscription(subscriber, self.topic, self.version or 0)
+        self._subscriptions[subscriber] = subscription
         return subscription
 
-    def leave(self, reader: Reader) -> None:
-        """Remove a follower."""
-        self._followers.pop(reader, None)
-        if not self._followers:
-            # Frames are no longer received, so the next follower needs a new read.
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        """Remove the subscription of a socket."""
+        self._subscriptions.pop(subscriber, None)
+        if not self._subscriptions:
+            # Frames are no longer received, so the next subscription needs a new read.
             self.version = None
             self._early.clear()
             self._gathered.clear()
@@ -216,18 +217,18 @@ class TopicBuffer:
             self.version = version
             self._release_early_frames()
 
-    def add(self, frame: Frame) -> None:
+    def add(self, envelope: Envelope) -> None:
         """Add a frame from the channel layer. Does not wait or use the database."""
         if self.is_empty:
             return
-        if frame["kind"] != "changes":
-            self._forward(frame)
-        elif self._is_next(frame):
-            self._advance(frame)
+        if envelope["kind"] != "changes":
+            self._forward(envelope)
+        elif self._is_next(envelope):
+            self._advance(envelope)
             if self._early:
                 self._release_early_frames()
-        elif self.version is None or frame["version"] > self.version:
-            self._early = [*self._early[-MAX_HELD_BACK:], frame]
+        elif self.version is None or envelope["version"] > self.version:
+            self._early = [*self._early[-MAX_HELD_BACK:], envelope]
             self._release_early_frames()
 
     def repair_up_to(self, version: int) -> None:
@@ -241,21 +242,21 @@ class TopicBuffer:
             self._present = people
             self._forward_presence(Presence(topic=str(self.topic), present=people).model_dump_json())
 
-    def _forward(self, frame: Frame) -> None:
-        if frame["kind"] == "presence":
+    def _forward(self, envelope: Envelope) -> None:
+        if envelope["kind"] == "presence":
             self._present = None
-            self._forward_presence(frame["text"])
-        elif frame["text"] is None:
+            self._forward_presence(envelope["text"])
+        elif envelope["text"] is None:
             return
-        elif frame["kind"] == "delta" and len(self._followers) >= CROWD_FOLLOWERS:
-            self._gather(frame["text"])
+        elif envelope["kind"] == "delta" and len(self._subscriptions) >= CROWD_SIZE:
+            self._gather(envelope["text"])
         else:
-            self._send_to_followers(frame["text"], None)
+            self._send_to_all(envelope["text"], None)
 
     def _gather(self, text: str) -> None:
         """Send the first delta at once, and those that follow within `GATHERING_SECONDS` together."""
         if self._gather_timer is None:
-            self._send_to_followers(text, None)
+            self._send_to_all(text, None)
             self._gather_timer = asyncio.get_running_loop().call_later(GATHERING_SECONDS, self._flush_gathered)
         elif len(self._gathered) < MAX_HELD_BACK:
             self._gathered.append(text)
@@ -268,7 +269,7 @@ class TopicBuffer:
 
     def _send_gathered(self) -> None:
         gathered, self._gathered = tuple(self._gathered), []
-        for subscription in list(self._followers.values()):
+        for subscription in list(self._subscriptions.values()):
             subscription.receive_transient(gathered)
 
     def _forward_presence(self, text: str | None) -> None:
@@ -280,24 +281,24 @@ class TopicBuffer:
     def _send_last_presence(self) -> None:
         self._presence_timer = None
         if self._presence is not None:
-            self._send_to_followers(self._presence, None)
+            self._send_to_all(self._presence, None)
             self._sent_presence, self._presence = self._presence, None
             self._presence_timer = asyncio.get_running_loop().call_later(
                 PRESENCE_INTERVAL_SECONDS, self._send_last_presence
             )
 
-    def _is_next(self, frame: Frame) -> bool:
+    def _is_next(self, envelope: Envelope) -> bool:
         known = self.version
-        return known is not None and frame["text"] is not None and frame["after"] <= known < frame["version"]
+        return known is not None and envelope["text"] is not None and envelope["after"] <= known < envelope["version"]
 
-    def _advance(self, frame: Frame) -> None:
-        self.version = frame["version"]
-        self._send_to_followers(frame["text"], frame["version"])
+    def _advance(self, envelope: Envelope) -> None:
+        self.version = envelope["version"]
+        self._send_to_all(envelope["text"], envelope["version"])
 
-    def _send_to_followers(self, text: str, version: int | None) -> None:
+    def _send_to_all(self, text: str, version: int | None) -> None:
         if self._gathered:
             self._send_gathered()  # keep the order
-        for subscription in list(self._followers.values()):
+        for subscription in list(self._subscriptions.values()):
             subscription.receive(text, version)
 
     def _release_early_frames(self) -> None:
@@ -331,11 +332,11 @@ class TopicBuffer:
         self._release_early_frames()
 
     def _send_missed(self, found: Subscribed, since: int) -> None:
-        """Send the missed rows to all followers, as a `changes` frame or as a snapshot."""
+        """Send the missed rows to all sockets, as a `changes` frame or as a snapshot."""
         if self.version is None or found.version <= self.version:
             return
         self.version = found.version
         frame: Changes | Subscribed = found
         if not found.snapshot:
             frame = Changes(topic=found.topic, after=since, version=found.version, rows=found.rows)
-        self._send_to_followers(frame.model_dump_json(), found.version)
+        self._send_to_all(frame.model_dump_json(), found.version)

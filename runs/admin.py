@@ -1,6 +1,4 @@
-"""The admin pages of runs, their steps and the model calls."""
-
-from typing import Any
+"""The admin pages of runs and their steps."""
 
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
@@ -11,8 +9,9 @@ from admin_kit.actions import service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, id_column, link_column
 from admin_kit.model_admin import ReadOnlyAdmin, action_menu
-from runs.models import ACTIVE, LLMCall, Run, RunState, Step
+from runs.models import ACTIVE, Run, RunState, Step
 from runs.services import runs
+from usage.admin import cost
 
 STATE_COLOURS = {
     "queued": "info",
@@ -23,12 +22,6 @@ STATE_COLOURS = {
     "failed": "danger",
     "stopped": "default",
 }
-
-
-@admin.display(description=_("cost"), ordering="cost_micro")
-def cost(row: Any) -> str:
-    """Return US dollars; a dash where the price is not known."""
-    return "–" if row.cost_micro is None else f"${row.cost_micro / 1_000_000:.4f}"
 
 
 @admin.register(Run)
@@ -65,7 +58,7 @@ class RunAdmin(ReadOnlyAdmin):
     readonly_fields = (id_column("trigger_id", "chats.message", _("the message that woke it")),)
     related_links = (
         RelatedLink(_("Steps"), "runs.step", "run__id__exact"),
-        RelatedLink(_("Model calls"), "runs.llmcall", "run__id__exact"),
+        RelatedLink(_("Model calls"), "usage.llmcall", "run_id"),
         RelatedLink(_("Children"), "runs.run", "parent__id__exact"),
         RelatedLink(_("Messages"), "chats.message", "run_id"),
         audit_link(),
@@ -106,28 +99,4 @@ class StepAdmin(ReadOnlyAdmin):
     search_fields = ("=name",)
     search_help_text = _("A tool's name, or the id of a step or a run")
     search_id_fields = ("run_id",)
-    sortable_by = ()
-
-
-@admin.register(LLMCall)
-class LLMCallAdmin(ReadOnlyAdmin):
-    list_display = (
-        "created_at",
-        link_column("agent"),
-        link_column("workspace"),
-        link_column("run"),
-        link_column("on_behalf_of", _("for")),
-        "provider",
-        "model",
-        "input_tokens",
-        "output_tokens",
-        cost,
-        "paid_by",
-        "tries",
-        "error_code",
-    )
-    list_filter = ("provider", "paid_by", CreatedWithinFilter)
-    list_select_related = ("agent", "workspace", "run__agent", "on_behalf_of")
-    search_fields = ("agent__name", "workspace__name", "on_behalf_of__name", "=model")
-    search_id_fields = ("run_id", "agent_id", "workspace_id", "on_behalf_of_id")
     sortable_by = ()

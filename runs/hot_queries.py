@@ -11,11 +11,12 @@ from actors.models import Kind
 from chats.models import SPOKEN_TYPES, ChatActor, Message
 from common.prepared_query import PreparedQuery
 from runs.models import Run, RunState
+from usage.rules import build_rules_expression
 from workspaces.models import Membership
 
 MAX_ROWS = 600
 """Messages of a chat that are read for a conversation. Its budget of tokens is usually used up before."""
-MAX_PARTICIPANTS = 100
+MAX_PARTICIPANTS_READ = 100
 LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
 
@@ -50,14 +51,17 @@ def _query_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
 def _query_claimed_run(run_id: UUID) -> QuerySet[Run]:
     participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
     run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
-    return run.annotate(seen=Subquery(participants.values("last_read_seq")[:1]))
+    return run.annotate(
+        seen=Subquery(participants.values("last_read_seq")[:1]), usage_rules=build_rules_expression("payer")
+    )
 
 
 NEXT_OF_SAME_KEY = PreparedQuery(_query_next_of_same_key, UUID)
 """The oldest claimable run of the concurrency key of the run with this id."""
 NEXT_OF_KEY = PreparedQuery(lambda key: _query_first(list_claimable_runs().filter(concurrency_key=key)), str)
 CLAIMED_RUN = PreparedQuery(_query_claimed_run, UUID)
-"""A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the chat."""
+"""A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
+chat; `usage_rules`: budgets and prices."""
 
 
 def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
@@ -102,7 +106,7 @@ def _query_new_messages(chat_id: UUID, agent_id: UUID, max_bytes: int, since: in
 def _query_participants_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
     roles = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor")).values("role")[:1]
     participants = ChatActor.objects.filter(chat_id=chat_id, ended_at=None).annotate(role=Subquery(roles))
-    return participants.select_related("actor").order_by("joined_at", "pk")[:MAX_PARTICIPANTS]
+    return participants.select_related("actor").order_by("joined_at", "pk")[:MAX_PARTICIPANTS_READ]
 
 
 LOG = PreparedQuery(list_log, UUID, UUID, int)

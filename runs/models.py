@@ -1,4 +1,4 @@
-"""Runs, their steps, and the ledger of the requests to models."""
+"""Runs and their steps."""
 
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import AgentSpec
 from chats.models import Chat, Message, VersionedRow
 from common.models import Identified, build_display_name
-from common.providers import list_provider_choices
 from events.rows import RunRow, Stamp
 from workspaces.models import Workspace
 
@@ -41,14 +40,6 @@ class RunOrigin(models.TextChoices):
     COMPARE = "compare", _("comparison")
     SUMMARY = "summary", _("summary")
     MERGE = "merge", _("merge")
-
-
-class Payer(models.TextChoices):
-    """Whose key paid for a model call."""
-
-    WORKSPACE = "workspace", _("workspace")
-    SYSTEM = "system", _("system")
-    DEMO = "demo", _("demo")
 
 
 class Run(Identified, VersionedRow):
@@ -116,6 +107,9 @@ class Run(Identified, VersionedRow):
     error = models.CharField(_("error"), max_length=600, blank=True, default="")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     started_at = models.DateTimeField(_("started at"), null=True)
+    # Since when it waits for people, until it is claimed again, and how long it has waited before.
+    waiting_since = models.DateTimeField(_("waiting since"), null=True)
+    waited_seconds = models.FloatField(_("waited seconds"), default=0.0)
     ended_at = models.DateTimeField(_("ended at"), null=True)
     # Of a job only.
     job_input = models.JSONField(_("job input"), null=True)
@@ -169,8 +163,8 @@ class Run(Identified, VersionedRow):
         return self.root_id or self.id
 
     @property
-    def is_poison(self) -> bool:
-        """Whether it must run isolated, because too many processes died while they executed it (RUN9, ADR 0009)."""
+    def is_isolated(self) -> bool:
+        """Whether only an isolated process executes it, because other processes died while they did (RUN9, ADR 0009)."""
         return self.crashes >= ISOLATE_AFTER
 
     @property
@@ -256,48 +250,3 @@ class Step(Identified):
 
     def __str__(self) -> str:
         return f"{self.number}.{self.index} {self.name or self.kind}"
-
-
-class LLMCall(Identified):
-    """A ledger entry: one request to a model. The request of a model test has neither a run nor an agent."""
-
-    run = models.ForeignKey(Run, verbose_name=_("run"), null=True, on_delete=models.CASCADE, related_name="llm_calls")
-    step_number = models.PositiveSmallIntegerField(_("step number"))
-    attempt = models.PositiveIntegerField(_("attempt"))
-    workspace = models.ForeignKey(
-        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="llm_calls"
-    )
-    agent = models.ForeignKey(
-        "actors.Actor", verbose_name=_("agent"), null=True, on_delete=models.CASCADE, related_name="+"
-    )
-    spec = models.ForeignKey(AgentSpec, verbose_name=_("spec"), null=True, on_delete=models.SET_NULL, related_name="+")
-    on_behalf_of = models.ForeignKey(
-        "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
-    model = models.CharField(_("model"), max_length=200)
-    paid_by = models.CharField(_("paid by"), max_length=12, choices=Payer.choices)
-    input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
-    output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
-    tokens_estimated = models.BooleanField(_("tokens estimated"), default=False)
-    cost_micro = models.BigIntegerField(_("cost micro"), null=True)
-    tries = models.PositiveSmallIntegerField(_("tries"), default=1)
-    first_token_ms = models.PositiveIntegerField(_("first token ms"), null=True)
-    total_ms = models.PositiveIntegerField(_("total ms"), null=True)
-    finish = models.CharField(_("finish"), max_length=20, blank=True, default="")
-    error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
-    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-
-    class Meta:
-        verbose_name = _("model call")
-        verbose_name_plural = _("model calls")
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(run=None, agent=None, spec=None) | Q(run__isnull=False, agent__isnull=False),
-                name="llm_call_of_run_or_test",
-            )
-        ]
-        indexes = [models.Index(fields=["workspace", "-created_at"], name="ledger_by_workspace")]
-
-    def __str__(self) -> str:
-        return f"{build_display_name(self, 'run')} · {self.model}" if self.run_id else self.model

@@ -18,7 +18,7 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 from common.errors import AppError, LimitReached, TooLarge, Unavailable
 from server import limits
 from server.fair_queue import Caller, CpuBudget, FairQueue
-from server.uploads import ClientGone, TooSlow, Uploads
+from server.uploads import ClientGone, TooSlow, Uploads, declares_more_than
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -107,7 +107,7 @@ class Bridge:
         self._threads.shutdown()
 
     async def _read_body(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
-        if any(name == b"content-length" and int(value) > self._max_body for name, value in scope["headers"]):
+        if declares_more_than(scope, self._max_body):
             raise self._build_too_large_error()
         body = bytearray()
         try:

@@ -25,6 +25,11 @@ class TooSlow(AppError):
     default_code = Code.LIMIT_REACHED
 
 
+def declares_more_than(scope: HTTPScope, max_bytes: int) -> bool:
+    """Return whether the request names a length of its body over `max_bytes`."""
+    return any(name == b"content-length" and int(value) > max_bytes for name, value in scope["headers"])
+
+
 class Uploads:
     """`is_upload` says which requests are uploads. Their bodies may have `max_bytes`."""
 
@@ -40,11 +45,11 @@ class Uploads:
         Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`, `TooSlow`,
         and `ClientGone`.
         """
-        if any(name == b"content-length" and int(value) > self._max_bytes for name, value in scope["headers"]):
-            raise self._too_large()
+        if declares_more_than(scope, self._max_bytes):
+            raise self._build_too_large_error()
         if self._active[caller] >= limits.MAX_UPLOADS_OF_CALLER:
             raise LimitReached("Too many of your uploads are under way.", hints=["Wait until one of them is done."])
-        unknown = sum(count for caller, count in self._active.items() if caller.is_shared)
+        unknown = sum(count for active, count in self._active.items() if active.is_shared)
         is_full = caller.is_shared and unknown >= limits.MAX_UPLOADS_OF_UNKNOWN_CALLERS
         if is_full or self._active.total() >= limits.MAX_UPLOADS:
             raise Unavailable("Too many uploads are under way here.", hints=["Try again in a moment."])
@@ -60,7 +65,8 @@ class Uploads:
                 yield body
         finally:
             self._active[caller] -= 1
-            self._active += Counter()  # forgets the callers without an upload
+            if not self._active[caller]:
+                del self._active[caller]
 
     async def _read(self, receive: ASGIReceiveCallable, body: IO[bytes]) -> None:
         size = 0
@@ -72,10 +78,10 @@ class Uploads:
             part = event.get("body", b"")
             size += len(part)
             if size > self._max_bytes:
-                raise self._too_large()
+                raise self._build_too_large_error()
             body.write(part)
             if not event.get("more_body"):
                 return
 
-    def _too_large(self) -> TooLarge:
+    def _build_too_large_error(self) -> TooLarge:
         return TooLarge(f"A file may have {self._max_bytes - limits.MAX_FORM_OVERHEAD:,} bytes at most.")

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from actors.models import Actor
 from agents.specs.content import SpecContent
-from agents.specs.merging import Proposal
+from agents.specs.merging import Contribution
 from events.rows import DiffRow
 from runs.kinds.job import JobInput
 
@@ -61,24 +61,24 @@ def _format_value(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class NamedProposal:
-    """A proposal, its author's note, and the short name by which the merge agent refers to it (`s1`)."""
+class NamedSuggestion:
+    """The contribution of a suggestion, its author's note, and the short name by which the merge agent refers to it (`s1`)."""
 
     name: str
-    proposal: Proposal
+    contribution: Contribution
     note: str
 
 
-def name_proposals(proposals: Sequence[Proposal], notes: Sequence[str]) -> list[NamedProposal]:
-    """Name the proposals `s1`, `s2`, … in this order."""
+def name_suggestions(contributions: Sequence[Contribution], notes: Sequence[str]) -> list[NamedSuggestion]:
+    """Name the suggestions `s1`, `s2`, … in this order."""
     return [
-        NamedProposal(f"s{number}", proposal, note)
-        for number, (proposal, note) in enumerate(zip(proposals, notes, strict=True), 1)
+        NamedSuggestion(f"s{number}", contribution, note)
+        for number, (contribution, note) in enumerate(zip(contributions, notes, strict=True), 1)
     ]
 
 
 def build_merge_input(
-    id: UUID, *, agent: Actor, production: SpecContent, suggestions: Sequence[NamedProposal]
+    id: UUID, *, agent: Actor, production: SpecContent, suggestions: Sequence[NamedSuggestion]
 ) -> JobInput:
     """Build the input of a merge: the production prompt, and the prompt of each suggestion.
 
@@ -90,7 +90,7 @@ def build_merge_input(
         parts += _format_suggestion(suggestion, production, key)
     names = ", ".join(suggestion.name for suggestion in suggestions)
     parts.append(f"Merge the prompts of {names} into one. Answer in JSON:\n{MERGE_ANSWER_EXAMPLE}")
-    prompts = [production.prompt, *(suggestion.proposal.content.prompt for suggestion in suggestions)]
+    prompts = [production.prompt, *(suggestion.contribution.content.prompt for suggestion in suggestions)]
     expected = max(map(len, prompts)) + 80 * max(prompt.count("\n") + 1 for prompt in prompts)
     data = {
         "id": str(id), "agent": agent.name, "production": production.prompt,
@@ -99,22 +99,22 @@ def build_merge_input(
     return JobInput(text="\n\n".join(parts), input=data, expected=expected)
 
 
-def _format_suggestion(suggestion: NamedProposal, production: SpecContent, key: str) -> list[str]:
-    proposal, name = suggestion.proposal, suggestion.name
-    parts = [f"Suggestion {name}, by {proposal.contributor.name}:"]
+def _format_suggestion(suggestion: NamedSuggestion, production: SpecContent, key: str) -> list[str]:
+    contribution, name = suggestion.contribution, suggestion.name
+    parts = [f"Suggestion {name}, by {contribution.contributor.name}:"]
     if suggestion.note:
         parts.append(delimit(f"{name} note", suggestion.note, key))
-    if proposal.base.prompt != production.prompt:
-        parts.append(delimit(f"{name} was made on", proposal.base.prompt, key))
-    return [*parts, delimit(f"{name} prompt", proposal.content.prompt, key)]
+    if contribution.base.prompt != production.prompt:
+        parts.append(delimit(f"{name} was made on", contribution.base.prompt, key))
+    return [*parts, delimit(f"{name} prompt", contribution.content.prompt, key)]
 
 
-def _build_suggestion_data(suggestion: NamedProposal, production: SpecContent) -> dict[str, Any]:
-    proposal = suggestion.proposal
+def _build_suggestion_data(suggestion: NamedSuggestion, production: SpecContent) -> dict[str, Any]:
+    contribution = suggestion.contribution
     return {
         "name": suggestion.name,
-        "author": proposal.contributor.name,
+        "author": contribution.contributor.name,
         "note": suggestion.note,
-        "prompt": proposal.content.prompt,
-        "made_on": proposal.base.prompt if proposal.base.prompt != production.prompt else None,
+        "prompt": contribution.content.prompt,
+        "base_prompt": contribution.base.prompt if contribution.base.prompt != production.prompt else None,
     }

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agents.specs.content import MAX_PROMPT
 from common.text import to_storable
 from events.rows import Choice, Conflict, Segment
-from suggestions.job_inputs import NamedProposal
+from suggestions.job_inputs import NamedSuggestion
 
 CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 MAX_ANSWER = 1_000_000
@@ -86,10 +86,10 @@ class MergedPrompt:
         return "".join(segment.text for segment in self.segments)
 
 
-def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence[NamedProposal]) -> MergedPrompt:
+def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence[NamedSuggestion]) -> MergedPrompt:
     """Build the merged prompt from an answer, and attribute every line to its authors. Raises `InvalidMergeAnswer`."""
     answer = _parse_answer(answer_text)
-    contributors = {one.name: one.proposal.contributor.id for one in suggestions}
+    contributors = {suggestion.name: suggestion.contribution.contributor.id for suggestion in suggestions}
     _check_sources(answer, contributors)
 
     authors = _LineAuthors(production, suggestions)
@@ -147,13 +147,14 @@ class _Line:
 class _LineAuthors:
     """Attributes lines: stores the lines of production, and those that each suggestion adds. Blanks around a line are ignored."""
 
-    def __init__(self, production: str, suggestions: Sequence[NamedProposal]) -> None:
+    def __init__(self, production: str, suggestions: Sequence[NamedSuggestion]) -> None:
         self._production = _get_stripped_lines(production)
         self._added = {
-            one.proposal.contributor.id: (
-                _get_stripped_lines(one.proposal.content.prompt) - _get_stripped_lines(one.proposal.base.prompt)
+            suggestion.contribution.contributor.id: (
+                _get_stripped_lines(suggestion.contribution.content.prompt)
+                - _get_stripped_lines(suggestion.contribution.base.prompt)
             )
-            for one in suggestions
+            for suggestion in suggestions
         }
 
     def attribute(self, segment: AnswerSegment, contributors: dict[str, UUID]) -> Iterator[_Line]:
@@ -219,7 +220,7 @@ def _group_lines(lines: list[_Line]) -> list[Segment]:
 
 
 def _check_every_change_is_used(
-    merged: MergedPrompt, answer: MergeAnswer, suggestions: Sequence[NamedProposal], production: str
+    merged: MergedPrompt, answer: MergeAnswer, suggestions: Sequence[NamedSuggestion], production: str
 ) -> None:
     """Raise `InvalidMergeAnswer` if a suggestion is not used, or if a line of production is missing that no suggestion removes.
 
@@ -231,15 +232,17 @@ def _check_every_change_is_used(
     used |= {choice.contributor for conflict in merged.conflicts for choice in conflict.choices if choice.contributor}
     in_conflict = {name for conflict in answer.conflicts for name in conflict.between}
     all_removed: set[str] = set()
-    for one in suggestions:
-        before, after = _get_stripped_lines(one.proposal.base.prompt), _get_stripped_lines(one.proposal.content.prompt)
+    for suggestion in suggestions:
+        contribution = suggestion.contribution
+        before = _get_stripped_lines(contribution.base.prompt)
+        after = _get_stripped_lines(contribution.content.prompt)
         added, removed = after - before - production_lines, (before - after) & production_lines
         all_removed |= removed
         is_removal_used = not added and removed - merged_lines
-        is_used = one.proposal.contributor.id in used or one.name in in_conflict or is_removal_used
+        is_used = contribution.contributor.id in used or suggestion.name in in_conflict or is_removal_used
         if (added or removed) and not is_used:
             raise InvalidMergeAnswer(
-                InvalidReason.LEAVES_OUT, f"The answer leaves out what {one.proposal.contributor.name} suggests."
+                InvalidReason.LEAVES_OUT, f"The answer leaves out what {contribution.contributor.name} suggests."
             )
     if production_lines - merged_lines - all_removed:
         raise InvalidMergeAnswer(

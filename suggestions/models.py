@@ -64,7 +64,7 @@ class Merge(Identified):
 
 
 class Suggestion(Identified):
-    """A proposed spec of an agent, immutable, with the version (`base`) that it was made on.
+    """A proposed spec of an agent, immutable, with the version (`base`) that it is based on.
 
     `merge` is the merge under way while it is pending, later the merge that accepted it. `message_id` is its message in the chat.
     """

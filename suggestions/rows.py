@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from actors.models import Actor
-from agents.permissions import AgentVerb
+from agents.permissions import AgentVerb, get_production
 from events.rows import ListedSuggestionRow, MergeRow, MergeState, Provenance, Stamp, SuggestionRow
 from runs.models import RunState
 from suggestions.models import Merge, Suggestion
@@ -27,24 +27,32 @@ class Viewer:
 
 def build_listed_row(suggestion: Suggestion, viewer: Viewer) -> ListedSuggestionRow:
     """Build the row of a suggestion in a list. The suggestion must be fetched with `select_row_fields`."""
-    production, base = suggestion.agent.current_spec, suggestion.base
-    assert production is not None
-    assert production.number is not None
-    assert base.number is not None
     verbs = compute_suggestion_verbs(
         suggestion, viewer.actor, viewer.verbs_by_agent.get(suggestion.agent_id, frozenset())
     )
     return ListedSuggestionRow(
-        id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.to_row(),
+        id=suggestion.id,
+        workspace_id=suggestion.workspace_id,
+        agent=suggestion.agent.to_row(),
         author=suggestion.author.to_row(),
         chat_id=suggestion.chat_id if suggestion.chat_id in viewer.chat_titles else None,
-        chat_title=viewer.chat_titles.get(suggestion.chat_id), base_version=base.number,
-        production=production.number, touches=suggestion.touches, note=suggestion.note, summary=suggestion.summary,
-        summary_state=suggestion.summary_state, summary_error=suggestion.summary_error or None, state=suggestion.state,
-        merge_id=suggestion.merge_id, saved_as=suggestion.saved_as.number if suggestion.saved_as else None,
-        decided_by=suggestion.decided_by.to_row() if suggestion.decided_by else None, decided_at=suggestion.decided_at,
-        reason=suggestion.reason, verbs=sorted(verbs - {SuggestionVerb.SEE}), created_at=suggestion.created_at,
-    )  # fmt: skip
+        chat_title=viewer.chat_titles.get(suggestion.chat_id),
+        base_version=suggestion.base.version,
+        production=get_production(suggestion.agent).version,
+        touches=suggestion.touches,
+        note=suggestion.note,
+        summary=suggestion.summary,
+        summary_state=suggestion.summary_state,
+        summary_error=suggestion.summary_error or None,
+        state=suggestion.state,
+        merge_id=suggestion.merge_id,
+        saved_as=suggestion.saved_as.number if suggestion.saved_as else None,
+        decided_by=suggestion.decided_by.to_row() if suggestion.decided_by else None,
+        decided_at=suggestion.decided_at,
+        reason=suggestion.reason,
+        verbs=sorted(verbs - {SuggestionVerb.SEE}),
+        created_at=suggestion.created_at,
+    )
 
 
 def build_suggestion_row(suggestion: Suggestion, viewer: Viewer) -> SuggestionRow:

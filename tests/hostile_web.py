@@ -76,13 +76,13 @@ async def run_site() -> AsyncIterator[Site]:
         await runner.cleanup()
 
 
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Responder = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def run_tcp_server(talk: Talk) -> AsyncIterator[str]:
-    """Serve TCP connections with `talk` during the block. Yield `host:port`."""
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+async def run_tcp_server(respond: Responder) -> AsyncIterator[str]:
+    """Serve TCP connections with `respond` during the block. Yield `host:port`."""
+    async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 

@@ -39,7 +39,7 @@ INVARIANTS = {
         SELECT message.id FROM chats_message AS message JOIN runs_run AS run ON run.id = message.run_id
         WHERE run.state = 'completed' AND (message.payload ->> 'incomplete')::boolean""",
     "the tokens of a run are those of its ledger entries": """
-        SELECT run.id FROM runs_run AS run LEFT JOIN runs_llmcall AS call ON call.run_id = run.id
+        SELECT run.id FROM runs_run AS run LEFT JOIN usage_llmcall AS call ON call.run_id = run.id
         WHERE run.state = 'completed' GROUP BY run.id
         HAVING run.output_tokens <> coalesce(sum(call.output_tokens), 0)
             OR run.input_tokens <> coalesce(sum(call.input_tokens), 0)""",

@@ -4,10 +4,10 @@ from common.secrets import Secret
 from llm.messages import Answer, Usage
 from llm.protocol import Endpoint
 from runs.models import Run
-from runs.runtime.rows import ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId
 from runs.services import claims
 from tests.recorder import Recorder
+from usage.callers import ResolvedModel
 
 MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 

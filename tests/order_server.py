@@ -1,4 +1,4 @@
-"""A server to which a tool of an agent sends orders (`tests.poison`)."""
+"""A server to which a tool of an agent sends orders (`tests.extra_tools`)."""
 
 import select
 import socketserver

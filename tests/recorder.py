@@ -6,8 +6,9 @@ from llm.messages import ToolCall
 from llm.protocol import LLMError
 from runs.kinds import get_kind
 from runs.models import Run
-from runs.runtime.rows import PartialMessage, ResolvedModel
+from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
+from usage.callers import ResolvedModel
 
 
 class Recorder:

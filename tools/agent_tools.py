@@ -4,7 +4,7 @@ import importlib
 
 from django.conf import settings
 
-from tools.current_time.tool import CurrentTime
+from tools.current_time import CurrentTime
 from tools.web_fetch.tool import WebFetch
 
 __all__ = ["CurrentTime", "WebFetch"]

@@ -1,7 +1,7 @@
 """The base class of tools. Which agents may use a tool, and how, is stored with their specs."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,8 +11,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common.text import to_storable
-from events.payloads import ToolData
-from events.rows import ToolEffect
+from events.payloads import Question, ToolData
+from events.rows import Policy, ToolEffect
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -21,6 +21,9 @@ DEFAULT_TIMEOUT_SECONDS = 30.0
 MAX_TIMEOUT_SECONDS = 120.0
 MAX_ARGUMENT_CHARACTERS = 250_000
 """Longer arguments are refused, and cut before they are stored (RUN12)."""
+
+NO_SUCH_TOOL = "There is no tool "
+"""How the result of a call begins whose tool does not exist. No result of a tool begins so."""
 
 
 class ToolArgs(BaseModel):
@@ -46,18 +49,13 @@ async def allow_no_url(url: str) -> bool:
     return False
 
 
-async def deny_writes() -> "Sequence[Actor]":
-    """Raise `ToolError`: outside a chat, no tool may write, because it is not known whose texts were read."""
-    raise ToolError("It was not done: it is not known whose words were read.", final=True)
-
-
 @dataclass(frozen=True)
 class ToolContext:
     """The context of a call. `call_id`: the idempotency key for requests to other servers.
 
     `is_url_allowed` returns whether a URL may be opened: whether it occurs in a text that the run has read (SEC9).
-    `find_authors` returns the people whose texts the run may have read, or raises `ToolError`. The toolbox calls it before each
-    call of a tool that writes; the tool gets the people as `authors` and does only what all of them may do (FAIR8).
+    `approved_by` is the person who has approved the call, if a person was asked. A tool that writes does only what this person and
+    `on_behalf_of` both may do (FAIR8).
     """
 
     actor: "Actor"
@@ -67,8 +65,7 @@ class ToolContext:
     call_id: str
     config: ToolConfig = field(default_factory=ToolConfig)
     is_url_allowed: Callable[[str], Awaitable[bool]] = allow_no_url
-    find_authors: "Callable[[], Awaitable[Sequence[Actor]]]" = deny_writes
-    authors: "Sequence[Actor]" = ()
+    approved_by: "Actor | None" = None
 
 
 @dataclass(frozen=True)
@@ -91,25 +88,52 @@ class Tool:
     """A tool. Its docstring is the description that the model reads.
 
     `run(ctx, args) -> str` is a function if it uses only our database: it is called in one transaction. It is a coroutine if it
-    sends requests to other servers: no transaction and no connection is open during the call. A coroutine may return a
-    `ToolOutput`.
+    sends requests to other servers: no transaction and no connection is open during the call. Both may return a `ToolOutput`.
+
+    A tool of our code is a class (`registry.register`); a tool of a workspace is an object that is built from its row
+    (`stored_tool.StoredTool`), whose name, description, effect and schema are those of the row.
 
     `effect` is `read` if a call changes nothing. `is_idempotent`: a call that writes may be repeated when a crash left its
-    result unknown (RUN15). `is_trusted`: its results contain no texts of people or of other servers.
+    result unknown (RUN15). `is_trusted`: its results contain no texts of people or of other servers. `quotes_agents`: its
+    results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9).
+    `Data`: the class of the data that its results have beside the text (`ToolOutput.data`).
+    `is_question`: calls are questions to a person (`build_question`).
     """
 
-    name: ClassVar[str]
-    effect: ClassVar[ToolEffect]
-    is_idempotent: ClassVar[bool] = False
+    name: str
+    effect: ToolEffect
+    is_idempotent: bool = False
     is_trusted: ClassVar[bool] = False
+    quotes_agents: ClassVar[bool] = False
+    is_question: ClassVar[bool] = False
     Args: ClassVar[type[ToolArgs]]
     Config: ClassVar[type[ToolConfig]] = ToolConfig
+    Data: ClassVar[type[BaseModel] | None] = None
     run: Callable[..., Any]
 
     @property
     def description(self) -> str:
         """Return the description that the model reads."""
         return inspect.getdoc(type(self)) or ""
+
+    @property
+    def default_policy(self) -> Policy:
+        """The policy of a workspace that has set none: no approval is needed."""
+        return Policy.AUTO
+
+    def check_rights(self, ctx: ToolContext) -> None:
+        """Raise `ToolError` if the person of the run may not have this done. It is called before a person is asked to approve a
+        call, so that nobody approves what fails afterwards. `run` checks the rights again."""
+
+    def build_question(self, args: ToolArgs) -> Question | None:
+        """Return the question to a person that this call is: the answer is its result, and `run` is not called. Null for a call
+        that is made."""
+        return None
+
+    @property
+    def is_available(self) -> bool:
+        """Whether it can be called: a tool of a workspace may be switched off."""
+        return True
 
     @property
     def is_async(self) -> bool:
@@ -125,7 +149,11 @@ class Tool:
         """Return the JSON Schema of its arguments, without titles, which would take tokens."""
         return deepcopy(_build_schema(self.Args))
 
-    def parse_arguments(self, arguments: str) -> ToolArgs:
+    def build_output_schema(self) -> dict[str, Any] | None:
+        """Return the JSON Schema of the data of its results, or null if they have a text only."""
+        return deepcopy(_build_schema(self.Data)) if self.Data else None
+
+    def parse_arguments(self, arguments: str) -> Any:
         """Validate arguments as JSON; an empty text counts as `{}`. Raises `ToolError` with the problems, for the model."""
         if len(arguments) > MAX_ARGUMENT_CHARACTERS:
             raise ToolError(

@@ -9,6 +9,9 @@ from tools.interface import Tool, ToolArgs, ToolConfig
 # Names of functions that every provider accepts.
 NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
+RESERVED_NAMES = frozenset({"find_tools"})
+"""Names that no workspace tool may have, besides those of registered tools."""
+
 T = TypeVar("T", bound=type[Tool])
 
 registry: dict[str, Tool] = {}
@@ -47,13 +50,12 @@ def _is_subclass(candidate: object, base: type) -> bool:
 
 def build_tool_rows() -> list[ToolRow]:
     """Return the rows of all tools, sorted by name."""
-    return [
-        ToolRow(
-            name=tool.name,
-            description=tool.description,
-            effect=tool.effect,
-            schema=tool.build_schema(),
-            config_schema=tool.build_config_schema(),
-        )  # fmt: skip
-        for _, tool in sorted(registry.items())
-    ]
+    return [build_tool_row(tool) for _, tool in sorted(registry.items())]
+
+
+def build_tool_row(tool: Tool) -> ToolRow:
+    """Return the row of a tool."""
+    return ToolRow(
+        name=tool.name, description=tool.description, effect=tool.effect, schema=tool.build_schema(),
+        output_schema=tool.build_output_schema(), config_schema=tool.build_config_schema(),
+    )  # fmt: skip

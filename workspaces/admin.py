@@ -34,10 +34,13 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     related_links = (
         RelatedLink(_("Members"), "workspaces.membership", "workspace__id__exact"),
         RelatedLink(_("Model and key"), "workspaces.credential", "workspace__id__exact"),
+        RelatedLink(_("Tools"), "tools.workspacetool", "workspace__id__exact"),
         RelatedLink(_("Agents"), "actors.actor", "workspace__id__exact"),
         RelatedLink(_("Chats"), "chats.chat", "workspace__id__exact"),
         RelatedLink(_("Runs"), "runs.run", "workspace__id__exact"),
-        RelatedLink(_("Model calls"), "runs.llmcall", "workspace__id__exact"),
+        RelatedLink(_("Model calls"), "usage.llmcall", "workspace__id__exact"),
+        RelatedLink(_("Budgets"), "usage.budget", "workspace__id__exact"),
+        RelatedLink(_("Set a budget…"), "usage.budget", "workspace", is_add=True),
         RelatedLink(_("Granted access"), "workspaces.workspacegrant", "content_object__id__exact"),
         RelatedLink(_("Grant access…"), "workspaces.workspacegrant", "content_object", is_add=True),
         RelatedLink(_("Audit"), "events.auditrecord", "workspace_id"),
@@ -109,7 +112,7 @@ class CredentialAdmin(ReadOnlyAdmin):
     search_fields = ("workspace__name", "default_model")
     search_id_fields = ("workspace_id",)
     exclude = ("encrypted_key",)
-    related_links = (RelatedLink(_("Model calls"), "runs.llmcall", "workspace__id__exact", value="workspace_id"),)
+    related_links = (RelatedLink(_("Model calls"), "usage.llmcall", "workspace__id__exact", value="workspace_id"),)
     audit_prefixes = ("model",)
     actions = ("forget_key",)
     actions_detail = ("forget_key",)

@@ -1,12 +1,15 @@
 """Workspaces, their members, and the model of their agents."""
 
+from uuid import UUID
+
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
+from common.model_settings import ModelSettings
 from common.models import Identified, ObjectGrant, WithRevision, build_display_name
-from common.providers import list_provider_choices
 from events.rows import MembershipRow
 
 
@@ -17,11 +20,20 @@ class Role(models.TextChoices):
     SUGGESTER = "suggester", _("Suggester")
 
 
+def get_default_time_zone() -> str:
+    """Return the time zone of a new workspace: that of the installation."""
+    return settings.TIME_ZONE
+
+
 class Workspace(Identified, WithRevision):
     """The container of a team: members, private agents, chats, model credentials."""
 
     name = models.CharField(_("name"), max_length=80)
     handle = models.SlugField(_("handle"), max_length=40, unique=True)
+    # A member's own model receives the texts of a chat, also those of others, so editors must allow it.
+    allows_llm_profiles = models.BooleanField(_("members may use their own models"), default=False)
+    # Its days and months begin at midnight there.
+    time_zone = models.CharField(_("time zone"), max_length=64, default=get_default_time_zone)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
@@ -95,24 +107,12 @@ class PastMembership(Identified):
         return build_display_name(self, "actor", "workspace")
 
 
-class Credential(Identified, WithRevision):
-    """The model of a workspace's agents: the provider, its address and options, the encrypted key, and the default model.
-
-    `common.providers` has the options of each provider; the service checks them.
-    """
-
-    PURPOSE = "model-key"
+class Credential(Identified, ModelSettings):
+    """The model of a workspace's agents."""
 
     workspace = models.OneToOneField(
         Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="credential"
     )
-    provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
-    api_base = models.CharField(_("api base"), max_length=400, blank=True, default="")
-    options = models.JSONField(_("options"), default=dict, blank=True)
-    encrypted_key = models.TextField(_("encrypted key"), blank=True, default="")
-    key_last4 = models.CharField(_("key last4"), max_length=4, blank=True, default="")
-    default_model = models.CharField(_("default model"), max_length=200)
-    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
 
     class Meta:
         verbose_name = _("model and key")
@@ -120,6 +120,10 @@ class Credential(Identified, WithRevision):
 
     def __str__(self) -> str:
         return f"{build_display_name(self, 'workspace')} · {self.provider}"
+
+    @property
+    def owner_id(self) -> UUID:
+        return self.workspace_id
 
 
 class WorkspaceGrant(ObjectGrant):

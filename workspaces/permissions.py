@@ -26,8 +26,11 @@ class WorkspaceVerb(StrEnum):
     REMOVE_MEMBER = "remove_member"
     RENAME = "rename"
     SET_MODEL = "set_model"
+    SET_TOOLS = "set_tools"
     UPLOAD_FILE = "upload_file"
     DELETE_ANY_FILE = "delete_any_file"
+    SEE_USAGE_OF_OTHERS = "see_usage_of_others"
+    SET_BUDGETS = "set_budgets"
 
 
 ROLE_VERBS = {

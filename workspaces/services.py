@@ -1,24 +1,23 @@
 """The services of workspaces: creating one, its members, and the model of its agents."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from uuid import UUID
+from zoneinfo import available_timezones
 
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext
 
 from common.clock import now
-from common.egress import HostRefused, check_model_server, format_host_and_port, list_local_hosts, list_named_hosts
 from common.errors import Code, Conflict, Invalid, NotFound
-from common.handles import claim_handle, find_free_handle
-from common.local_models import has_answered
-from common.operators import can_administer_installation, check_operator
-from common.providers import get_provider
+from common.handles import check_handle, find_free_handle
+from common.model_settings import assign_model_settings
+from common.operators import check_operator
 from common.quotas import check_quota
-from common.secrets import Secret, WrongOwner, encrypt_for, is_under_newest_key, reencrypt
+from common.secrets import Secret
 from common.text import normalize_name
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed, publish_workspace_list_changed
@@ -38,7 +37,7 @@ def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) ->
     check_quota("workspaces", Membership.objects.filter(actor=actor))
     workspaces = Workspace.objects.all()
     if handle is not None:
-        handle = claim_handle(handle, workspaces)
+        handle = check_handle(handle, workspaces)
     workspace = Workspace.objects.create(name=name, handle=handle or find_free_handle(name, workspaces))
     Membership.objects.create(workspace=workspace, actor=actor, role=Role.EDITOR)
     audit.record(actor, "workspace.created", workspace_id=workspace.id, object_id=workspace.id)
@@ -55,17 +54,22 @@ def _check_name(name: str) -> str:
 
 
 @transaction.atomic
-def rename_workspace(actor: "Actor", workspace_id: UUID, *, name: str, revision: int) -> Workspace:
-    """Change the name of a workspace.
+def rename_workspace(
+    actor: "Actor", workspace_id: UUID, *, name: str, revision: int, time_zone: str | None = None
+) -> Workspace:
+    """Change the name of a workspace and, unless it is null, its time zone.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if it has changed since `revision`.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.RENAME)
     name = _check_name(name)
+    time_zone = workspace.time_zone if time_zone is None else time_zone
+    if time_zone not in available_timezones():
+        raise Invalid("There is no such time zone.", hints=["Name one of the IANA database, such as Asia/Taipei."])
     rows = Workspace.objects.filter(pk=workspace.pk, revision=revision)
-    if not rows.update(name=name, revision=F("revision") + 1):
+    if not rows.update(name=name, time_zone=time_zone, revision=F("revision") + 1):
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
-    workspace.name, workspace.revision = name, revision + 1
+    workspace.name, workspace.time_zone, workspace.revision = name, time_zone, revision + 1
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)
     publish_workspace_list_changed(workspace.id, "workspace")
     return workspace
@@ -218,29 +222,24 @@ def set_model(
 ) -> Credential:
     """Set the provider and the model of the workspace's agents.
 
-    `revision` is 0 if no model was set before. `key` null keeps the stored key if provider and address are unchanged;
-    otherwise the key is deleted, so that a person who cannot read it cannot send it to another server.
+    `revision` is 0 if no model was set before; `assign_model_settings` says what `key` null means.
 
     Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `Conflict`.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
-    options = options or {}
-    check_model(actor, provider=provider, default_model=default_model, api_base=api_base, options=options)
     row = Credential.objects.select_for_update().filter(workspace=workspace).first() or Credential(
         workspace=workspace, revision=0
     )
-    if row.revision != revision:
-        raise Conflict("Somebody else has set the model meanwhile.", hints=["Look again, then set it."])
-    is_other_server = (row.provider, row.api_base) != (provider, api_base)
-    if key is None and is_other_server:
-        key = Secret("")
-    if get_provider(provider).needs_key and not (key or (key is None and row.encrypted_key)):
-        raise Invalid("This provider needs a key.", hints=["Paste the key you got from the provider."])
-    row.provider, row.api_base, row.options = provider, api_base, dict(options)
-    row.default_model, row.revision = default_model, revision + 1
-    if key is not None:
-        row.encrypted_key = encrypt_key(workspace, key)
-        row.key_last4 = key.reveal()[-4:] if len(key.reveal()) > 11 else ""
+    is_other_server = assign_model_settings(
+        row,
+        actor,
+        provider=provider,
+        default_model=default_model,
+        revision=revision,
+        api_base=api_base,
+        options=options,
+        key=key,
+    )
     row.save()
     audit.record(
         actor, "model.set", workspace_id=workspace.id, object_id=row.id, provider=provider, model=default_model,
@@ -250,6 +249,22 @@ def set_model(
         model_changed.call(row, actor)
     publish_workspace_list_changed(workspace.id, "model")
     return row
+
+
+@transaction.atomic
+def set_llm_profile_policy(actor: "Actor", workspace_id: UUID, *, allows_llm_profiles: bool) -> Workspace:
+    """Set whether members may use their own models in the workspace. It takes effect with the next request to a model.
+
+    Raises `NotFound`, `Forbidden`.
+    """
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
+    if workspace.allows_llm_profiles != allows_llm_profiles:
+        workspace.allows_llm_profiles = allows_llm_profiles
+        workspace.save(update_fields=["allows_llm_profiles"])
+        action = "llm_profiles.allowed" if allows_llm_profiles else "llm_profiles.disallowed"
+        audit.record(actor, action, workspace_id=workspace.id, object_id=workspace.id)
+        publish_workspace_list_changed(workspace.id, "model")
+    return workspace
 
 
 @transaction.atomic
@@ -265,66 +280,3 @@ def delete_key(actor: "Actor", workspace_id: UUID) -> Credential:
     audit.record(actor, "model.key_forgotten", workspace_id=workspace_id, object_id=credential.id)
     publish_workspace_list_changed(workspace_id, "model")
     return credential
-
-
-def encrypt_key(workspace: Workspace, key: Secret) -> str:
-    """Return the key, encrypted for this workspace only. Return an empty text for an empty key."""
-    return encrypt_for(key, owner=str(workspace.id), purpose=Credential.PURPOSE) if key else ""
-
-
-def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
-    """Encrypt the stored keys of workspaces with the newest of `SECRET_KEYS` (SEC18).
-
-    Yield after each batch the number of keys that were encrypted, and of keys that none of `SECRET_KEYS` decrypts. Keys that
-    the newest of `SECRET_KEYS` decrypts are skipped, so the rotation can be interrupted and repeated. A key that is set
-    during the rotation is not overwritten.
-    """
-    after: UUID | None = None
-    while True:
-        rows = Credential.objects.exclude(encrypted_key="").order_by("pk")
-        if after is not None:
-            rows = rows.filter(pk__gt=after)
-        found = list(rows.values_list("pk", "encrypted_key")[:batch])
-        if not found:
-            return
-        rotated = undecryptable = 0
-        for pk, old in found:
-            if is_under_newest_key(old):
-                continue
-            try:
-                rotated += Credential.objects.filter(pk=pk, encrypted_key=old).update(encrypted_key=reencrypt(old))
-            except WrongOwner:
-                undecryptable += 1
-        after = found[-1][0]
-        yield rotated, undecryptable
-
-
-def check_model(
-    actor: "Actor", *, provider: str, default_model: str, api_base: str, options: Mapping[str, str]
-) -> None:
-    """Check the settings of a model, without resolving host names or calling a server (FAIR2).
-
-    Raises `Invalid`, with the code `host_refused` for an address that is not allowed.
-    """
-    if not default_model.strip() or len(default_model) > 200:
-        raise Invalid("Name the model, with at most 200 characters.")
-    check_server(actor, provider=provider, api_base=api_base, options=options)
-
-
-def check_server(actor: "Actor", *, provider: str, api_base: str, options: Mapping[str, str]) -> None:
-    """Check the provider, address and options of a model. Raises `Invalid` (`host_refused` for an address that is not allowed)."""
-    chosen = get_provider(provider)
-    chosen.check_options(options)
-    if chosen.has_address:
-        if not api_base:
-            raise Invalid(f"{chosen.label} needs its address.", hints=["That of a server often ends in /v1."])
-        target = check_model_server(api_base)
-        host = format_host_and_port(target.url)
-        is_local = host in list_local_hosts() and host not in list_named_hosts()
-        if is_local and not (can_administer_installation(actor) and has_answered(target.url.port)):
-            raise HostRefused(
-                "No model server of this machine was found there, or you may not use it.",
-                hints=["Only operators and the first person of the installation can choose a server of this machine."],
-            )
-    elif api_base:
-        raise Invalid(f"{chosen.label} has no address of its own.")

@@ -5,7 +5,7 @@ from allauth.headless.base.views import ConfigView
 from allauth.headless.constants import Client
 from django.urls import path
 
-from actors.api.passwords import RequestPasswordReset, SignIn, SignUp
+from actors.api.sign_in import RequestPasswordReset, SignIn, SignUp
 
 PATHS = {
     "config": ConfigView,

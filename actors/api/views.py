@@ -24,7 +24,7 @@ from events.rows import ApiTokenRow, Row, TokenScopeName
 
 
 class SignUpRow(Row):
-    """Who may sign up: all people (`open`), people with a live invite link (`invited`), or no one (`closed`).
+    """Who may sign up: all people (`open`), people with a valid invite link (`invited`), or no one (`closed`).
     `confirms_email`: a new account can sign in after the email address is confirmed by a mailed link."""
 
     mode: Literal["open", "invited", "closed"]
@@ -129,7 +129,7 @@ class Tokens(APIView):
 
     @extend_schema(operation_id="list_tokens", parameters=PAGE_PARAMETERS, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_page(request, ApiToken.live.filter(person=request.user), by="-created_at")
+        return answer_page(request, ApiToken.unrevoked.filter(person=request.user), by="-created_at")
 
     @extend_schema(operation_id="create_token", request=TokenBody, responses={201: NewTokenRow})
     def post(self, request: Request) -> HttpResponse:

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'person or agent',
                 'verbose_name_plural': 'people and agents',
-                'permissions': [('edit_draft_actor', 'Can write a draft of this agent'), ('save_agent_actor', 'Can save versions of this agent'), ('review_agent_actor', 'Can review suggestions for this agent'), ('rename_agent_actor', "Can change this agent's name and description")],
+                'permissions': [('edit_draft_actor', 'Can write a draft of this agent'), ('save_agent_actor', 'Can save versions of this agent'), ('review_agent_actor', 'Can review suggestions for this agent'), ('update_agent_profile_actor', "Can change this agent's name and description")],
             },
         ),
         migrations.CreateModel(

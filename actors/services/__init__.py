@@ -9,14 +9,14 @@ from actors.services.passwords import (
     send_reset_link,
     set_password,
 )
-from actors.services.people import activate_person, change_profile, deactivate_person, resume_agent, suspend_agent
+from actors.services.people import activate_person, deactivate_person, resume_agent, suspend_agent, update_profile
 from actors.services.sessions import end_sessions, end_sessions_of
 from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens
 
 __all__ = [
     "activate_person",
     "cancel_email_change",
-    "change_profile",
+    "update_profile",
     "check_password",
     "confirm_email",
     "create_reset_link",

@@ -9,7 +9,7 @@ from actors.hooks import profile_changed
 from actors.models import Actor, AgentStatus
 from actors.operators import check_may_manage
 from common.errors import Invalid
-from common.handles import claim_handle, normalize_handle
+from common.handles import check_handle, normalize_handle
 from common.operators import get_for_operator
 from common.text import normalize_name
 from events import audit
@@ -18,7 +18,7 @@ from events.rows import NewAvatar, dump_avatar
 
 
 @transaction.atomic
-def change_profile(
+def update_profile(
     actor: Actor,
     *,
     name: str | None = None,
@@ -30,7 +30,7 @@ def change_profile(
     person = actor
     changed: set[str] = set()
     if handle is not None and normalize_handle(handle) != person.handle:
-        old, person.handle = person.handle, claim_handle(handle, Actor.people.exclude(pk=person.pk))
+        old, person.handle = person.handle, check_handle(handle, Actor.people.exclude(pk=person.pk))
         person.username = person.handle
         changed |= {"handle", "username"}
         audit.record(person, "handle.changed", object_id=person.id, old=old, new=person.handle)
@@ -46,7 +46,7 @@ def change_profile(
         person.language = language
         changed.add("language")
     person.save(update_fields=changed)
-    audit.record(person, "profile.changed", object_id=person.id)
+    audit.record(person, "profile.updated", object_id=person.id)
     publish_list_changed([person.id], "me")
     return person
 

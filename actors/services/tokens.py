@@ -18,7 +18,7 @@ from events import audit
 from events.publish import publish_rights_changed
 
 MAX_TOKENS = 20
-"""Live tokens of one person."""
+"""The maximum of unrevoked tokens of one person."""
 
 USE_INTERVAL = timedelta(minutes=1)
 """The precision of `last_used_at`."""
@@ -32,7 +32,7 @@ def create_token(actor: Actor, *, name: str, days: int | None, scope: str = Toke
     """
     # The lock lets concurrent requests count the tokens one after the other.
     Actor.objects.select_for_update().get(pk=actor.pk)
-    if ApiToken.live.filter(person=actor).count() >= MAX_TOKENS:
+    if ApiToken.unrevoked.filter(person=actor).count() >= MAX_TOKENS:
         raise LimitReached(f"You have {MAX_TOKENS} tokens.", hints=["Revoke one that is no longer needed."])
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
@@ -66,7 +66,7 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
         check_may_manage(actor, get_for_operator(actor, Actor, person_id))
     elif person_id != actor.pk:
         raise NotFound("There is no such person.")
-    for token in ApiToken.live.filter(person=person_id):
+    for token in ApiToken.unrevoked.filter(person=person_id):
         _revoke(token, actor)
 
 

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolName
-from agents.specs.templates import TEMPLATES
+from agents.specs.templates import AGENT_TEMPLATES
 from common.request_types import MAX_NUMBER, Handle, Language, Name, Revision, Version
 from common.rest import Body
 from events.payloads import VoteChoice
@@ -20,7 +20,7 @@ class NewAgentBody(Body):
     name: Name
     description: str = Field(default="", max_length=2000)
     handle: Handle | None = None
-    template: str = Field(default="blank", json_schema_extra={"enum": list(TEMPLATES)})
+    template: str = Field(default="blank", json_schema_extra={"enum": list(AGENT_TEMPLATES)})
     prompt: str | None = Field(default=None, max_length=MAX_PROMPT)
     tools: Annotated[list[ToolName], Field(max_length=64, json_schema_extra={"uniqueItems": True})] | None = None
     avatar: NewAvatar | None = None
@@ -75,7 +75,7 @@ class LockWaiterBody(Body):
 
 
 class RebaseBody(Body):
-    """With `merge`, merge production's changes into the text. Without it, only the base changes: the reader has merged by hand."""
+    """With `merge`, merge production's changes into the draft. Without it, only the base changes: the reader has merged by hand."""
 
     revision: Revision
     merge: bool = False
@@ -87,8 +87,8 @@ class SaveBody(Body):
     message: str = Field(default="", max_length=400)
 
 
-class TemplateRow(Row):
-    key: str = Field(json_schema_extra={"enum": list(TEMPLATES)})
+class AgentTemplateRow(Row):
+    key: str = Field(json_schema_extra={"enum": list(AGENT_TEMPLATES)})
     name: str
     description: str
     prompt: str
@@ -97,7 +97,7 @@ class TemplateRow(Row):
     avatar: Avatar
 
 
-class TemplatesQuery(Body):
+class AgentTemplatesQuery(Body):
     language: Language = "en"
 
 

@@ -8,7 +8,7 @@ DRAFT = "chats/<uuid:chat_id>/agents/<uuid:agent_id>/draft"
 VERSION = "agents/<uuid:agent_id>/versions/<int:number>"
 
 urlpatterns = [
-    path("agent-templates", views.Templates.as_view()),
+    path("agent-templates", views.AgentTemplates.as_view()),
     path("tools", views.Tools.as_view()),
     path("workspaces/<uuid:workspace_id>/agents", views.Agents.as_view()),
     path("agents/<uuid:agent_id>", views.OneAgent.as_view()),
@@ -24,7 +24,7 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/locked-drafts", drafts.LockedDrafts.as_view()),
     path(DRAFT, drafts.OneDraft.as_view()),
     path(f"{DRAFT}/snapshots", drafts.DraftSnapshots.as_view()),
-    path(f"{DRAFT}/waiter", drafts.OneLockWaiter.as_view()),
+    path(f"{DRAFT}/lock-waiter", drafts.OneLockWaiter.as_view()),
     path(f"{DRAFT}/request", drafts.RequestDraft.as_view()),
     path(f"{DRAFT}/hand-over", drafts.HandOverDraft.as_view()),
     path(f"{DRAFT}/trial", drafts.DraftTrial.as_view()),

@@ -1,4 +1,4 @@
-"""The versions of an agent, and the texts that were applied in chats."""
+"""The versions of an agent, and the drafts that were applied in chats."""
 
 from uuid import UUID
 
@@ -59,9 +59,9 @@ class VersionDiff(APIView):
 class AppliedDiff(APIView):
     person_buckets = ("diffs",)
 
-    @extend_schema(operation_id="diff_applied_text", responses=DiffRow)
+    @extend_schema(operation_id="diff_applied_spec", responses=DiffRow)
     def get(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
-        return build_response(selectors.diff_applied_text(request.user, chat_id, message_id))
+        return build_response(selectors.diff_applied_spec(request.user, chat_id, message_id))
 
 
 class RestoreVersion(APIView):

@@ -1,4 +1,4 @@
-"""Create, list, read, rename and delete agents; list the templates and tools of new agents."""
+"""Create, list, read and delete agents, and change their profiles; list the templates and tools of new agents."""
 
 from uuid import UUID
 
@@ -7,10 +7,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents import selectors
-from agents.api.bodies import AgentBody, NewAgentBody, NewAgentRow, TemplateRow, TemplatesQuery
+from agents.api.bodies import AgentBody, AgentTemplateRow, AgentTemplatesQuery, NewAgentBody, NewAgentRow
 from agents.rows import build_agent_row
 from agents.services import agents
-from agents.specs.templates import TEMPLATES
+from agents.specs.templates import AGENT_TEMPLATES
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import (
     Page,
@@ -46,10 +46,10 @@ class OneAgent(APIView):
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
         return build_response(selectors.get_agent_row(request.user, agent_id))
 
-    @extend_schema(operation_id="rename_agent", request=AgentBody, responses=AgentRow)
+    @extend_schema(operation_id="update_agent_profile", request=AgentBody, responses=AgentRow)
     def patch(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, AgentBody)
-        return build_response(build_agent_row(agents.rename_agent(request.user, agent_id, **dict(body))))
+        return build_response(build_agent_row(agents.update_agent_profile(request.user, agent_id, **dict(body))))
 
     @extend_schema(operation_id="delete_agent", responses={204: None})
     def delete(self, request: Request, agent_id: UUID) -> HttpResponse:
@@ -57,16 +57,16 @@ class OneAgent(APIView):
         return build_empty_response()
 
 
-class Templates(APIView):
+class AgentTemplates(APIView):
     @extend_schema(
         operation_id="list_agent_templates",
-        parameters=build_query_parameters(TemplatesQuery),
-        responses=Page[TemplateRow],
+        parameters=build_query_parameters(AgentTemplatesQuery),
+        responses=Page[AgentTemplateRow],
     )
     def get(self, request: Request) -> HttpResponse:
-        language = read_query(request, TemplatesQuery).language
+        language = read_query(request, AgentTemplatesQuery).language
         return build_list_response(
-            TemplateRow(
+            AgentTemplateRow(
                 key=template.key,
                 name=template.name,
                 description=template.description,
@@ -75,7 +75,7 @@ class Templates(APIView):
                 tools=list(template.tools),
                 avatar=EmojiAvatar(kind="emoji", emoji=template.emoji),
             )
-            for template in (texts[language] for texts in TEMPLATES.values())
+            for template in (texts[language] for texts in AGENT_TEMPLATES.values())
         )
 
 

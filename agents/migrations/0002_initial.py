@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='lockwaiter',
             name='draft',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='waiters', to='agents.draft', verbose_name='draft'),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lock_waiters', to='agents.draft', verbose_name='draft'),
         ),
         migrations.AddField(
             model_name='lockwaiter',
@@ -78,7 +78,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='draft',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('chat', 'agent'), name='one_live_draft_per_chat_and_agent'),
+            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('chat', 'agent'), name='one_current_draft_per_chat_and_agent'),
         ),
         migrations.AddConstraint(
             model_name='draft',

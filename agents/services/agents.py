@@ -1,4 +1,4 @@
-"""Create, rename and delete agents."""
+"""Create and delete agents, and change their profiles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from actors.models import Actor, AgentStatus, Kind
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent, ToolUse
-from agents.specs.templates import get_template
+from agents.specs.templates import get_agent_template
 from chats import services as chats
 from chats.models import Chat, Message
 from common.clock import now
 from common.errors import Code, Conflict, Invalid
-from common.handles import claim_handle, find_free_handle, normalize_handle
+from common.handles import check_handle, find_free_handle, normalize_handle
 from common.quotas import check_quota
 from common.text import normalize_name
 from events import audit
@@ -55,7 +55,7 @@ def create_agent(
     Raises `NotFound`, `Forbidden`, `LimitReached`, `Invalid` for an unknown template or tool, `Conflict` (`handle_taken`).
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_AGENT)
-    start = get_template(template, actor.language)
+    start = get_agent_template(template, actor.language)
     content = SpecContent(
         prompt=start.prompt if prompt is None else prompt,
         tools=tuple(ToolUse(tool=tool) for tool in (start.tools if tools is None else tools)),
@@ -93,12 +93,12 @@ def store_agent(
     Without a `handle`, the agent gets a free one derived from `suggested_handle`, its name or `fallback_handle`.
     Raises `LimitReached`, `Invalid`, `Conflict` (`handle_taken`).
     """
-    check_content(content)
+    check_content(content, workspace_id=workspace.id)
     name = check_agent_name(name)
     others = Actor.objects.filter(workspace=workspace).exclude(status=AgentStatus.DELETED)
     check_quota("agents", others)
     if handle is not None:
-        handle = claim_handle(handle, others)
+        handle = check_handle(handle, others)
     try:
         with transaction.atomic():
             agent = Actor.objects.create(
@@ -139,7 +139,7 @@ def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greetin
 
 
 @transaction.atomic
-def rename_agent(
+def update_agent_profile(
     actor: Actor,
     agent_id: UUID,
     *,
@@ -153,11 +153,11 @@ def rename_agent(
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for an outdated `revision` or (`handle_taken`) for the handle.
     """
-    agent = get_agent_for(actor, agent_id, AgentVerb.RENAME)
+    agent = get_agent_for(actor, agent_id, AgentVerb.UPDATE_PROFILE)
     fields: dict[str, Any] = {}
     if handle is not None and normalize_handle(handle) != agent.handle:
         others = Actor.objects.filter(workspace=agent.workspace_id).exclude(status=AgentStatus.DELETED)
-        fields["handle"] = claim_handle(handle, others.exclude(pk=agent.pk))
+        fields["handle"] = check_handle(handle, others.exclude(pk=agent.pk))
         audit.record(
             actor,
             "handle.changed",
@@ -177,7 +177,7 @@ def rename_agent(
     if not rows.update(**fields, revision=F("revision") + 1):
         raise Conflict("Another person has changed this agent meanwhile.", hints=["Read it again, then change it."])
     agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "revision"])
-    audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
+    audit.record(actor, "agent.profile_updated", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         publish_workspace_list_changed(agent.workspace_id, "agents")
     chats.publish_participants(agent, participants)

@@ -1,12 +1,13 @@
 """The tools that an agent may use, with their settings.
 
-The author of an applied text may add tools that write, or change their settings, only if they may save the agent.
+The author of an applied draft may add tools that write, or change their settings, only if they may save the agent.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from uuid import UUID
 
 from pydantic import ValidationError
 
@@ -15,33 +16,40 @@ from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from agents.specs.content import SpecContent, ToolUse
 from common.errors import Forbidden, NotFound
-from events.rows import SpecOrigin
+from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
-from tools.registry import registry
+from tools.selectors import get_policies, get_tools
 
 logger = logging.getLogger(__name__)
 
 
-def list_added_tools(production: SpecContent, content: SpecContent) -> list[str]:
-    """Return the names of the tools that write and that production lacks, or has with other settings."""
-    writing = [use for use in content.tools if use.is_enabled and _is_writing(use)]
+def list_added_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
+    """Return the names of the tools that write and that production lacks, or has with other settings.
+
+    `tools` are those that `content` names (`tools.selectors.get_tools`): what a tool does now counts, not what it did when it was
+    added.
+    """
+    writing = [use for use in content.tools if use.is_enabled and _is_writing(use, tools)]
     if not writing:
         return []
-    existing = {_describe_use(use) for use in production.tools if use.is_enabled}
-    return [use.tool for use in writing if _describe_use(use) not in existing]
+    existing = {_describe_use(use, tools) for use in production.tools if use.is_enabled}
+    return [use.tool for use in writing if _describe_use(use, tools) not in existing]
 
 
-def list_allowed_tools(agent: Actor, spec: AgentSpec | None, content: SpecContent) -> list[ToolUse]:
+def list_allowed_tools(
+    agent: Actor, spec: AgentSpec | None, content: SpecContent, tools: Mapping[str, Tool]
+) -> list[ToolUse]:
     """Return the tools of the spec that answers, without those that its author may not add to the agent.
 
-    This is checked for every run, because production may lose a tool, or the author the right to save, while a text is applied.
+    This is checked for every run, because production may lose a tool, the author the right to save, or a tool that only read may
+    write now, while a text is applied.
     """
     uses = list(content.tools)
-    if spec is None or spec.origin != SpecOrigin.APPLIED or not any(_is_writing(use) for use in uses):
+    if spec is None or spec.origin != SpecOrigin.APPLIED or not any(_is_writing(use, tools) for use in uses):
         return uses
     production = agent.current_spec.content() if agent.current_spec else SpecContent(prompt="")
-    added = list_added_tools(production, content)
+    added = list_added_tools(production, content, tools)
     if not added or _can_save(spec.author, agent):
         return uses
     return [use for use in uses if use.tool not in added]
@@ -49,11 +57,12 @@ def list_allowed_tools(agent: Actor, spec: AgentSpec | None, content: SpecConten
 
 @dataclass(frozen=True)
 class ConfiguredTool:
-    """A tool with the settings of an agent."""
+    """A tool with the settings of an agent, and the policy of its workspace."""
 
     tool: Tool
     config: ToolConfig
     instructions: str
+    policy: Policy = Policy.AUTO
 
     @cached_property
     def schema(self) -> ToolSchema:
@@ -61,20 +70,40 @@ class ConfiguredTool:
         return ToolSchema(self.tool.name, self.tool.description, self.tool.build_schema())
 
 
-def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> dict[str, ConfiguredTool]:
-    """Return the tools of a spec by name. Leave out tools that do not exist, and those whose settings are no longer valid.
+def get_run_tools(
+    agent: Actor, spec: AgentSpec | None, content: SpecContent, workspace_id: UUID, *, only_reading: bool = False
+) -> dict[str, ConfiguredTool]:
+    """Return the tools of a run in this workspace, by name. An agent of another workspace has no workspace tools: neither those of
+    its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names."""
+    tools = get_tools(workspace_id if agent.workspace_id == workspace_id else None, content.tool_names)
+    allowed = list_allowed_tools(agent, spec, content, tools)
+    policies = get_policies(workspace_id) if allowed else {}
+    return configure_tools(allowed, tools, policies, only_reading=only_reading)
 
+
+def configure_tools(
+    uses: Iterable[ToolUse], tools: Mapping[str, Tool], policies: Mapping[str, Policy], *, only_reading: bool = False
+) -> dict[str, ConfiguredTool]:
+    """Return the tools of a spec by name. Leave out tools that do not exist, those whose settings are no longer valid, and those
+    that are off in the workspace.
+
+    `policies` are the workspace's (`tools.selectors.get_policies`); a tool that is not among them has its default policy.
     `only_reading` also leaves out tools that write: in a comparison two runs answer the same message and would write twice.
     """
     configured: dict[str, ConfiguredTool] = {}
     for use in uses:
-        tool = registry.get(use.tool)
-        if tool is None or not use.is_enabled or (only_reading and tool.effect != "read"):
+        tool = tools.get(use.tool)
+        if tool is None or not tool.is_available or not use.is_enabled:
+            continue
+        policy = policies.get(use.tool, tool.default_policy)
+        if policy == Policy.OFF or (only_reading and tool.effect != "read"):
             continue
         try:
-            configured[use.tool] = ConfiguredTool(tool, tool.parse_config(use.custom_config), use.usage_instructions)
+            config = tool.parse_config(use.custom_config)
         except ValidationError:
             logger.warning("The settings of the tool %s are no longer valid; the agent works without it.", use.tool)
+        else:
+            configured[use.tool] = ConfiguredTool(tool, config, use.usage_instructions, policy)
     return configured
 
 
@@ -85,12 +114,12 @@ def _can_save(author: Actor, agent: Actor) -> bool:
         return False
 
 
-def _is_writing(use: ToolUse) -> bool:
-    tool = registry.get(use.tool)
+def _is_writing(use: ToolUse, tools: Mapping[str, Tool]) -> bool:
+    tool = tools.get(use.tool)
     return tool is not None and tool.effect == "write"
 
 
-def _describe_use(use: ToolUse) -> tuple[str, str]:
+def _describe_use(use: ToolUse, tools: Mapping[str, Tool]) -> tuple[str, str]:
     """Return the tool and its effective settings as JSON, with the defaults of the tool filled in."""
-    tool = registry.get(use.tool)
+    tool = tools.get(use.tool)
     return use.tool, tool.parse_config(use.custom_config).model_dump_json() if tool else ""

@@ -16,10 +16,10 @@ from agents.selectors import find_version
 from agents.services.agents import NewAgent, open_first_chat, store_agent
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.files import AgentFile, Format, format_file, read_file
-from agents.specs.templates import get_template
+from agents.specs.templates import get_agent_template
 from events.rows import SpecOrigin
-from llm.endpoints import DEMO_MODEL
-from tools.registry import registry
+from llm.endpoints import DEMO_MODEL, uses_system_model
+from tools.selectors import get_tools
 from workspaces.models import Credential, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -106,7 +106,7 @@ def import_agent(
         fallback_handle="agent-imported",
         avatar=file.avatar,
     )
-    chat = open_first_chat(actor, workspace, agent, greeting=get_template("blank", actor.language).greeting)
+    chat = open_first_chat(actor, workspace, agent, greeting=get_agent_template("blank", actor.language).greeting)
     created = NewAgent(get_agent_for(actor, agent.id, AgentVerb.SEE), chat)
     return Import(file, content, missing, created=created)
 
@@ -120,12 +120,13 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
     """
     tools: list[ToolUse] = []
     missing: list[Missing] = []
+    known = get_tools(workspace.id, [use.tool for use in file.tools])
     for use in file.tools:
-        if use.tool not in registry:
+        if use.tool not in known:
             missing.append(Missing("tool", use.tool, "There is no such tool here. It is left out."))
             continue
         try:
-            registry[use.tool].parse_config(use.custom_config)
+            known[use.tool].parse_config(use.custom_config)
             tools.append(use)
         except ValidationError:
             tools.append(use.model_copy(update={"custom_config": {}}))
@@ -146,7 +147,7 @@ def _explain_missing_model(model: str, workspace: Workspace) -> str:
     if not model:
         return ""
     credential = Credential.objects.filter(workspace=workspace).first()
-    if credential is None and settings.SYSTEM_MODEL["provider"]:
+    if uses_system_model(credential):
         return "" if model in settings.SYSTEM_MODEL["models"] else NOT_OFFERED
     is_demo = credential is None or credential.provider == "demo"
     return ONLY_DEMO if is_demo and model != DEMO_MODEL else ""

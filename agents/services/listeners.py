@@ -21,10 +21,10 @@ def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[RowUp
     """
     drafts.remove_lock_waiters(chat, actor)
     updates: list[RowUpdate[Any]] = []
-    live = Draft.objects.filter(Q(lock_holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related(
+    affected = Draft.objects.filter(Q(lock_holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related(
         "applied"
     )
-    for draft in live:
+    for draft in affected:
         if draft.agent_id == actor.id:
             updates += drafts.finish_draft(draft, remover, DraftOutcome.DISCARDED)
         else:

@@ -6,7 +6,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from actors.models import Actor
-from agents.models import AgentSpec, AgentToolConfig
+from agents.models import AgentSpec, AgentToolConfig, Draft
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.specs.content import SpecContent
@@ -19,25 +19,41 @@ from events.publish import publish_workspace_list_changed
 from events.rows import SpecOrigin
 from llm.endpoints import check_model_offered
 from tools.registry import registry
+from tools.selectors import get_tools
 
 
-def check_content(content: SpecContent) -> None:
-    """Raise `Invalid` for an unknown tool, for invalid settings of a tool, and for a kind of memory that does not exist yet."""
-    unknown = [use.tool for use in content.tools if use.tool not in registry]
-    if unknown:
+def check_content(content: SpecContent, *, workspace_id: UUID | None = None, agent: Actor | None = None) -> None:
+    """Raise `Invalid` for an unknown tool, for invalid settings of a tool, and for a kind of memory that does not exist yet.
+
+    `workspace_id`: of a new agent, else that of `agent`. A tool that was deleted is accepted if the agent or its drafts
+    have it: it is left out of runs, and a text with its name can still be edited.
+    """
+    tools = get_tools(agent.workspace_id if agent else workspace_id, content.tool_names)
+    unknown = sorted(content.tool_names - tools.keys())
+    if unknown and (missing := [name for name in unknown if agent is None or not _has_named(agent, name)]):
         raise Invalid(
-            f"There is no tool named {', '.join(unknown)}.", hints=[f"There are: {', '.join(sorted(registry))}."]
+            f"There is no tool named {', '.join(missing)}.",
+            hints=[f"There are: {', '.join(sorted(registry))}, and the workspace's own tools."],
         )
     if content.memory != "chat":
         raise Invalid("An agent has no memory of its own yet.", hints=["Leave `memory` at `chat`."])
     for use in content.tools:
+        if use.tool not in tools:
+            continue
         try:
-            registry[use.tool].parse_config(use.custom_config)
+            tools[use.tool].parse_config(use.custom_config)
         except ValidationError as error:
             hints = [
                 f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors(include_url=False)
             ]
             raise Invalid(f"The settings of the tool {use.tool} do not fit.", hints=hints[:5]) from error
+
+
+def _has_named(agent: Actor, tool: str) -> bool:
+    """Return whether a spec or a live draft of the agent names the tool."""
+    if AgentToolConfig.objects.filter(spec__agent=agent, tool=tool).exists():
+        return True
+    return Draft.objects.filter(agent=agent, ended_at=None, written__tools__contains=[{"tool": tool}]).exists()
 
 
 def write_spec(
@@ -50,7 +66,7 @@ def write_spec(
     message: str = "",
     base_number: int | None = None,
 ) -> AgentSpec:
-    """Insert a spec: a version if `number` is given, otherwise a text that is applied in a chat.
+    """Insert a spec: a version if `number` is given, otherwise an applied draft.
 
     Raises `Invalid` (`model_unusable`) for a model that the workspace cannot use.
     """
@@ -81,8 +97,8 @@ def restore_version(
 ) -> AgentSpec:
     """Save the content of an old version as the next version. If `chat_id` is given, post a message about it in that chat.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` for a tool that no longer exists, and `Conflict`: `stale_base`, with the current
-    production, if that is not `base_version`, or `nothing_changed`.
+    Raises `NotFound`, `Forbidden`, `Invalid` for settings of a tool that are no longer valid, and `Conflict`: `stale_base`, with
+    the current production, if that is not `base_version`, or `nothing_changed`.
     """
     if chat_id is not None:
         get_chat_for(actor, chat_id, ChatVerb.SEE, lock=True)
@@ -100,7 +116,7 @@ def restore_version(
     content = find_version(agent, number).content()
     if content == production.content():
         raise Conflict(f"v{number} is the same as production.", code=Code.NOTHING_CHANGED)
-    check_content(content)
+    check_content(content, agent=agent)
 
     spec = write_spec(
         agent,

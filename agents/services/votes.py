@@ -37,7 +37,7 @@ def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: VoteC
     votes = [vote for vote in comparison.votes if vote.actor_id != actor.id]
     if choice is not None:
         votes.append(Vote(actor_id=actor.id, choice=choice))
-    # Writing a draft does not lock the chat, so the draft's row is locked, too. Otherwise the frame could have an old text.
+    # Writing a draft does not lock the chat, so the draft's row is locked, too. Otherwise the frame could have old content.
     drafts = Draft.objects.select_for_update(of=("self",), no_key=True).select_related("applied")
     draft = drafts.get(pk=comparison.draft_id)
     counts = [VoteCount.model_validate(count) for count in draft.votes]

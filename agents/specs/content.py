@@ -65,6 +65,11 @@ class SpecContent(StrictModel):
             raise ValueError("Each tool can be listed once.")
         return tools
 
+    @property
+    def tool_names(self) -> frozenset[str]:
+        """The names of its tools, also of those that are switched off."""
+        return frozenset(use.tool for use in self.tools)
+
     def as_json(self) -> dict[str, Any]:
         """Return the spec as JSON, for a column or a frame."""
         return self.model_dump(mode="json")

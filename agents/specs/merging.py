@@ -1,7 +1,8 @@
-"""Merge proposals to change a spec without a model: the prompt line by line, everything else field by field.
+"""Merge the changes of several contributors to a spec without a model: the prompt line by line, everything else field by field.
 
-A three-way merge. It starts from production and applies one proposal after the other. For each proposal it compares three
-texts: the version that the proposal was made on (`base`), the result so far (`ours`) and the proposed text (`theirs`).
+A three-way merge. It starts from production and applies one contribution after the other. For each it compares three
+prompts: that of the version that the contribution is based on (`base`), the result so far (`ours`) and that of the contribution
+(`theirs`).
 
 * If only one of `ours` and `theirs` differs from `base`, that one is used.
 * If both made the same change, it has several contributors.
@@ -25,8 +26,8 @@ from events.rows import Choice, Conflict, Contributor, Segment
 
 
 @dataclass(frozen=True)
-class Proposal:
-    """A proposed spec, and the version that it was made on.
+class Contribution:
+    """A changed spec, its contributor, and the content of the version that it is based on.
 
     `segments` attribute parts of its prompt to other contributors. Without them, all of its changes are the `contributor`'s.
     """
@@ -46,18 +47,18 @@ class MergedSpec:
     conflicts: list[Conflict]
 
 
-def merge_proposals(production: SpecContent, proposals: Sequence[Proposal]) -> MergedSpec:
-    """Merge proposals into production, in this order. Raises `TooLarge` if the result is longer than a spec may be."""
-    lines = [_Line(text) for text in production.prompt.split("\n")]
-    for proposal in proposals:
-        lines = list(_apply_proposal(lines, proposal))
+def merge_contributions(start: SpecContent, contributions: Sequence[Contribution]) -> MergedSpec:
+    """Merge contributions into `start`, in this order. Raises `TooLarge` if the result is longer than a spec may be."""
+    lines = [_Line(text) for text in start.prompt.split("\n")]
+    for contribution in contributions:
+        lines = list(_apply_contribution(lines, contribution))
 
-    # A conflict is listed only if it still has lines: a later proposal may have replaced them by those of a wider conflict.
+    # A conflict is listed only if it still has lines: a later contribution may have replaced them by those of a wider conflict.
     prompt_conflicts = list(dict.fromkeys(line.conflict for line in lines if line.conflict))
     segments = _group_lines(lines, prompt_conflicts)
     prompt = "".join(segment.text for segment in segments)
 
-    content, field_conflicts = merge_fields(production, proposals)
+    content, field_conflicts = merge_fields(start, contributions)
     conflicts = [conflict.to_row() for conflict in prompt_conflicts] + field_conflicts
     return MergedSpec(_validate_spec(content.model_dump() | {"prompt": prompt}), segments, conflicts)
 
@@ -101,13 +102,13 @@ class _Line:
     conflict: _PromptConflict | None = None
 
 
-def _apply_proposal(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
-    """Merge a proposal into the lines merged so far, and yield the result."""
+def _apply_contribution(lines: list[_Line], contribution: Contribution) -> Iterator[_Line]:
+    """Merge a contribution into the lines merged so far, and yield the result."""
     indexes = [index for index, line in enumerate(lines) if line.text is not None]
     # The lines of a conflict must never match the base, so that a change to one of them is compared with all of them.
     ours = [f"\0{index}" if lines[index].conflict else str(lines[index].text) for index in indexes]
-    base = proposal.base.prompt.split("\n")
-    theirs = _split_segments(proposal.segments or [Segment(text=proposal.content.prompt)])
+    base = contribution.base.prompt.split("\n")
+    theirs = _split_segments(contribution.segments or [Segment(text=contribution.content.prompt)])
 
     start = 0
     for part in align_three(base, ours, _get_texts(theirs)):
@@ -121,7 +122,7 @@ def _apply_proposal(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
                 lines[start:end],
                 base[part.base.start : part.base.stop],
                 theirs[part.theirs.start : part.theirs.stop],
-                proposal.contributor.id,
+                contribution.contributor.id,
             )
         start = end
     yield from lines[start:]
@@ -248,24 +249,24 @@ def _attribute_changes(before: list[_Line], after: list[str], contributor: UUID)
 
 
 class _FieldChange(NamedTuple):
-    """The values of a field in the base and in the content of a proposal."""
+    """The values of a field in the base and in the content of a contribution."""
 
     contributor: Contributor
     base: Any
     proposed: Any
 
 
-def merge_fields(production: SpecContent, proposals: Sequence[Proposal]) -> tuple[SpecContent, list[Conflict]]:
+def merge_fields(production: SpecContent, contributions: Sequence[Contribution]) -> tuple[SpecContent, list[Conflict]]:
     """Merge every field except the prompt, which remains that of production. The order of tools never is a conflict."""
     values = flatten_spec(production)
     names = dict.fromkeys(values)
     changes: dict[str, list[_FieldChange]] = defaultdict(list)
-    for proposal in proposals:
-        base, proposed = flatten_spec(proposal.base), flatten_spec(proposal.content)
+    for contribution in contributions:
+        base, proposed = flatten_spec(contribution.base), flatten_spec(contribution.content)
         for name in dict.fromkeys([*base, *proposed]):
             names[name] = None
             if base.get(name) != proposed.get(name):
-                changes[name].append(_FieldChange(proposal.contributor, base.get(name), proposed.get(name)))
+                changes[name].append(_FieldChange(contribution.contributor, base.get(name), proposed.get(name)))
 
     merged: dict[str, Any] = {}
     conflicts: list[Conflict] = []
@@ -273,7 +274,7 @@ def merge_fields(production: SpecContent, proposals: Sequence[Proposal]) -> tupl
         merged[name], conflict = _merge_field(name, values.get(name), changes[name])
         if conflict is not None:
             conflicts.append(conflict)
-    return _unflatten_spec(production, merged, _order_tools(production, proposals)), conflicts
+    return _unflatten_spec(production, merged, _order_tools(production, contributions)), conflicts
 
 
 def flatten_spec(content: SpecContent) -> dict[str, Any]:
@@ -293,7 +294,7 @@ def flatten_spec(content: SpecContent) -> dict[str, Any]:
 def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[Any, Conflict | None]:
     """Return the merged value of a field, and a conflict if the changes differ. The value of the first change is used.
 
-    `current` is the value in production. It is also a choice of the conflict if production changed since a proposal's base.
+    `current` is the value in production. It is also a choice of the conflict if production changed since a contribution's base.
     """
     if not changes:
         return current, None
@@ -316,14 +317,14 @@ def _format_value(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _order_tools(production: SpecContent, proposals: Sequence[Proposal]) -> list[str]:
-    """Return the names of all tools in the order of production, or of the first proposal that reorders them.
+def _order_tools(production: SpecContent, contributions: Sequence[Contribution]) -> list[str]:
+    """Return the names of all tools in the order of production, or of the first contribution that reorders them.
 
-    A new tool follows the one before it in the proposal that adds it.
+    A new tool follows the one before it in the contribution that adds it.
     """
     order = [use.tool for use in production.tools]
-    for proposal in proposals:
-        base, proposed = ([use.tool for use in content.tools] for content in (proposal.base, proposal.content))
+    for contribution in contributions:
+        base, proposed = ([use.tool for use in content.tools] for content in (contribution.base, contribution.content))
         if order == base:
             order = proposed + [name for name in order if name not in proposed]
             continue

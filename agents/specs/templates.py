@@ -8,7 +8,7 @@ LANGUAGES = ("en", "zh-hant", "zh-hans")
 
 
 @dataclass(frozen=True)
-class Template:
+class AgentTemplate:
     """The fields of a new agent. `greeting` contains a placeholder, `{name}`."""
 
     key: str
@@ -22,15 +22,16 @@ class Template:
 
 def _build_templates(
     key: str, emoji: str, tools: tuple[str, ...], **texts: tuple[str, str, str, str]
-) -> dict[str, Template]:
+) -> dict[str, AgentTemplate]:
     """Return a template in each language. Every agent gets the tool by which it can revise its prompt."""
     tools = (*tools, "revise_prompt")
     return {
-        language: Template(key, *texts[language.replace("-", "_")], tools=tools, emoji=emoji) for language in LANGUAGES
+        language: AgentTemplate(key, *texts[language.replace("-", "_")], tools=tools, emoji=emoji)
+        for language in LANGUAGES
     }
 
 
-TEMPLATES: dict[str, dict[str, Template]] = {
+AGENT_TEMPLATES: dict[str, dict[str, AgentTemplate]] = {
     "scribe": _build_templates(
         "scribe",
         "📝",
@@ -142,9 +143,9 @@ TEMPLATES: dict[str, dict[str, Template]] = {
 }
 
 
-def get_template(key: str, language: str = "en") -> Template:
+def get_agent_template(key: str, language: str = "en") -> AgentTemplate:
     """Return a template in a language, or in English if there is no translation. Raises `Invalid` for an unknown key."""
-    texts = TEMPLATES.get(key)
+    texts = AGENT_TEMPLATES.get(key)
     if texts is None:
-        raise Invalid("There is no such template.", hints=[f"There are: {', '.join(TEMPLATES)}."])
+        raise Invalid("There is no such template.", hints=[f"There are: {', '.join(AGENT_TEMPLATES)}."])
     return texts.get(language, texts["en"])

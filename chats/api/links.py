@@ -41,7 +41,7 @@ class Links(APIView):
 
 
 class MemberLinks(APIView):
-    """The live links that a member created for chats of the workspace. Removing or demoting the member revokes them."""
+    """The valid links that a member created for chats of the workspace. Removing or demoting the member revokes them."""
 
     @extend_schema(operation_id="list_member_links", parameters=PAGE_PARAMETERS, responses=Page[LinkRow])
     def get(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:

@@ -104,7 +104,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
 
 
 def _get_link(token: str, *, lock: bool = False) -> ChatLink:
-    """Return the live link with this token. Raises `NotFound` (`link_dead`)."""
+    """Return the valid link with this token. Raises `NotFound` (`link_dead`)."""
     links = ChatLink.objects.select_related("chat__workspace", "created_by")
     if lock:
         links = links.select_for_update(of=("self",))

@@ -12,7 +12,7 @@ from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
 from common.clock import now
-from common.errors import Invalid, NotFound, TooLarge, build_id_taken_error
+from common.errors import Invalid, NotFound, TooLarge, build_duplicate_id_error
 from common.ids import new_id
 from events.payloads import MAX_TEXT, MessageWake, SystemMessageType, SystemPayload, TextPayload, dump_payload
 
@@ -34,14 +34,14 @@ def post_message(
 ) -> tuple[Message, bool]:
     """Post a message in a chat and start the runs of the agents that it addresses.
 
-    Return the message, and whether it was created: posting the same `id` with the same text again returns the first message.
+    Return the message, and whether it was created: posting the same `id`, text and `reply_to` again returns the first message.
     Raises `NotFound`, `Forbidden`, `TooLarge`, `Invalid`, and `Conflict` (`id_taken`) when the id belongs to something else.
     """
     id = id or new_id()
     try:
         with transaction.atomic():
             chat = get_chat_for(actor, chat_id, ChatVerb.POST)
-            replied_message = _get_replied_message(chat, reply_to)
+            replied_message = get_replied_message(chat, reply_to)
             text_to_store = clean_text(text)
             payload = TextPayload(text=text_to_store, mentions=find_mentions(chat, text_to_store), wake=wake)
             message = Message(
@@ -63,7 +63,7 @@ def post_message(
         chat = get_chat_for(actor, chat_id, ChatVerb.POST)
         stored = Message.objects.filter(pk=id, chat=chat, author=actor, type="TEXT_MESSAGE").first()
         if stored is None or stored.text != clean_text(text) or stored.reply_to_id != reply_to:
-            raise build_id_taken_error("message") from None
+            raise build_duplicate_id_error("message") from None
         return stored, False
 
 
@@ -77,7 +77,7 @@ def clean_text(text: str) -> str:
     return text
 
 
-def _get_replied_message(chat: Chat, reply_to: UUID | None) -> Message | None:
+def get_replied_message(chat: Chat, reply_to: UUID | None) -> Message | None:
     """Return the message that is replied to. Raises `NotFound` if the chat has no such message (SEC2)."""
     if reply_to is None:
         return None

@@ -13,7 +13,8 @@ SwaggerUIBundle({
   url: place.dataset.schema,
   domNode: place,
   deepLinking: true,
-  docExpansion: 'list',
+  // Swagger UI stops after a few operations if it has to draw more than about 130 at once.
+  docExpansion: 'none',
   displayOperationId: true,
   defaultModelsExpandDepth: 0,
   // The CSRF token is for writes with a session, and only for our own origin.

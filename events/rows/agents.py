@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from pydantic import Field
 
 from events.row import DescribedAs, Row
 from events.rows.people import ActorRow
@@ -51,11 +50,15 @@ class SpecRow(Row):
     created_at: datetime
 
 
+AgentState = Literal["idle", "working", "waiting"]
+"""Whether an agent works in any chat, waits for people in one, or does nothing."""
+
+
 class AgentSummaryRow(Row):
     """An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader."""
 
     actor: ActorRow
-    state: Literal["idle", "working"] = "idle"
+    state: AgentState = "idle"
     verbs: list[str]
     created_at: datetime
 
@@ -65,20 +68,6 @@ class AgentRow(AgentSummaryRow):
 
     spec: SpecRow
     revision: int
-
-
-ToolEffect = Literal["read", "write"]
-"""Whether the calls of a tool only read, or change something."""
-
-
-class ToolRow(Row):
-    """A tool that an agent can be given."""
-
-    name: str
-    description: str
-    effect: ToolEffect
-    schema_: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
-    config_schema: dict[str, Any]
 
 
 class FieldChange(Row):
@@ -132,7 +121,7 @@ class LockedDraftRow(Row):
 
 
 class DraftTrialRow(Row):
-    """Whether the text of a draft is applied in its chat, and whether it has answered there."""
+    """Whether the content of a draft is applied in its chat, and whether it has answered there."""
 
     is_applied: bool
     is_tried: bool

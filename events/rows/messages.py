@@ -8,6 +8,8 @@ from pydantic import Field
 from typing_extensions import TypeAliasType
 
 from events.payloads import (
+    ApprovalAskedPayload,
+    ApprovalDecidedPayload,
     ComparisonPayload,
     FilePayload,
     SystemMessageType,
@@ -68,13 +70,31 @@ class ComparisonRow(BaseMessageRow):
     payload: Annotated[dict[str, Any], DescribedAs(ComparisonPayload.__name__)]
 
 
+class ApprovalAskedRow(BaseMessageRow):
+    type: Literal["APPROVAL_ASKED"]
+    payload: Annotated[dict[str, Any], DescribedAs(ApprovalAskedPayload.__name__)]
+
+
+class ApprovalDecidedRow(BaseMessageRow):
+    type: Literal["APPROVAL_DECIDED"]
+    payload: Annotated[dict[str, Any], DescribedAs(ApprovalDecidedPayload.__name__)]
+
+
 class SystemMessageRow(BaseMessageRow):
     type: SystemMessageType
     payload: Annotated[dict[str, Any], DescribedAs(SystemPayload.__name__)]
 
 
 _AnyMessageRow = (
-    TextMessageRow | FileMessageRow | ThinkingRow | ToolCallRow | ToolResponseRow | ComparisonRow | SystemMessageRow
+    TextMessageRow
+    | FileMessageRow
+    | ThinkingRow
+    | ToolCallRow
+    | ToolResponseRow
+    | ComparisonRow
+    | ApprovalAskedRow
+    | ApprovalDecidedRow
+    | SystemMessageRow
 )
 MessageRow = TypeAliasType("MessageRow", Annotated[_AnyMessageRow, Field(discriminator="type")])
 

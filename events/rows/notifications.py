@@ -24,7 +24,9 @@ class NotificationKind(models.TextChoices):
     DRAFT_UNLOCKED = "draft_unlocked", _("draft unlocked")
     MERGE_DONE = "merge_done", _("merge done")
     MERGE_FAILED = "merge_failed", _("merge failed")
+    APPROVAL_ASKED = "approval_asked", _("waits for approval")
     MODEL_CHANGED = "model_changed", _("model changed")
+    BUDGET_WARNING = "budget_warning", _("most of a budget used")
 
 
 class NotificationRow(Row):

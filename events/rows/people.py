@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from common.providers import ProviderName
+from events.payloads import PaidBy, PayerReason
 from events.row import Row
 from events.rows.avatars import Avatar
 
@@ -47,6 +48,7 @@ class WorkspaceRow(Row):
     id: UUID
     name: str
     handle: str
+    time_zone: str
     revision: int
     role: RoleName
     verbs: list[str]
@@ -74,3 +76,46 @@ class ModelRow(Row):
     has_key: bool = False
     """Whether a key is stored; `key_last4` shows the end of a long one only."""
     revision: int
+
+
+class LLMProfileUseRow(Row):
+    """A workspace of the reader, and why the reader's own model answers there (`llm_profile`) or not."""
+
+    workspace_id: UUID
+    name: str
+    reason: PayerReason
+
+
+class LLMProfileRow(Row):
+    """The reader's own model; `model` is null if none is set.
+
+    `is_allowed` and `allowed_providers`: what the operator allows. `tested_at`, `test_code` and `test_message`: the last test of
+    these settings; the texts are empty if the model answered. `failed_at` and so on: the last request of a run that failed.
+    """
+
+    model: ModelRow | None
+    is_allowed: bool
+    allowed_providers: list[ProviderName]
+    tested_at: datetime | None
+    test_code: str
+    test_message: str
+    failed_at: datetime | None
+    failure_code: str
+    failure_message: str
+    workspaces: list[LLMProfileUseRow]
+
+
+class ModelPolicyRow(Row):
+    """Who pays for the models of a workspace. `allows_llm_profiles`: its editors allow that members use their own models;
+    `operator_allows_llm_profiles`: the operator does.
+
+    `paid_by`, `payer_reason` and `model`: what answers now if the reader asks an agent whose version names no model; null if
+    nothing can.
+    """
+
+    allows_llm_profiles: bool
+    operator_allows_llm_profiles: bool
+    requires_system_model: bool
+    paid_by: PaidBy | None
+    payer_reason: PayerReason | None
+    model: str | None

@@ -1,13 +1,12 @@
 """The bodies and queries of requests about files."""
 
-from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from common.paging import PageQuery
 from common.rest import Body
-from events.payloads import FileKind, FileState
+from events.payloads import FileKind, FileState, MessageWake
 from events.row import Row
 
 
@@ -21,11 +20,11 @@ class PostFileBody(Body):
     """`wake`: `nobody` wakes no agent."""
 
     reply_to: UUID | None = None
-    wake: Literal["auto", "nobody"] = "auto"
+    wake: MessageWake = "auto"
 
 
 class FilesQuery(PageQuery):
-    """`q`: a part of the name. `kind`: files of this kind only."""
+    """`q`: a part of the name or of the text. `kind`: files of this kind only."""
 
     q: str = Field(default="", max_length=100)
     kind: FileKind | None = None

@@ -33,6 +33,7 @@ from files import services as files
 from files.api.bodies import FilesQuery, FileTextRow, PostFileBody, UploadBody
 from files.models import File
 from files.permissions import FileVerb, files_visible_to, get_file_for
+from files.selectors import search_files
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 UPLOAD = {
@@ -53,10 +54,10 @@ IMMUTABLE = "private, max-age=31536000, immutable"
 
 def _answer_page(found: QuerySet[File], query: FilesQuery) -> HttpResponse:
     """Return the page of these files that the query asks for, the newest first."""
-    if query.q:
-        found = found.filter(name__icontains=query.q)
     if query.kind is not None:
         found = found.filter(kind=query.kind)
+    if query.q:
+        found = search_files(found, query.q)
     page, next = get_page(found.select_related("uploaded_by").defer("text"), query, by="-created_at")
     return build_list_response([file.to_row() for file in page], next)
 

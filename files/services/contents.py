@@ -15,7 +15,7 @@ from common.clock import now
 from common.tasks import send_task_now
 from common.text import to_storable
 from common.writing import RowUpdate
-from events.payloads import dump_payload
+from events.payloads import FileState, dump_payload
 from events.publish import publish_list_changed, publish_workspace_list_changed
 from files.models import File
 from files.reading.process import UnreadableFile, read_in_process
@@ -29,7 +29,7 @@ BATCH_SIZE = 20
 
 def read_contents(file_id: UUID) -> None:
     """Read a file in a process of its own, and store what was read. A file that cannot be read gets the state `failed`."""
-    file = File.objects.filter(pk=file_id, deleted_at=None, state="waiting").first()
+    file = File.objects.filter(pk=file_id, deleted_at=None, state=FileState.WAITING).first()
     if file is None:
         return
     try:
@@ -37,18 +37,18 @@ def read_contents(file_id: UUID) -> None:
             found = read_in_process(file.kind, content.read())
     except UnreadableFile as error:
         logger.info("File %s cannot be read: %s", file_id, error)
-        _store(file, {}, state="failed")
+        _store(file, {}, state=FileState.FAILED)
         return
-    _store(file, found, state="ready")
+    _store(file, found, state=FileState.READY)
 
 
 def enqueue_waiting_files() -> int:
     """Send the tasks of files again that have been waiting to be read for `RETRY_AFTER`: a task is lost with Redis or with its
     worker. A file that has been waiting for `GIVE_UP_AFTER` cannot be read. Return how many tasks were sent. Raises `Unavailable`.
     """
-    waiting = File.objects.filter(state="waiting", deleted_at=None)
+    waiting = File.objects.filter(state=FileState.WAITING, deleted_at=None)
     for file in waiting.filter(created_at__lt=now() - GIVE_UP_AFTER)[:BATCH_SIZE]:
-        _store(file, {}, state="failed")
+        _store(file, {}, state=FileState.FAILED)
     late = waiting.filter(created_at__lt=now() - RETRY_AFTER).order_by("created_at").values_list("pk", flat=True)
     ids = list(late[:BATCH_SIZE])
     for file_id in ids:
@@ -56,14 +56,16 @@ def enqueue_waiting_files() -> int:
     return len(ids)
 
 
-def _store(file: File, found: dict[str, Any], *, state: str) -> None:
+def _store(file: File, found: dict[str, Any], *, state: FileState) -> None:
     thumbnail: bytes | None = found.pop("thumbnail", None)
     if thumbnail is not None:
         file.thumbnail.save("thumbnail", ContentFile(thumbnail), save=False)
     with transaction.atomic():
         # The chat is locked first, as in all services.
         chat = lock_chat(file.chat_id) if file.chat_id else None
-        stored = File.objects.select_for_update(no_key=True).filter(pk=file.pk, deleted_at=None).first()
+        # Another task may have read the file meanwhile.
+        waiting = File.objects.filter(pk=file.pk, deleted_at=None, state=FileState.WAITING)
+        stored = waiting.select_for_update(no_key=True).first()
         if stored is None:
             if file.thumbnail:
                 file.thumbnail.storage.delete(str(file.thumbnail.name))

@@ -1,9 +1,12 @@
 """Deleting files."""
 
+import logging
+import re
 from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
+from django.core.files.storage import Storage
 from django.db import transaction
 
 from actors.models import Actor
@@ -11,13 +14,20 @@ from chats.services.locking import lock_chat
 from common.clock import now
 from events import audit
 from events.publish import publish_workspace_list_changed
-from files.models import File
+from files.models import File, get_file_storage
 from files.permissions import FileVerb, get_file_for
 from files.services.contents import update_message
+from workspaces.models import Workspace
+
+logger = logging.getLogger(__name__)
 
 UNPOSTED_LIFETIME = timedelta(hours=24)
 """The time after which a file is deleted that was uploaded to a chat and never posted."""
+ORPHAN_AGE = timedelta(hours=24)
+"""Content is written before its row, so younger content without a row may belong to an upload that is under way."""
+WORKSPACES_PER_TURN = 50
 BATCH_SIZE = 100
+ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @transaction.atomic
@@ -44,6 +54,50 @@ def delete_unposted_files() -> int:
         for file in found:
             _delete(file)
     return len(found)
+
+
+def delete_orphaned_content(after: str = "") -> str:
+    """Delete content whose row is gone, as a deletion by cascade leaves it: at most that of `BATCH_SIZE` files, of the
+    `WORKSPACES_PER_TURN` workspaces whose ids follow `after`. Return the id to continue after; empty: from the beginning.
+
+    Nothing is deleted if no workspace in the storage is known: then it is the storage of another database.
+    """
+    storage = get_file_storage()
+    workspace_ids = _list_folders(storage, "")
+    if not Workspace.objects.filter(pk__in=workspace_ids).exists():
+        return ""
+    following = [workspace_id for workspace_id in workspace_ids if workspace_id > after]
+    count = 0
+    for workspace_id in following[:WORKSPACES_PER_TURN]:
+        file_ids = _list_folders(storage, workspace_id)
+        kept = {str(pk) for pk in File.objects.filter(pk__in=file_ids, deleted_at=None).values_list("pk", flat=True)}
+        for file_id in file_ids:
+            if count == BATCH_SIZE:
+                return after
+            if file_id not in kept:
+                count += _delete_old_content(storage, f"{workspace_id}/{file_id}")
+        after = workspace_id
+    return after if len(following) > WORKSPACES_PER_TURN else ""
+
+
+def _list_folders(storage: Storage, path: str) -> list[str]:
+    """Return the names of the folders that are ids, in order."""
+    try:
+        folders, _ = storage.listdir(path)
+    except FileNotFoundError:  # before the first upload
+        return []
+    return sorted(folder for folder in folders if ID.fullmatch(folder))
+
+
+def _delete_old_content(storage: Storage, folder: str) -> bool:
+    """Delete the content of a file without a row, unless it is younger than `ORPHAN_AGE`. Return whether there was any."""
+    names = [f"{folder}/{name}" for name in storage.listdir(folder)[1]]
+    if not names or any(storage.get_modified_time(name) > now() - ORPHAN_AGE for name in names):
+        return False
+    for name in names:
+        storage.delete(name)
+    logger.info("The content in %s was deleted, because its file is gone.", folder)
+    return True
 
 
 def _delete(file: File) -> None:

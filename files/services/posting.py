@@ -1,7 +1,6 @@
 """Showing files in chats: the message of a file, and files that agents write."""
 
 from io import BytesIO
-from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -11,9 +10,10 @@ from chats.hooks import message_posted
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
+from chats.services.messages import get_replied_message
 from common.clock import now
-from common.errors import Conflict, NotFound
-from events.payloads import dump_payload
+from common.errors import Conflict
+from events.payloads import MessageWake, dump_payload
 from events.publish import publish_workspace_list_changed
 from files.models import File
 from files.permissions import FileVerb, get_file_for
@@ -26,7 +26,7 @@ def post_file(
     file_id: UUID,
     *,
     reply_to: UUID | None = None,
-    wake: Literal["auto", "nobody"] = "auto",
+    wake: MessageWake = "auto",
     on_behalf_of: Actor | None = None,
     run_id: UUID | None = None,
 ) -> tuple[Message, bool]:
@@ -41,15 +41,16 @@ def post_file(
     file = File.objects.select_for_update(no_key=True).get(pk=file.pk)
     if file.posted_at is not None:
         return Message.objects.get(pk=file.pk), False
-    answered = None
-    if reply_to is not None:
-        answered = Message.objects.filter(pk=reply_to, chat=chat).first()
-        if answered is None:
-            raise NotFound("The message you answer is not in this chat.")
     message = Message(
-        id=file.id, chat=chat, author=actor, type="FILE_MESSAGE", reply_to=answered, run_id=run_id,
-        payload=dump_payload("FILE_MESSAGE", file.build_payload(wake=wake)), created_at=now(),
-    )  # fmt: skip
+        id=file.id,
+        chat=chat,
+        author=actor,
+        type="FILE_MESSAGE",
+        reply_to=get_replied_message(chat, reply_to),
+        run_id=run_id,
+        payload=dump_payload("FILE_MESSAGE", file.build_payload(wake=wake)),
+        created_at=now(),
+    )
     file.posted_at = message.created_at
     file.save(update_fields=["posted_at"])
     save_changes(chat.id, [message, *message_posted.call(chat, message)])

@@ -13,10 +13,11 @@ from django.db.models import Sum
 
 from actors.models import Actor
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import Code, Invalid, LimitReached, TooLarge, build_id_taken_error
+from common.errors import Code, Invalid, LimitReached, TooLarge, build_duplicate_id_error
 from common.ids import new_id
 from common.quotas import check_quota
 from common.text import normalize_name
+from events.payloads import FileKind, FileState
 from events.publish import publish_workspace_list_changed
 from files.content_types import identify_content
 from files.models import File
@@ -56,7 +57,8 @@ def upload_file(
     id = id or new_id()
     file = File(
         id=id, workspace_id=workspace_id, chat_id=chat_id, uploaded_by=actor, name=name, kind=kind,
-        content_type=content_type, size=size, sha256=sha256, state="waiting" if kind != "other" else "ready",
+        content_type=content_type, size=size, sha256=sha256,
+        state=FileState.READY if kind == FileKind.OTHER else FileState.WAITING,
     )  # fmt: skip
     known = File.objects.filter(pk=id).first()
     if known is None:
@@ -65,7 +67,7 @@ def upload_file(
         try:
             with transaction.atomic():
                 file.save(force_insert=True)
-                if file.state == "waiting":
+                if file.state == FileState.WAITING:
                     transaction.on_commit(
                         lambda: current_app.send_task("files.tasks.read_file_contents", [str(id)]), robust=True
                     )
@@ -80,7 +82,7 @@ def upload_file(
                 raise
     is_same = known.uploaded_by_id == actor.pk and known.chat_id == chat_id and known.workspace_id == workspace_id
     if not is_same or known.sha256 != sha256 or known.deleted_at is not None:
-        raise build_id_taken_error("file")
+        raise build_duplicate_id_error("file")
     return known, False
 
 

@@ -81,6 +81,7 @@ class OpenAIStream:
         self._save_usage(read)
 
     def _read_event(self, payload: bytes) -> Iterator[Chunk]:
+        """Yield the chunks of one `data:` line, and keep its finish reason, usage and model. Raises `LLMError`."""
         if payload == b"[DONE]":
             self.done = True
             return
@@ -98,12 +99,10 @@ class OpenAIStream:
         self._save_usage(event)
 
     def _read_delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
-        content = delta.get("content")
-        if content:
-            yield self.assembly.add_text(content if isinstance(content, str) else _join_parts(content))
-            return
         if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
             yield self.assembly.add_thinking(str(thinking))
+        if content := delta.get("content"):
+            yield self.assembly.add_text(content if isinstance(content, str) else _join_parts(content))
         for call in delta.get("tool_calls") or ():
             if chunk := self.assembly.add_call(call):
                 yield chunk

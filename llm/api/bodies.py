@@ -6,7 +6,9 @@ from uuid import UUID
 from pydantic import ConfigDict, Field
 
 from common.providers import WRONG_ADDRESS, FieldLabel, Options, ProviderName
+from common.request_types import NOT_BLANK, Revision
 from common.rest import Body
+from common.secrets import Secret
 from events.rows import Row
 from llm.model_tests import ModelTestState
 
@@ -42,17 +44,38 @@ class ProviderRow(Row):
     lists_models: bool
 
 
-class ModelTestBody(Body):
-    """`default_model` empty: only list the models of the server. `key` left out or null: the key that is stored for the same
-    provider and address."""
+class ServerBody(Body):
+    """The server of a model. `GET model-providers` lists the providers that have an address, and the options of each."""
 
     model_config = ConfigDict(json_schema_extra={"not": WRONG_ADDRESS})
 
     provider: ProviderName
-    default_model: str = Field(default="", max_length=200)
     api_base: str = Field(default="", max_length=400)
     options: Options = Field(default_factory=dict)
     key: str | None = Field(default=None, max_length=400)
+
+    @property
+    def secret(self) -> Secret | None:
+        """The key, or null if it was left out."""
+        return None if self.key is None else Secret(self.key)
+
+
+class ModelBody(ServerBody):
+    """`key` null keeps the stored key if provider and address are unchanged; "" deletes it."""
+
+    default_model: str = Field(max_length=200, pattern=NOT_BLANK)
+    revision: Revision
+
+
+class ModelTestBody(ServerBody):
+    """`default_model` empty: only list the models of the server. `key` left out or null: the key that is stored for the same
+    provider and address."""
+
+    default_model: str = Field(default="", max_length=200)
+
+
+class ModelPolicyBody(Body):
+    allows_llm_profiles: bool
 
 
 class ModelTestRow(Row):

@@ -1,4 +1,4 @@
-"""Views of the models that can be chosen, and of model tests."""
+"""The models that can be chosen, those of workspaces and people, and model tests."""
 
 from uuid import UUID
 
@@ -7,10 +7,23 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.providers import PROVIDERS
-from common.rest import Page, Request, build_list_response, build_response, read
-from common.secrets import Secret
-from llm import model_tests
-from llm.api.bodies import ModelTestBody, ModelTestRow, OfferRow, ProviderFieldRow, ProviderRow
+from common.rest import Page, Request, build_empty_response, build_list_response, build_response, read
+from events.rows import LLMProfileRow, ModelPolicyRow, ModelRow
+from llm import model_tests, services
+from llm.api.bodies import (
+    ModelBody,
+    ModelPolicyBody,
+    ModelTestBody,
+    ModelTestRow,
+    OfferRow,
+    ProviderFieldRow,
+    ProviderRow,
+)
+from llm.rows import build_llm_profile_row, build_model_policy_row
+from workspaces import services as workspaces
+from workspaces.models import Credential
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+from workspaces.rows import build_model_row
 
 
 class Offers(APIView):
@@ -47,28 +60,91 @@ class Providers(APIView):
         )
 
 
+class Model(APIView):
+    @extend_schema(operation_id="read_model", responses=ModelRow)
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        return build_response(build_model_row(Credential.objects.filter(workspace=workspace).first()))
+
+    @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
+    def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        body = read(request, ModelBody)
+        credential = workspaces.set_model(request.user, workspace_id, **_read_settings(body), revision=body.revision)
+        return build_response(build_model_row(credential))
+
+
+class ModelPolicy(APIView):
+    @extend_schema(operation_id="read_model_policy", responses=ModelPolicyRow)
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        return build_response(build_model_policy_row(request.user, workspace))
+
+    @extend_schema(operation_id="set_model_policy", request=ModelPolicyBody, responses=ModelPolicyRow)
+    def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        body = read(request, ModelPolicyBody)
+        workspace = workspaces.set_llm_profile_policy(
+            request.user, workspace_id, allows_llm_profiles=body.allows_llm_profiles
+        )
+        return build_response(build_model_policy_row(request.user, workspace))
+
+
+class LLMProfile(APIView):
+    @extend_schema(operation_id="read_llm_profile", responses=LLMProfileRow)
+    def get(self, request: Request) -> HttpResponse:
+        return build_response(build_llm_profile_row(request.user))
+
+    @extend_schema(operation_id="set_llm_profile", request=ModelBody, responses=LLMProfileRow)
+    def put(self, request: Request) -> HttpResponse:
+        body = read(request, ModelBody)
+        services.set_llm_profile(request.user, **_read_settings(body), revision=body.revision)
+        return build_response(build_llm_profile_row(request.user))
+
+    @extend_schema(operation_id="delete_llm_profile", responses={204: None})
+    def delete(self, request: Request) -> HttpResponse:
+        services.delete_llm_profile(request.user)
+        return build_empty_response()
+
+
 class ModelTests(APIView):
     person_buckets = ("jobs",)
 
     @extend_schema(operation_id="test_model", request=ModelTestBody, responses={202: ModelTestRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ModelTestBody)
-        test = model_tests.start_model_test(
-            request.user,
-            workspace_id,
-            provider=body.provider,
-            api_base=body.api_base,
-            options=body.options,
-            default_model=body.default_model,
-            key=None if body.key is None else Secret(body.key),
+        return build_response(
+            _build_row(model_tests.start_model_test(request.user, workspace_id, **_read_settings(body))), 202
         )
-        return build_response(_build_row(test), 202)
 
 
 class OneModelTest(APIView):
     @extend_schema(operation_id="read_model_test", responses=ModelTestRow)
     def get(self, request: Request, workspace_id: UUID, test_id: UUID) -> HttpResponse:
         return build_response(_build_row(model_tests.get_model_test(request.user, workspace_id, test_id)))
+
+
+class LLMProfileTests(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="test_llm_profile", request=ModelTestBody, responses={202: ModelTestRow})
+    def post(self, request: Request) -> HttpResponse:
+        body = read(request, ModelTestBody)
+        return build_response(_build_row(model_tests.start_llm_profile_test(request.user, **_read_settings(body))), 202)
+
+
+class OneLLMProfileTest(APIView):
+    @extend_schema(operation_id="read_llm_profile_test", responses=ModelTestRow)
+    def get(self, request: Request, test_id: UUID) -> HttpResponse:
+        return build_response(_build_row(model_tests.get_llm_profile_test(request.user, test_id)))
+
+
+def _read_settings(body: ModelBody | ModelTestBody) -> model_tests.TestedSettings:
+    return {
+        "provider": body.provider,
+        "api_base": body.api_base,
+        "options": body.options,
+        "default_model": body.default_model,
+        "key": body.secret,
+    }
 
 
 def _build_row(test: model_tests.ModelTest) -> ModelTestRow:

@@ -1,12 +1,13 @@
 """Listeners that notify people of events in other apps, one for each hook in `config/hooks.py`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from actors.models import Actor, Kind
 from agents.models import Draft, LockWaiter
 from agents.permissions import AgentVerb, list_people_who_may
+from approvals.models import Approval
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
 from events.rows import MergeMethod, MergeState
@@ -14,7 +15,8 @@ from notifications.models import Notification
 from notifications.services.notifying import notify
 from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
-from workspaces.models import Credential, Membership
+from usage.models import Balance
+from workspaces.models import Credential, Membership, Role
 
 MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 
@@ -67,6 +69,32 @@ def notify_model_changed(credential: Credential, actor: Actor) -> None:
     notify(
         members, event=_build_event_key("model_changed", credential.id, credential.revision), type="model_changed",
         workspace_id=credential.workspace_id, actor=actor, excerpt=_build_excerpt(host),
+    )  # fmt: skip
+
+
+def notify_budget_warning(balance: Balance) -> None:
+    """Notify the editors that most of a budget is used, and the person whose budget it is."""
+    budget = balance.budget
+    editors = Membership.objects.filter(workspace=budget.workspace_id, role=Role.EDITOR)
+    people = {*editors.values_list("actor_id", flat=True), balance.subject_id}
+    names = [*Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True)]
+    spent = f"${balance.spent_micro / 1_000_000:.2f} / ${budget.limit_micro / 1_000_000:.2f}"
+    notify(
+        people, event=_build_event_key("budget_warning", balance.id), type="budget_warning",
+        workspace_id=budget.workspace_id, actor=None, excerpt=_build_excerpt(" · ".join([*names, spent])),
+    )  # fmt: skip
+
+
+def notify_approvals_asked(approvals: Sequence[Approval]) -> None:
+    """Notify the person whom a run works for that it waits for their decision. One notification for all calls of an answer."""
+    first = approvals[0]
+    if first.person_id is None:
+        return
+    text = first.question["text"] if first.question else first.tool
+    notify(
+        [first.person_id], event=_build_event_key("approval_asked", first.id), type="approval_asked",
+        workspace_id=first.chat.workspace_id, actor=None, agent_name=first.agent.name, chat_id=first.chat_id,
+        agent_id=first.agent_id, message_id=first.id, excerpt=_build_excerpt(text),
     )  # fmt: skip
 
 

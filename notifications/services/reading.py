@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from actors.models import Actor
+from approvals.models import Approval
 from chats.hooks import ReadCursor
 from common.clock import now
 from events.publish import publish_list_changed
@@ -31,6 +32,19 @@ def mark_read(actor: Actor, *, ids: Collection[UUID] | None = None, up_to: UUID 
         rows = rows.filter(Q(created_at__lt=created_at) | Q(created_at=created_at, pk__lte=pk))
     if rows.update(read_at=now()):
         publish_list_changed([actor.pk], "notifications")
+
+
+def mark_approvals_read(approvals: Sequence[Approval]) -> None:
+    """Mark the notifications of approvals as read, because nothing is to be decided any more. A listener of `approvals_decided`."""
+    notifications = Notification.objects.filter(
+        message_id__in=[approval.pk for approval in approvals],
+        type="approval_asked",
+        person__in=[approval.person_id for approval in approvals if approval.person_id],
+        read_at=None,
+    )
+    if people := set(notifications.values_list("person_id", flat=True)):
+        notifications.update(read_at=now())
+        publish_list_changed(people, "notifications")
 
 
 def mark_mentions_read(marks: Sequence[ReadCursor]) -> None:

@@ -10,6 +10,7 @@ urlpatterns = [
     path("chats/<uuid:chat_id>/runs", views.Runs.as_view()),
     path("chats/<uuid:chat_id>/wakes", views.Wakes.as_view()),
     path("runs/<uuid:run_id>", views.OneRun.as_view()),
+    path("runs/<uuid:run_id>/calls", views.Calls.as_view()),
     path("runs/<uuid:run_id>/stop", views.Stop.as_view()),
     path("runs/<uuid:run_id>/retry", views.Retry.as_view()),
 ]

@@ -12,12 +12,13 @@ from chats.permissions import ChatVerb
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
 from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
-from events.rows import MessageRow, ReplyRow, RunRow
+from events.rows import LLMCallRow, MessageRow, ReplyRow, RunRow
 from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow, WakesBody, WakesRow
 from runs.permissions import get_run_for
 from runs.selectors import build_reply_rows, list_replies_of_version, list_runs
 from runs.services import comparisons, runs
 from runs.services.wake import preview_wakes
+from usage.selectors import list_calls_of_run
 
 
 class Runs(APIView):
@@ -35,6 +36,13 @@ class OneRun(APIView):
         steps = run.steps.order_by("number", "kind", "index")
         rows = [StepRow.model_validate(step, from_attributes=True) for step in steps]
         return build_response(RunDetailRow(run=run.to_row(), steps=rows))
+
+
+class Calls(APIView):
+    @extend_schema(operation_id="list_run_calls", responses=Page[LLMCallRow])
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        run = get_run_for(request.user, run_id, ChatVerb.SEE)
+        return build_list_response(list_calls_of_run(run.id))
 
 
 class Stop(APIView):

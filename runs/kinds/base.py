@@ -1,8 +1,8 @@
 """The operations of all kinds of runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -15,6 +15,8 @@ from django.db.models.functions import Now
 from agents.models import AgentSpec
 from agents.services.allowed_tools import ConfiguredTool
 from agents.specs.content import SpecContent
+from approvals.selectors import DecidedCall
+from approvals.services import ask_for_approvals
 from chats.models import Message
 from chats.services import RowChange
 from common.clock import now
@@ -29,7 +31,7 @@ from runs.models import Run, RunState, Step
 from runs.runtime.context import Transcript
 from runs.runtime.conversation import Conversation
 from runs.runtime.ledger import record_llm_call
-from runs.runtime.rows import PartialMessage, ResolvedModel
+from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import (
     ModelAnswered,
     ModelRetried,
@@ -41,6 +43,7 @@ from runs.runtime.steps import (
     ToolsStarted,
 )
 from runs.runtime.streaming import StreamSink
+from usage.callers import ResolvedModel
 
 EMPTY_ANSWER = RunEnded("failed", "empty_answer", "The model gave no answer.")
 
@@ -56,6 +59,7 @@ class PreparedRun:
     tools: dict[str, ConfiguredTool]
     known_results: dict[str, ToolResult]
     past_calls: list[ToolCall]
+    decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     budget: int | None = None
     """Estimated tokens of the conversation without the system text; null: no turn may be left out."""
 
@@ -73,7 +77,10 @@ class RunKind(ABC):
     """
 
     ends_when_orphaned: ClassVar[bool] = True
-    """Whether a run that its process owns but does not execute fails after some restarts."""
+    """Whether a run fails after its process has owned it without executing it `MAX_FAILURES` times (`worker/sweeper.py`).
+    Without a limit, the run is queued again each time."""
+    can_wait: ClassVar[bool] = False
+    """Whether it can wait for people to decide about calls. Else calls that need a decision are refused."""
     shows_retry_time: ClassVar[bool] = True
     """Whether clients see when the model is asked again."""
 
@@ -150,13 +157,19 @@ class RunKind(ABC):
         partial: PartialMessage | None = None,
         error: LLMError | None = None,
     ) -> None:
-        """Store that the run is stopped, failed or waits, with the streamed part of an answer (RUN11, RUN16)."""
-        update = self.lock_attempt(claimed, at_end=True)
+        """Store that the run is stopped, failed or waits for people, with the streamed part of an answer (RUN11, RUN16)."""
+        is_waiting = end.how == "waiting_approval"
+        update = self.lock_attempt(claimed, at_end=not is_waiting)
+        if is_waiting and update.row.stop_requested_at is not None:
+            is_waiting, end = False, RunEnded("stopped")
         rows = self.build_partial_rows(update.row, partial, model) if partial is not None else []
         if error is not None:
             record_llm_call(update, model, error)
-        if end.how == "waiting_approval":
-            self.save(update.set(state=RunState.WAITING_APPROVAL, lease_owner="", lease_until=None), rows)
+        if is_waiting:
+            run = update.row
+            rows += ask_for_approvals(run.get_chat(), run.agent, claimed.on_behalf_of, run.id, end.requests)
+            update.set(state=RunState.WAITING_APPROVAL, waiting_since=now(), lease_owner="", lease_until=None)
+            self.save(update, rows)
         else:
             self.close(update, end, rows)
 
@@ -195,6 +208,9 @@ def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
 def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
     """Set the run to a new attempt of this process. Later attempts keep the spec, the start and the message id of the first."""
     run = update.row
+    if run.waiting_since is not None:
+        waited = run.waited_seconds + (now() - run.waiting_since).total_seconds()
+        update.set(waiting_since=None, waited_seconds=waited)
     return update.set(
         spec=spec,
         stamp=stamp,

@@ -8,7 +8,9 @@ from django.db import transaction
 
 from actors.models import Actor
 from agents.selectors import find_answering_spec
-from agents.services.allowed_tools import configure_tools, list_allowed_tools
+from agents.services.allowed_tools import get_run_tools
+from approvals.selectors import find_decided_calls
+from approvals.services import close_approvals
 from chats import services as chats
 from chats.hooks import message_posted
 from chats.models import Chat, Message
@@ -16,7 +18,7 @@ from common.clock import now
 from common.writing import RowUpdate
 from events.payloads import SystemMessageType
 from llm.context_window import get_context_budget, get_model_size
-from llm.endpoints import get_endpoint
+from llm.endpoints import LLM_PROFILE_CODES, get_endpoint
 from llm.prices import can_see_images
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
@@ -39,14 +41,15 @@ from runs.runtime.context import build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
     find_known_results,
+    find_waiting_calls_of_others,
     list_past_calls,
     read_chat_context,
     read_log,
     read_new_turns,
 )
+from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.rows import (
     PartialMessage,
-    ResolvedModel,
     build_answer_rows,
     build_partial_rows,
     build_result_row,
@@ -54,11 +57,13 @@ from runs.runtime.rows import (
 )
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
+from usage.callers import ResolvedModel
 
 
 class ChatRun(RunKind):
     """A run in a chat, started by a message or by a retry."""
 
+    can_wait = True
     is_read_only = False
     """Whether the run only answers: it moves no read cursor, ends no queued runs, wakes no agents, mentions no participants, and
     uses no tools that write."""
@@ -109,9 +114,9 @@ class ChatRun(RunKind):
     def prepare(self, run: Run) -> PreparedRun:
         spec = run.get_spec()
         content = get_content(spec)
-        allowed = list_allowed_tools(run.agent, spec, content)
-        tools = configure_tools(allowed, only_reading=self.is_read_only)
-        endpoint, model = get_endpoint(run.get_chat().workspace, content.model)
+        tools = get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.is_read_only)
+        resolved = resolve_model_of_run(run, *get_endpoint(run.get_chat().workspace, content.model, run.on_behalf_of))
+        endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
         entries = read_log(run, get_model_size(endpoint, model), with_images=can_see)
         chat, agent = read_chat_context(run, entries), build_participant(run.agent)
@@ -128,10 +133,12 @@ class ChatRun(RunKind):
             budget=budget,
             trigger_id=run.trigger_id,
             can_see_images=can_see,
+            waiting_calls=find_waiting_calls_of_others(run, entries),
         )
-        known = find_known_results(run, transcript.open_calls) if transcript.open_calls else {}
+        decided = find_decided_calls(run.id) if transcript.open_calls else {}
+        known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
-        return PreparedRun(run, content, ResolvedModel(endpoint, model), transcript, tools, known, past, budget)
+        return PreparedRun(run, content, resolved, transcript, tools, known, past, decided, budget)
 
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
@@ -195,18 +202,29 @@ class ChatRun(RunKind):
 class ComparisonRun(ChatRun):
     """One side of a comparison: it changes nothing but the comparison (ADR 0012)."""
 
+    can_wait = False
     is_read_only = True
 
 
 def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
     """Return the changes that end a run without an answer: results of open calls, a system message, the run itself."""
     run = update.row
+    closed = close_approvals(run.id) if run.state == RunState.WAITING_APPROVAL else []
     finish_run(update, end)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
+    payer = run.on_behalf_of if end.code in LLM_PROFILE_CODES else None
     line = chats.build_system_message(
-        run.get_chat_id(), type_, actor=by, target=run.agent, run_id=run.id, code=end.code or None, note=end.text[:600]
+        run.get_chat_id(),
+        type_,
+        actor=by,
+        target=run.agent,
+        run_id=run.id,
+        code=end.code or None,
+        note=end.text[:600],
+        payer_name=payer.name if payer else "",
+        budget=end.budget,
     )
-    return [*build_results_of_open_calls(run), line, update]
+    return [*closed, *build_results_of_open_calls(run), line, update]
 
 
 CHAT = ChatRun()

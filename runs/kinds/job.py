@@ -33,9 +33,12 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState
 from runs.runtime.context import Transcript
-from runs.runtime.rows import ResolvedModel, build_stamp
+from runs.runtime.ledger import resolve_model_of_run
+from runs.runtime.rows import build_stamp
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ProgressSink, StreamSink
+from usage.callers import ResolvedModel
+from usage.rules import build_rules_expression
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 logger = logging.getLogger(__name__)
@@ -64,7 +67,8 @@ class Job(RunKind):
 
     def claim(self, waiting: Run, owner: str) -> Run | None:
         needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
-        run = Run.objects.filter(pk=waiting.pk).select_related(*needed).first()
+        found = Run.objects.filter(pk=waiting.pk).annotate(usage_rules=build_rules_expression("payer"))
+        run = found.select_related(*needed).first()
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
@@ -90,7 +94,7 @@ class Job(RunKind):
             model = ResolvedModel(service, SERVICE_NAME)
         else:
             turns = [Turn("system", content.prompt), Turn("user", job_input.text)]
-            model = ResolvedModel(*get_endpoint(run.workspace, content.model))
+            model = resolve_model_of_run(run, *get_endpoint(run.workspace, content.model, run.on_behalf_of))
         return PreparedRun(run, content, model, Transcript(turns), {}, {}, [])
 
     def open_stream(self, run: Run) -> StreamSink:

@@ -2,8 +2,6 @@
 
 import common.ids
 import django.contrib.postgres.fields
-import common.providers
-import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
@@ -51,6 +49,8 @@ class Migration(migrations.Migration):
                 ('error', models.CharField(blank=True, default='', max_length=600, verbose_name='error')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
                 ('started_at', models.DateTimeField(null=True, verbose_name='started at')),
+                ('waiting_since', models.DateTimeField(null=True, verbose_name='waiting since')),
+                ('waited_seconds', models.FloatField(default=0.0, verbose_name='waited seconds')),
                 ('ended_at', models.DateTimeField(null=True, verbose_name='ended at')),
                 ('job_input', models.JSONField(null=True, verbose_name='job input')),
                 ('answer', models.TextField(blank=True, default='', verbose_name='answer')),
@@ -78,34 +78,6 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'step',
                 'verbose_name_plural': 'steps',
-            },
-        ),
-        migrations.CreateModel(
-            name='LLMCall',
-            fields=[
-                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
-                ('step_number', models.PositiveSmallIntegerField(verbose_name='step number')),
-                ('attempt', models.PositiveIntegerField(verbose_name='attempt')),
-                ('provider', models.CharField(choices=common.providers.list_provider_choices, max_length=24, verbose_name='provider')),
-                ('model', models.CharField(max_length=200, verbose_name='model')),
-                ('paid_by', models.CharField(choices=[('workspace', 'workspace'), ('system', 'system'), ('demo', 'demo')], max_length=12, verbose_name='paid by')),
-                ('input_tokens', models.PositiveIntegerField(default=0, verbose_name='input tokens')),
-                ('output_tokens', models.PositiveIntegerField(default=0, verbose_name='output tokens')),
-                ('tokens_estimated', models.BooleanField(default=False, verbose_name='tokens estimated')),
-                ('cost_micro', models.BigIntegerField(null=True, verbose_name='cost micro')),
-                ('tries', models.PositiveSmallIntegerField(default=1, verbose_name='tries')),
-                ('first_token_ms', models.PositiveIntegerField(null=True, verbose_name='first token ms')),
-                ('total_ms', models.PositiveIntegerField(null=True, verbose_name='total ms')),
-                ('finish', models.CharField(blank=True, default='', max_length=20, verbose_name='finish')),
-                ('error_code', models.CharField(blank=True, default='', max_length=40, verbose_name='error code')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
-                ('agent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='agent')),
-                ('on_behalf_of', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='on behalf of')),
-                ('spec', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='agents.agentspec', verbose_name='spec')),
-            ],
-            options={
-                'verbose_name': 'model call',
-                'verbose_name_plural': 'model calls',
             },
         ),
     ]

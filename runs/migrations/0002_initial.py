@@ -19,11 +19,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name='llmcall',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='llm_calls', to='workspaces.workspace', verbose_name='workspace'),
-        ),
-        migrations.AddField(
             model_name='run',
             name='agent',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to=settings.AUTH_USER_MODEL, verbose_name='agent'),
@@ -74,11 +69,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='workspaces.workspace', verbose_name='workspace'),
         ),
         migrations.AddField(
-            model_name='llmcall',
-            name='run',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='llm_calls', to='runs.run', verbose_name='run'),
-        ),
-        migrations.AddField(
             model_name='step',
             name='run',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='runs.run', verbose_name='run'),
@@ -118,14 +108,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='run',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('chat__isnull', False), ('job_input__isnull', True)), models.Q(('chat', None), ('job_input__isnull', False)), _connector='OR'), name='run_has_chat_or_job_input'),
-        ),
-        migrations.AddIndex(
-            model_name='llmcall',
-            index=models.Index(fields=['workspace', '-created_at'], name='ledger_by_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmcall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('run', None), ('spec', None)), models.Q(('agent__isnull', False), ('run__isnull', False)), _connector='OR'), name='llm_call_of_run_or_test'),
         ),
         migrations.AddConstraint(
             model_name='step',

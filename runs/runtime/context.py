@@ -1,14 +1,16 @@
 """Turn the log of a chat into the conversation that a model reads, without a database."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
+from events.payloads import FileKind
 from llm.context_window import DEFAULT_BUDGET, fit_blocks
 from llm.messages import Image, ToolCall, Turn
 
 INTERRUPTED = "It is not known what came of this call: the work was broken off."
+WAITING = "This call was not made yet: it waits for a person to decide."
 
 LogEntryType = Literal["TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
 
@@ -115,10 +117,15 @@ def build_transcript(
     budget: int = DEFAULT_BUDGET,
     trigger_id: UUID | None = None,
     can_see_images: bool = True,
+    waiting_calls: Collection[str] = (),
 ) -> Transcript:
     """Build the conversation for a run of `agent_id`. The entries are in the order of the log, and may start anywhere in it. The
-    message that the run answers (`trigger_id`) is always included; it is shortened when it is too long."""
+    message that the run answers (`trigger_id`) is always included; it is shortened when it is too long. `waiting_calls`: calls of
+    other runs that wait for people."""
     items = _group_entries(entries, agent_id, chat, trigger_id, can_see_images=can_see_images)
+    for item in items:
+        if isinstance(item, _AgentStep):
+            item.results |= {call.id: WAITING for call in item.list_open_calls() if call.id in waiting_calls}
     steps = [
         (index, item) for index, item in enumerate(items) if isinstance(item, _AgentStep) and item.run_id == run_id
     ]
@@ -126,6 +133,10 @@ def build_transcript(
     if not steps or not (open_calls := steps[-1][1].list_open_calls()):
         return Transcript(fit_blocks(system, blocks, budget))
     index, step = steps[-1]
+    if any(isinstance(item, _AgentStep) for item in items[index + 1 :]):
+        # Another run of the agent has answered while this one waited: providers expect the results of calls at the end.
+        blocks.append(blocks.pop(index))
+        index = len(blocks) - 1
     later = [turn for block in blocks[index + 1 :] for turn in block]
     fitted = fit_blocks(system, [*blocks[:index], step.build_turns(closed=False)], budget)
     return Transcript(fitted, open_calls=open_calls, later_turns=later)
@@ -195,10 +206,8 @@ def _describe_file(entry: LogEntry, can_see_images: bool) -> str:
     if payload.get("is_deleted"):
         return f"[The file “{name}” was deleted.]"
     pages = f", {payload['pages']} pages" if payload.get("pages") else ""
-    unseen = " You cannot see images." if payload["file_kind"] == "image" and not can_see_images else ""
-    return (
-        f"[file “{name}”: {payload['file_kind']}, {payload['size']:,} bytes{pages}, id {payload['file_id']}.{unseen}]"
-    )
+    unseen = " You cannot see images." if payload["kind"] == FileKind.IMAGE and not can_see_images else ""
+    return f"[file “{name}”: {payload['kind']}, {payload['size']:,} bytes{pages}, id {payload['file_id']}.{unseen}]"
 
 
 def _describe_participant(participant: Participant) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
+from approvals.services import ApprovalRequest
 from common.text import to_storable
 from llm.context_window import estimate_tokens_of_turns, shorten_turns
 from llm.messages import Answer, ChunkPart, ToolCall, Turn
@@ -79,12 +80,12 @@ class Conversation:
         else:
             self.was_retried = True
 
-    def find_end(self, max_steps: int) -> RunEnded | None:
-        """Return the end of the run if the model is not to be asked again, else null."""
+    def find_end(self, max_steps: int, requests: Sequence[ApprovalRequest]) -> RunEnded | None:
+        """Return the end of the run if the model is not to be asked again, else null. `requests`: calls that wait for people."""
         if self.stop_requested:
             return RunEnded("stopped")
-        if self.open_calls:
-            return RunEnded("waiting_approval")  # not used yet: every call gets a result
+        if requests:
+            return RunEnded("waiting_approval", requests=tuple(requests))
         if self.malformed_answers >= MAX_ERRORS:
             text = "The model called tools in a way that cannot be understood, three times in a row."
             return RunEnded("failed", "malformed_calls", text)

@@ -1,7 +1,7 @@
 """Read the log and the participants of a chat, from which `context` builds the conversation."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 from uuid import UUID
@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db.models import Q
 
 from actors.models import Actor
+from agents.services.allowed_tools import ConfiguredTool
+from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import Message
 from files.models import File
 from llm.messages import Image, ToolCall, Turn
@@ -17,7 +19,6 @@ from runs.hot_queries import LOG, LOG_COLUMNS, LOG_TYPES, MAX_ROWS, NEW_MESSAGES
 from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
-from tools.registry import registry
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ def add_images(entries: list[LogEntry]) -> list[LogEntry]:
                 images[file.id] = Image("image/webp", content.read())
         except OSError:
             logger.warning("The thumbnail of file %s cannot be read.", file.id)
-    return [replace(entry, image=images.get(entry.id)) if entry.id in images else entry for entry in entries]
+    return [replace(entry, image=images[entry.id]) if entry.id in images else entry for entry in entries]
 
 
 def read_new_turns(run: Run) -> list[Turn]:
@@ -94,18 +95,33 @@ def build_participant(actor: Actor, role: str = "") -> Participant:
     return Participant(actor.id, actor.name, actor.handle, is_agent=actor.is_agent, role=role)
 
 
-def find_known_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
-    """Return the stored results of open calls, and `interrupted` for started calls that must not be repeated (RUN15)."""
+def find_known_results(
+    run: Run, calls: Iterable[ToolCall], tools: Mapping[str, ConfiguredTool], decided: Mapping[str, DecidedCall]
+) -> dict[str, ToolResult]:
+    """Return the stored results of open calls, `interrupted` for started calls that must not be repeated (RUN15), and the decision
+    about calls that a person refused, and about questions.
+
+    A call of a tool that the run no longer has must not be repeated.
+    """
     steps = {step.call_id: step for step in Step.objects.filter(run=run, kind="tool")}
     known: dict[str, ToolResult] = {}
     for call in calls:
         step = steps.get(call.id)
-        tool = registry.get(call.name)
+        configured = tools.get(call.name)
         if step is not None and step.state == "done":
             known[call.id] = ToolResult(call, step.result["status"], step.result["text"])
-        elif step is not None and (tool is None or not tool.can_repeat):
+        elif step is not None and (configured is None or not configured.tool.can_repeat):
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
+        elif step is None and call.id in decided and (result := decided[call.id].result):
+            known[call.id] = ToolResult(call, *result)
     return known
+
+
+def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:
+    """Return the calls of other runs that wait for people. Without open calls of other runs it makes no query."""
+    calls = {entry.payload["call_id"] for entry in entries if entry.type == "TOOL_CALL" and entry.run_id != run.id}
+    calls -= {entry.payload["tool_call_id"] for entry in entries if entry.type == "TOOL_RESPONSE"}
+    return find_waiting_calls(calls) if calls else set()
 
 
 def list_past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:

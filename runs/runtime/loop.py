@@ -1,9 +1,10 @@
 """The tool-call loop of an agent: one generator, without access to the database or the network."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
+from approvals.services import ApprovalRequest
 from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.protocol import LLM, LLMError
 from runs.runtime.conversation import Conversation, make_storable
@@ -23,7 +24,9 @@ from runs.runtime.steps import (
 class Tools(Protocol):
     """The methods of `runs.runtime.toolbox.Toolbox` that the loop calls."""
 
-    def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterable[Batch]: ...
+    def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]: ...
+    @property
+    def requests(self) -> Sequence[ApprovalRequest]: ...
     @property
     def has_written(self) -> bool: ...
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]: ...
@@ -37,22 +40,28 @@ async def run_loop(
     *,
     max_steps: int,
 ) -> AsyncGenerator[Chunk | LoopEvent, StepSaved | None]:
-    """Yield the steps of a run: make the open calls; end if a call waits for a person or a stop is requested; add the new
-    messages of others; ask the model; return when it makes no call, else begin again, within limits. An answer that breaks off
-    is requested once more, unless a tool has written; a conversation that is too long for the model is shortened once.
+    """Yield the steps of a run until it ends. Each turn of the loop:
+
+    1. makes the open calls; the messages that others wrote meanwhile come with `StepSaved`, and are added after the last result;
+    2. ends if calls wait for people, if a stop is requested, or at a limit;
+    3. asks the model, and returns if its answer makes no call.
+
+    An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
+    is shortened once.
 
     Every step is yielded before the next effect, and the caller sends `StepSaved` once it is stored. A run is resumed in the
     same way after a crash: the open calls of the stored conversation are made first. Raises `LLMError`.
     """
     while True:
-        for batch in tools.split(tuple(conversation.open_calls), is_cut=conversation.is_cut):
-            if not batch.known:
-                yield ToolsStarted(batch.calls)
-            results = batch.known or await tools.call(batch)
-            conversation.add_results(results, _require((yield ToolsFinished(results))))
-            if conversation.stop_requested:
-                break
-        if end := conversation.find_end(max_steps):
+        async with aclosing(tools.split(tuple(conversation.open_calls), is_cut=conversation.is_cut)) as batches:
+            async for batch in batches:
+                if not batch.known:
+                    yield ToolsStarted(batch.calls)
+                results = batch.known or await tools.call(batch)
+                conversation.add_results(results, _require((yield ToolsFinished(results))))
+                if conversation.stop_requested:
+                    break
+        if end := conversation.find_end(max_steps, tools.requests):
             yield end
             return
         was_streamed = False

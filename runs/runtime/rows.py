@@ -1,6 +1,5 @@
 """Build the messages that a run adds to the chat's log: texts, thinking, tool calls and their results."""
 
-from dataclasses import dataclass
 from uuid import UUID, uuid5
 
 from chats import services as chats
@@ -18,23 +17,15 @@ from events.payloads import (
 )
 from events.rows import Stamp
 from llm.messages import Chunk, Usage
-from llm.protocol import Endpoint
 from runs.models import Run, RunState, Step
 from runs.runtime.conversation import get_row_id
 from runs.runtime.steps import ModelAnswered
+from usage.callers import ResolvedModel
 
 UNFINISHED_CALL = {
     RunState.STOPPED: {"status": "stopped", "text": "The work was stopped before this call came to an end."},
     RunState.FAILED: {"status": "interrupted", "text": "The work broke off before this call came to an end."},
 }
-
-
-@dataclass(frozen=True)
-class ResolvedModel:
-    """An endpoint, and the name of the model there."""
-
-    endpoint: Endpoint
-    name: str
 
 
 class PartialMessage:
@@ -128,9 +119,16 @@ def build_results_of_open_calls(run: Run) -> list[Message]:
 
 
 def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> Stamp:
-    """Return the stamp of an answer: the version, the model, who pays, and the usage."""
+    """Return the stamp of an answer: the version, the model, who pays and why, and the usage."""
     endpoint = model.endpoint
-    fields: dict[str, object] = {"model": model.name, "provider": endpoint.provider, "paid_by": endpoint.paid_by}
+    fields: dict[str, object] = {
+        "model": model.name,
+        "provider": endpoint.provider,
+        "paid_by": endpoint.paid_by,
+        "payer_id": endpoint.person_id,
+        "payer_name": endpoint.person_name or None,
+        "payer_reason": endpoint.reason,
+    }
     if usage is not None:
         fields |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
         fields["cost_micro"] = usage.cost_micro

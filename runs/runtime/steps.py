@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from events.payloads import ToolData
+from approvals.services import ApprovalRequest
+from events.payloads import BudgetRefusal, ToolData
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
 
@@ -69,11 +70,13 @@ class ModelRetried:
 
 @dataclass(frozen=True)
 class RunEnded:
-    """The run ends without an answer, or waits for a person."""
+    """The run ends without an answer, or waits for people to decide about these `requests`."""
 
     how: Literal["stopped", "failed", "waiting_approval"]
     code: str = ""
     text: str = ""
+    budget: BudgetRefusal | None = None
+    requests: tuple[ApprovalRequest, ...] = ()
 
 
 LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded

@@ -3,19 +3,22 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
+from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
+from approvals.selectors import Consent, DecidedCall
+from approvals.services import ApprovalRequest
 from common.errors import AppError
 from common.text import to_storable, to_storable_json
+from events.rows import Policy
 from llm.adapters.assembly import MAX_CALLS
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
 from runs.runtime.steps import Batch, ToolResult
-from tools.interface import ToolContext, ToolError, ToolOutput
+from tools.interface import NO_SUCH_TOOL, ToolContext, ToolError, ToolOutput
 from tools.registry import registry
 
 logger = logging.getLogger(__name__)
@@ -29,33 +32,53 @@ CONCURRENT_READS = 4
 MAX_REPEATS = 2
 """How often in a row a tool is called with the same arguments. It ends the loop of a model that repeats itself."""
 
+NOBODY_TO_ASK = "It was not done: a person would have to approve it, and nobody can be asked here."
+
+FindConsent = Callable[[ConfiguredTool, ToolContext], Awaitable[Consent]]
+"""Finds out whether a call may be made without asking. Raises `ToolError` if the person of the run may not have it done."""
 RunInTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]]
 """Runs a synchronous tool, and stores that it was run, in one transaction of at most so many seconds."""
 
 
 @dataclass
 class Toolbox:
-    """The tools of one run. `known_results`: of calls that a crash left open. `past_calls`: the calls of this run so far."""
+    """The tools of one run. `find_consent` null: nobody can be asked. `known_results`: of calls that a crash or a decision left
+    open. `decided_calls`: those about which people have decided. `past_calls`: the calls of this run so far. `requests`: the calls
+    that wait for people."""
 
     tools: Mapping[str, ConfiguredTool]
     context: ToolContext
     run_in_transaction: RunInTransaction
+    find_consent: FindConsent | None = None
     known_results: dict[str, ToolResult] = field(default_factory=dict)
+    decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     past_calls: list[ToolCall] = field(default_factory=list)
+    requests: list[ApprovalRequest] = field(default_factory=list)
+    _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
-    def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterator[Batch]:
-        """Yield the calls in the model's order; neighbours that only read are one batch. `is_cut`: the answer is incomplete."""
+    async def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]:
+        """Yield the calls in the model's order; neighbours that only read are one batch. `is_cut`: the answer is incomplete.
+
+        Calls that need the decision of a person become `requests` and are left out, and so are calls that write after them.
+        """
         reads: list[ToolCall] = []
-        for call in calls:
+        for made in calls:
+            decided = self.decided_calls.get(made.id)
+            call = replace(made, arguments=decided.arguments) if decided else made
             known = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
             self.past_calls.append(call)
-            if known is None and self.tools[call.name].tool.effect == "read":
+            if known is None and not self._may_need_consent(call):
                 reads.append(call)
                 continue
+            # Before the next call is checked: what these read counts.
             if reads:
                 yield Batch(tuple(reads))
                 reads = []
-            yield Batch((call,), (known,) if known else ())
+            known = known or await self._check_consent(call)
+            if known is not None:
+                yield Batch((call,), (known,))
+            elif not self.requests:
+                yield Batch((call,))
         if reads:
             yield Batch(tuple(reads))
 
@@ -66,6 +89,32 @@ class Toolbox:
         configured = {name: tool.tool for name, tool in self.tools.items()}
         called = [configured.get(call.name) or registry.get(call.name) for call in self.past_calls]
         return any(tool is not None and tool.effect != "read" for tool in called)
+
+    def _may_need_consent(self, call: ToolCall) -> bool:
+        """Return whether a person may have to decide about this call. No query is made for a call that only reads."""
+        tool, policy = self.tools[call.name].tool, self.tools[call.name].policy
+        return tool.effect == "write" or policy == Policy.ASK or tool.is_question
+
+    async def _check_consent(self, call: ToolCall) -> ToolResult | None:
+        """Return the result of a call that nobody can approve. Add a request for a call that waits for a person."""
+        if decided := self.decided_calls.get(call.id):
+            self._approved_by[call.id] = decided.approved_by
+            return None
+        configured = self.tools[call.name]
+        question = configured.tool.build_question(configured.tool.parse_arguments(call.arguments))
+        if self.find_consent is None:
+            return None if question else ToolResult(call, "rejected", NOBODY_TO_ASK)
+        if question is not None:
+            self.requests.append(ApprovalRequest(call, question=question))
+            return None
+        try:
+            consent = await self.find_consent(configured, replace(self.context, call_id=call.id))
+        except (ToolError, AppError) as error:
+            return ToolResult(call, "error", _shorten(str(error)))
+        self._approved_by[call.id] = consent.approved_by
+        if consent.reason is not None:
+            self.requests.append(ApprovalRequest(call, consent.reason))
+        return None
 
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]:
         """Make the calls of a batch concurrently. Errors of tools become results. Raises `LeaseLost`."""
@@ -88,7 +137,7 @@ class Toolbox:
         elif is_cut:
             text = "The answer was cut off by its length limit, so no call was made. Be shorter."
         elif call.name not in self.tools:
-            text = f"There is no tool {call.name!r}. There are: {', '.join(self.tools) or 'none'}."
+            text = f"{NO_SUCH_TOOL}{call.name!r}. There are: {', '.join(self.tools) or 'none'}."
         else:
             try:
                 self.tools[call.name].tool.parse_arguments(call.arguments)
@@ -136,17 +185,24 @@ class Toolbox:
         configured = self.tools[call.name]
         tool, config = configured.tool, configured.config
         arguments = tool.parse_arguments(call.arguments)
-        context = replace(self.context, call_id=call.id, config=config)
-        if tool.effect == "write":
-            context = replace(context, authors=await context.find_authors())
-        if not tool.is_async:
-            work = partial(tool.run, context, arguments)
-            return ToolOutput(await self.run_in_transaction(call, lambda: _shorten(str(work())), config.timeout_s))
-        output: str | ToolOutput = await tool.run(context, arguments)
-        if isinstance(output, str):
-            return ToolOutput(_shorten(output))
-        data = output.data and output.data.model_validate(to_storable_json(output.data.model_dump()))
-        return ToolOutput(_shorten(output.text), data)
+        context = replace(self.context, call_id=call.id, config=config, approved_by=self._approved_by.get(call.id))
+        if tool.is_async:
+            return _to_storable_output(await tool.run(context, arguments))
+        outputs: list[ToolOutput] = []
+
+        def work() -> str:
+            outputs.append(_to_storable_output(tool.run(context, arguments)))
+            return outputs[-1].text
+
+        await self.run_in_transaction(call, work, config.timeout_s)
+        return outputs[-1]
+
+
+def _to_storable_output(output: str | ToolOutput) -> ToolOutput:
+    if isinstance(output, str):
+        return ToolOutput(_shorten(output))
+    data = output.data and output.data.model_validate(to_storable_json(output.data.model_dump()))
+    return ToolOutput(_shorten(output.text), data)
 
 
 def _normalize_call(call: ToolCall) -> tuple[str, Any]:

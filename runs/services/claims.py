@@ -27,7 +27,7 @@ def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capaci
     """Claim the oldest queued run of this run's concurrency key, so that the runs of a key keep their order (RUN17).
 
     Return null if the key has no queued run or has an active one, if another worker was faster, or if there is no slot. An
-    `isolated` process claims poison runs only (ADR 0009). The caller releases the run's slot. Raises `RunNotStartable`.
+    `isolated` process claims isolated runs only (ADR 0009). The caller releases the run's slot. Raises `RunNotStartable`.
     """
     return _claim(partial(NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
 
@@ -40,7 +40,7 @@ def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capac
 def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None) -> Run | None:
     # `claim` returns null for a run that it has ended, because nothing is left to do: the next one of the key follows.
     while waiting := find_next():
-        if waiting.is_poison != isolated:
+        if waiting.is_isolated != isolated:
             return None
         if slots is not None and not slots.reserve_slot(waiting):
             return None
@@ -97,8 +97,8 @@ def pick_undispatched_runs(seconds: float, limit: int = 200, *, excluded: Sequen
 
 
 @transaction.atomic
-def reserve_poison_runs(limit: int) -> list[UUID]:
-    """Return up to `limit` queued poison runs, the oldest first. No other caller gets them for `ISOLATION_START_SECONDS`."""
+def reserve_isolated_runs(limit: int) -> list[UUID]:
+    """Return up to `limit` queued isolated runs, the oldest first. No other caller gets them for `ISOLATION_START_SECONDS`."""
     if not limit or not try_lock_sweep():
         return []
     free = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_START_SECONDS))

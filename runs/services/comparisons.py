@@ -15,7 +15,7 @@ from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.errors import Code, Conflict, NotFound, build_id_taken_error
+from common.errors import Code, Conflict, NotFound, build_duplicate_id_error
 from common.writing import RowUpdate
 from events import audit
 from events.payloads import ComparisonPayload, ComparisonSide, dump_payload
@@ -44,11 +44,11 @@ def start_comparison(
                 payload = known.payload if known.type == TYPE and known.chat_id == chat.id else {}
                 same = {"actor_id": str(actor.id), "target_id": str(agent.id), "text": text}
                 if any(payload.get(name) != value for name, value in same.items()):
-                    raise build_id_taken_error("message")
+                    raise build_duplicate_id_error("message")
                 return known, False
             return _create_comparison(chat, agent, actor, id, text, *_get_versions(chat, agent, revision)), True
     except IntegrityError as error:
-        raise build_id_taken_error("message") from error
+        raise build_duplicate_id_error("message") from error
 
 
 def _get_versions(chat: Chat, agent: Actor, revision: int | None) -> tuple[Draft, AgentSpec, AgentSpec]:

@@ -17,7 +17,7 @@ from common.tasks import FAIL_FAST_OPTIONS
 from runs.models import Run, RunState
 
 QUEUE = "runs"
-TASK = "runs.tasks.run_agent"
+TASK = "worker.tasks.run_agent"
 
 
 def dispatch_run(run: Run) -> None:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import DateTimeField, F, Func
+from django.db.models import DateTimeField, Exists, F, Func, OuterRef
 from django.db.models.functions import Now
 from django.db.models.lookups import GreaterThan
 
@@ -24,6 +24,8 @@ from runs.kinds.base import build_run_update, get_lease_end
 from runs.models import ACTIVE, Run, RunState
 from runs.runtime.steps import RunEnded
 from runs.services.dispatch import dispatch_next_run
+from usage import services as usage
+from usage.models import Reservation
 
 logger = logging.getLogger(__name__)
 
@@ -144,3 +146,10 @@ def list_orphaned_runs(owner: str, executing: Collection[UUID]) -> list[Run]:
 def list_runs_of_host(host: str) -> list[Run]:
     """Return the runs that processes of this host own."""
     return list(Run.objects.filter(state=RunState.RUNNING, lease_owner__startswith=f"{host}:")[:1000])
+
+
+def release_dead_reservations() -> None:
+    """Release what was reserved for calls of runs that another worker has reclaimed, and what has expired."""
+    alive = Run.objects.filter(pk=OuterRef("holder_id"), attempt=OuterRef("attempt"), state=RunState.RUNNING)
+    dead = Reservation.objects.filter(~Exists(alive), attempt__gt=0).values_list("pk", flat=True)
+    usage.release_reservations([*dead, *usage.list_expired_reservations()])

@@ -26,6 +26,7 @@ from runs.kinds.job import JOB, JobInput
 from runs.models import ACTIVE, Run, RunState
 from runs.permissions import get_run_for
 from runs.runtime.steps import RunEnded
+from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
 from runs.services.dispatch import dispatch_next_run, dispatch_run
 
@@ -115,6 +116,8 @@ def _build_stop_changes(run: Run, *, by: Actor | None = None) -> list[chats.RowC
     """Return the changes that stop a run of a locked chat. A worker that executes the run is asked to stop it."""
     if run.state != RunState.RUNNING:
         dispatch_next_run(run.concurrency_key)
+        if run.state == RunState.WAITING_APPROVAL:
+            publish_agent_states([run])
         return build_closing_changes(build_run_update(run, state=run.state), RunEnded("stopped"), by=by)
     send_stop(run.tree_id)
     if run.stop_requested_at is not None:
@@ -123,9 +126,15 @@ def _build_stop_changes(run: Run, *, by: Actor | None = None) -> list[chats.RowC
 
 
 def stop_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:
-    """Return the changes that stop the runs of an agent that leaves a chat. A listener of `actor_left`."""
-    runs = Run.objects.filter(chat=chat, agent=actor, state__in=ACTIVE).select_related("agent").order_by("pk")
-    return [change for run in runs for change in _build_stop_changes(run)]
+    """Return the changes that stop the runs of an agent that leaves a chat, and those that end the runs of a person who leaves
+    while they wait for people. A listener of `actor_left`."""
+    runs = Run.objects.filter(chat=chat).select_related("agent").order_by("pk")
+    changes = [change for run in runs.filter(agent=actor, state__in=ACTIVE) for change in _build_stop_changes(run)]
+    for run in runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor):
+        publish_agent_states([run])
+        end = RunEnded("failed", "rights_lost", "The person it worked for has left this chat.")
+        changes += build_closing_changes(build_run_update(run, state=run.state), end)
+    return changes
 
 
 @transaction.atomic

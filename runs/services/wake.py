@@ -13,17 +13,21 @@ from common.clock import now
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState
 from runs.services.dispatch import dispatch_run
+from usage.selectors import is_budget_used_up
 
 MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 
 Effect = Literal["wakes", "joins", "refused"]
-Refusal = Literal["suspended", "taken_down", "too_many_hops"]
+Refusal = Literal["suspended", "taken_down", "too_many_hops", "budget_used_up"]
 
 
 @dataclass(frozen=True)
 class WakeEffect:
-    """What a message does to one agent: it wakes the agent, joins (is read by) the active run of the agent, or cannot reach it."""
+    """What a message does to one agent: it wakes the agent, joins (is read by) the active run of the agent, or cannot reach it.
+
+    `reason` is `budget_used_up` if the run will stop before it asks a model, because a budget of the workspace is used up.
+    """
 
     agent_id: UUID
     effect: Effect
@@ -69,10 +73,12 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
     keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
     active = Run.objects.filter(concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.QUEUED])
     active_ids = set(active.values_list("agent_id", flat=True))
+    is_used_up = bool(addressed) and is_budget_used_up(chat.workspace_id)
     effects: list[WakeEffect] = []
     for agent, refusal in addressed:
         reached: Effect = "joins" if agent.id in active_ids else "wakes"
-        effects.append(WakeEffect(agent.id, "refused" if refusal else reached, refusal))
+        reason: Refusal | None = refusal or ("budget_used_up" if is_used_up else None)
+        effects.append(WakeEffect(agent.id, "refused" if refusal else reached, reason))
     return effects
 
 

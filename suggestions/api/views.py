@@ -42,10 +42,10 @@ class SuggestDraft(APIView):
 class SuggestText(APIView):
     person_buckets = ("jobs",)
 
-    @extend_schema(operation_id="suggest_text", request=NewSuggestionBody, responses={201: SuggestionRow})
+    @extend_schema(operation_id="suggest_spec", request=NewSuggestionBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, NewSuggestionBody)
-        suggestion = suggestions.suggest_text(
+        suggestion = suggestions.suggest_spec(
             request.user, chat_id, agent_id, id=body.id, content=body.content, base_version=body.base_version, note=body.note,
         )  # fmt: skip
         return build_response(get_suggestion_row(request.user, suggestion.id), 201)

@@ -7,7 +7,7 @@ from suggestions.services.merges import (
     retry_merge,
     stop_merge,
 )
-from suggestions.services.suggesting import suggest_draft, suggest_text
+from suggestions.services.suggesting import suggest_draft, suggest_spec
 from suggestions.services.summaries import summarize_suggestion
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "retry_merge",
     "stop_merge",
     "suggest_draft",
-    "suggest_text",
+    "suggest_spec",
     "summarize_suggestion",
     "withdraw_suggestion",
 ]

@@ -14,7 +14,7 @@ from agents.selectors import find_draft
 from agents.services import drafts
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import Code, Conflict, NotFound, build_id_taken_error
+from common.errors import Code, Conflict, NotFound, build_duplicate_id_error
 from common.operators import get_for_operator
 from common.writing import insert
 from events import audit
@@ -34,7 +34,7 @@ from suggestions.permissions import (
 from suggestions.services.deciding import check_can_be_decided
 from suggestions.services.finishing import close_merge, complete_merge
 from suggestions.services.outcomes import (
-    build_named_proposals,
+    build_named_suggestions,
     copy_suggestion,
     get_stored_outcome,
     lock_chosen_suggestions,
@@ -65,15 +65,16 @@ def merge_suggestions(actor: Actor, agent_id: UUID, *, id: UUID, suggestion_ids:
     _, agent = drafts.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.REVIEW)
     if existing := _find_existing(merge):
         return existing
-    assert agent.workspace_id is not None, "only members of an agent's workspace review it"
+    if agent.workspace_id is None:
+        raise TypeError("Only members of an agent's workspace review it.")
     merge.workspace_id = agent.workspace_id
     locked_suggestions = _lock_suggestions_to_merge(merge)
     _check_draft_is_available(merge)
     merge.agent, merge.base = agent, get_production(agent)
     if not insert([merge], ignore_conflicts=True):
-        raise build_id_taken_error("merge")
+        raise build_duplicate_id_error("merge")
     audit.record(actor, "merge.started", workspace_id=merge.workspace_id, object_id=merge.id, agent=str(agent.id),
-                 suggestions=[str(one) for one in chosen])  # fmt: skip
+                 suggestions=[str(suggestion) for suggestion in chosen])  # fmt: skip
     _start_merge(merge, locked_suggestions)
     return merge
 
@@ -83,7 +84,7 @@ def _find_existing(merge: Merge) -> Merge | None:
     existing = Merge.objects.filter(pk=merge.pk).first()
     fields = ("by_id", "chat_id", "agent_id", "chosen")
     if existing is not None and any(getattr(existing, name) != getattr(merge, name) for name in fields):
-        raise build_id_taken_error("merge")
+        raise build_duplicate_id_error("merge")
     return existing
 
 
@@ -116,7 +117,7 @@ def _start_merge(merge: Merge, suggestions: list[Suggestion]) -> None:
         complete_merge(merge, suggestions, copy_suggestion(merge, suggestions[0]))
         return
     job_input = build_merge_input(
-        merge.id, agent=merge.agent, production=merge.base.content(), suggestions=build_named_proposals(suggestions)
+        merge.id, agent=merge.agent, production=merge.base.content(), suggestions=build_named_suggestions(suggestions)
     )
     merge.run = start_job(merge.by, merge.workspace_id, kind="merge", subject_id=merge.id, job_input=job_input)
     merge.save()

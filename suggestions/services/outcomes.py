@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.specs.content import SpecContent
-from agents.specs.merging import Proposal, flatten_spec, merge_fields, merge_proposals
+from agents.specs.merging import Contribution, flatten_spec, merge_contributions, merge_fields
 from common.errors import Code
 from events.rows import Contributor, MergeMethod, Provenance
 from runs.models import Run, RunState
-from suggestions.job_inputs import NamedProposal, name_proposals
+from suggestions.job_inputs import NamedSuggestion, name_suggestions
 from suggestions.merge_answer import InvalidMergeAnswer, build_merged_prompt
 from suggestions.models import Merge, Suggestion
 
@@ -41,17 +41,17 @@ def lock_chosen_suggestions(merge: Merge) -> list[Suggestion]:
     return sorted(found, key=lambda suggestion: merge.chosen.index(suggestion.pk))
 
 
-def _build_proposal(suggestion: Suggestion) -> Proposal:
-    """Build the proposal of a suggestion. The id of its contributor is the id of the suggestion."""
+def _build_contribution(suggestion: Suggestion) -> Contribution:
+    """Build the contribution that a suggestion makes. The id of its contributor is the id of the suggestion."""
     title = suggestion.note.strip().partition("\n")[0][:90]
     contributor = Contributor(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
-    return Proposal(contributor, suggestion.base.content(), suggestion.parse_content())
+    return Contribution(contributor, suggestion.base.content(), suggestion.parse_content())
 
 
-def build_named_proposals(suggestions: Sequence[Suggestion]) -> list[NamedProposal]:
-    """Build the proposals of the suggestions, each with the short name by which the merge agent refers to it."""
-    proposals = [_build_proposal(suggestion) for suggestion in suggestions]
-    return name_proposals(proposals, [suggestion.note for suggestion in suggestions])
+def build_named_suggestions(suggestions: Sequence[Suggestion]) -> list[NamedSuggestion]:
+    """Return the suggestions with the short names by which the merge agent refers to them."""
+    contributions = [_build_contribution(suggestion) for suggestion in suggestions]
+    return name_suggestions(contributions, [suggestion.note for suggestion in suggestions])
 
 
 def copy_suggestion(merge: Merge, suggestion: Suggestion) -> Outcome:
@@ -71,13 +71,13 @@ def get_job_outcome(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -
 
 def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
     """Return the outcome with the prompt of the answer. All other fields are merged by rule. Raises `InvalidMergeAnswer`."""
-    production, named = merge.base.content(), build_named_proposals(suggestions)
+    production, named = merge.base.content(), build_named_suggestions(suggestions)
     prompt = build_merged_prompt(run.answer, production.prompt, named)
-    content, field_conflicts = merge_fields(production, [one.proposal for one in named])
+    content, field_conflicts = merge_fields(production, [suggestion.contribution for suggestion in named])
     provenance = Provenance(
         origin="merge",
         merge_id=merge.id,
-        contributors=[one.proposal.contributor for one in named],
+        contributors=[suggestion.contribution.contributor for suggestion in named],
         segments=prompt.segments,
         conflicts=prompt.conflicts + field_conflicts,
     )
@@ -90,14 +90,14 @@ def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> O
 def _merge_line_by_line(
     merge: Merge, suggestions: Sequence[Suggestion], error_code: str = "", error: str = ""
 ) -> Outcome:
-    proposals = [_build_proposal(suggestion) for suggestion in suggestions]
-    merged = merge_proposals(merge.base.content(), proposals)
+    contributions = [_build_contribution(suggestion) for suggestion in suggestions]
+    merged = merge_contributions(merge.base.content(), contributions)
     # Leave out empty segments, except those of a conflict: there the chosen option deletes the lines.
     segments = [segment for segment in merged.segments if segment.text or segment.conflict is not None]
     provenance = Provenance(
         origin="merge",
         merge_id=merge.id,
-        contributors=[proposal.contributor for proposal in proposals],
+        contributors=[contribution.contributor for contribution in contributions],
         segments=segments,
         conflicts=merged.conflicts,
     )

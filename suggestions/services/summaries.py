@@ -38,7 +38,7 @@ def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
     Raises `NotFound`, and `Forbidden` for people who neither wrote the suggestion nor may review it.
     """
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE)
-    # A suggestion's content never changes, so its texts can be compared before any row is locked.
+    # A suggestion's content never changes, so it can be compared with its base before any row is locked.
     return _summarize(actor, suggestion_id, diff(suggestion.base.content(), suggestion.parse_content()))
 
 

@@ -59,15 +59,15 @@ def test_editors_can_change_the_handle_of_an_agent_and_suggesters_cannot(team):
     alice.refused(409, "handle_taken", "PATCH", path, {"handle": other.handle, "revision": 1})
     assert alice.ok("PATCH", path, {"handle": "helper", "revision": 1})["actor"]["handle"] == "helper"
     with pytest.raises(Conflict):
-        agents.rename_agent(team.alice, team.robin.id, revision=2, handle="everyone")
+        agents.update_agent_profile(team.alice, team.robin.id, revision=2, handle="everyone")
 
 
 @pytest.mark.django_db(transaction=True)
 def test_only_one_of_two_concurrent_changes_to_a_handle_succeeds():
     team = make_team()
     with transaction.atomic():
-        actors.change_profile(team.alice, handle="ally")
-        second = ConcurrentTransaction(lambda: actors.change_profile(team.charlie, handle="ally"))
+        actors.update_profile(team.alice, handle="ally")
+        second = ConcurrentTransaction(lambda: actors.update_profile(team.charlie, handle="ally"))
     with pytest.raises(Conflict):
         second.result()
     assert Actor.people.filter(handle="ally").count() == 1
@@ -82,7 +82,7 @@ def test_a_handle_that_a_concurrent_sign_up_gets_is_taken():
     with transaction.atomic():
         bob.handle = bob.username = find_free_handle("Ally", Actor.people.all())
         bob.save()
-        choosing = ConcurrentTransaction(lambda: actors.change_profile(charlie, handle="ally-2"))
+        choosing = ConcurrentTransaction(lambda: actors.update_profile(charlie, handle="ally-2"))
     with pytest.raises(Conflict):
         choosing.result()
     with transaction.atomic():

@@ -27,7 +27,7 @@ def test_everyone_can_sign_up_in_mode_open(team):
     assert sign_up()[0] == 200
 
 
-def test_sign_up_requires_a_live_link_in_mode_invited(team, link, settings):
+def test_sign_up_requires_a_valid_link_in_mode_invited(team, link, settings):
     settings.SIGN_UP = "invited"
     assert Api().ok("GET", "sign-up")["mode"] == "invited"
     made, token = link

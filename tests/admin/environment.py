@@ -17,13 +17,23 @@ from chats import services as chats
 from common.clock import now
 from common.secrets import Secret
 from events import audit
+from llm import services as llm
 from tests.api.test_rights import OURS
 from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
+from tests.factories.approvals import ApprovalFactory
 from tests.factories.files import FileFactory
+from tests.factories.llm import LLMPolicyFactory
 from tests.factories.notifications import NotificationFactory
-from tests.factories.runs import JobFactory, LLMCallFactory, RunFactory, StepFactory
+from tests.factories.runs import JobFactory, RunFactory, StepFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.factories.tools import (
+    ServerAuthorizationFactory,
+    ToolPolicyFactory,
+    ToolServerFactory,
+    WorkspaceToolFactory,
+)
+from tests.factories.usage import BalanceFactory, LLMCallFactory, ModelPriceFactory, ReservationFactory
 from tests.factories.workspaces import PastMembershipFactory, grant_right
 from tests.people import Team, make_agent, make_person
 from workspaces import services as workspaces
@@ -92,6 +102,8 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     PastMembershipFactory.create(workspace=team.workspace, actor=person, removed_at=now() if number % 2 else None)
     workspaces.set_model(person, workspace.id, provider="openai", default_model=name, revision=0,
                          key=Secret(CANARY))  # fmt: skip
+    llm.set_llm_profile(person, provider="openai", default_model=name, revision=0, key=Secret(CANARY))
+    LLMPolicyFactory.create(set_by=person, allowed_providers=["openai"])
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
     chat = chats.create_chat(person, workspace.id, title="", actor_ids=[agent.id])
     message = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
@@ -100,7 +112,12 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
     DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, reason="takeover")
     LockWaiterFactory.create(draft=draft, person=person, requested_at=now() if number % 2 else None)
+    ToolPolicyFactory.create(workspace=workspace)
+    server = ToolServerFactory.create(workspace=workspace, name=name, encrypted_credential=CANARY, last_error=name)
+    ServerAuthorizationFactory.create(server=server, signed_in_by=person, encrypted_secrets=CANARY)
+    WorkspaceToolFactory.create(workspace=workspace, server=server, title=name, description=name)
     FileFactory.create(chat=chat, uploaded_by=person, name=name)
+    ApprovalFactory.create(chat=chat, agent=agent, person=person, arguments=f'{{"text": "{CANARY[:3]}"}}')
     _create_suggestions(draft, person, name, number)
     _create_runs(agent, chat, message, number)
     grant_right(person, "invite_workspace", workspace)
@@ -115,8 +132,17 @@ def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
     child = RunFactory.create(chat=chat, agent=agent, root=root, parent=root)
     JobFactory.create(workspace=chat.workspace, agent=agent, origin="wake", job_input={"text": "<b>x</b>"}, ended=True)
     StepFactory.create(run=child, result={"text": "<i>結果</i>"})
-    LLMCallFactory.create(run=root, workspace=chat.workspace, agent=agent, model="gpt-<b>",
+    LLMCallFactory.create(run_id=root.id, tree_id=root.id, workspace=chat.workspace, agent=agent, model="gpt-<b>",
                    error_code="timeout" if number % 2 else "")  # fmt: skip
+    balance = BalanceFactory.create(
+        budget__workspace=chat.workspace,
+        budget__by_operator=bool(number % 2),
+        budget__scope="agent",
+        budget__subject=agent,
+        subject_id=agent.id,
+    )
+    ReservationFactory.create(balance=balance, holder_id=root.id)
+    ModelPriceFactory.create(workspace=chat.workspace, model=f"gpt-<b>{number}")
     LLMCallFactory.create(step_number=0, workspace=chat.workspace, on_behalf_of=message.author, model="tried-<b>")
 
 

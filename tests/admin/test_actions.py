@@ -128,7 +128,7 @@ def test_an_operator_ends_all_sessions_and_revokes_all_tokens_of_a_person(enviro
     run_action(environment.client, environment.team.bob, "sign_out")
     run_action(environment.client, environment.team.bob, "revoke_tokens")
     assert browser.get("/api/v1/me").status_code == 401
-    assert not ApiToken.live.exists()
+    assert not ApiToken.unrevoked.exists()
     assert is_audited(environment, "sessions.ended", environment.team.bob)
     assert is_audited(environment, "token.revoked", ApiToken.objects.get())
 

@@ -136,7 +136,7 @@ def test_the_language_that_a_person_chooses_is_saved_for_them(environment):
     environment.operator.refresh_from_db()
     assert environment.operator.language == "zh-hans"
     assert environment.client.get("/api/v1/me").json()["language"] == "zh-hans"
-    assert AuditRecord.objects.filter(action="profile.changed", actor=environment.operator).count() == 1
+    assert AuditRecord.objects.filter(action="profile.updated", actor=environment.operator).count() == 1
 
 
 def test_the_choice_of_language_refuses_foreign_redirects_unknown_languages_and_non_operators(environment, team):

@@ -50,7 +50,8 @@ def test_no_list_can_be_filtered_by_columns_of_related_rows(rf, model):
 
 def test_all_columns_with_secrets_are_hidden():
     hidden = {f"{model.__name__}.{name}" for model in MODELS for name in get_model_admin(model).exclude}
-    secret = ("password", "digest", "encrypted", "token_hash")
+    # The messages are those of a person's own provider.
+    secret = ("password", "digest", "encrypted", "token_hash", "test_message", "failure_message")
     named = {
         f"{model.__name__}.{field.name}"
         for model in MODELS

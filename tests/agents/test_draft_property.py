@@ -66,11 +66,11 @@ class Script:
         return {"actor": actor, "chat_id": chat.id, "agent_id": self.environment.scribe.id}
 
     def pick_draft(self, chance: random.Random) -> tuple[Draft, dict[str, Any]]:
-        """Return a live draft, and the arguments of a service that its holder calls with the latest revision."""
-        live = list(Draft.objects.filter(ended_at=None).select_related("lock_holder", "updated_by").order_by("pk"))
-        if not live:
+        """Return a current draft, and the arguments of a service that its holder calls with the latest revision."""
+        drafts = list(Draft.objects.filter(ended_at=None).select_related("lock_holder", "updated_by").order_by("pk"))
+        if not drafts:
             raise AppError("There is no draft.")
-        draft = chance.choice(live)
+        draft = chance.choice(drafts)
         actor = draft.lock_holder or draft.updated_by
         args = {"actor": actor, "chat_id": draft.chat_id, "agent_id": draft.agent_id, "revision": draft.revision}
         return draft, args
@@ -128,11 +128,11 @@ class Script:
         suggestions.suggest_draft(**args)
         self.applied_texts.pop(draft.chat_id, None)
 
-    def suggest_text(self, chance: random.Random) -> None:
+    def suggest_spec(self, chance: random.Random) -> None:
         base = chance.choice(list(AgentSpec.objects.filter(agent=self.environment.scribe, number__isnull=False)))
         content = self.change_text(base.prompt, chance)
         assert base.number is not None
-        suggestions.suggest_text(**self.draft_args(chance), id=new_id(), content=content, base_version=base.number)
+        suggestions.suggest_spec(**self.draft_args(chance), id=new_id(), content=content, base_version=base.number)
         self.texts_to_keep.add(content.prompt)
 
     def merge_suggestions(self, chance: random.Random) -> None:
@@ -169,7 +169,7 @@ class Script:
             self.environment.scribe,
             args["chat_id"],
             on_behalf_of=args["actor"],
-            authors=[args["actor"]],
+            approved_by=args["actor"],
             prompt=content.prompt,
             reason="",
         )
@@ -187,9 +187,9 @@ class Script:
     # --- invariants -------------------------------------------------------------------------------------------
 
     def check_invariants(self) -> None:
-        live = Draft.objects.filter(ended_at=None)
-        assert all(count == 1 for count in Counter(live.values_list("chat", "agent")).values())
-        holders = live.filter(lock_expires_at__gt=now()).values_list("lock_holder", flat=True)
+        current = Draft.objects.filter(ended_at=None)
+        assert all(count == 1 for count in Counter(current.values_list("chat", "agent")).values())
+        holders = current.filter(lock_expires_at__gt=now()).values_list("lock_holder", flat=True)
         assert all(count == 1 for count in Counter(holders).values())
         self._check_versions()
         assert self.texts_to_keep - self._list_stored_texts() == set()
@@ -227,7 +227,7 @@ STEPS += [
     Script.edit_draft,
     Script.apply_draft,
     Script.save_draft,
-    Script.suggest_text,
+    Script.suggest_spec,
     Script.merge_suggestions,
 ] * 2
 

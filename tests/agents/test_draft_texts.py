@@ -173,8 +173,8 @@ def test_submitting_a_draft_ends_it_and_releases_its_lock(team, monkeypatch):
     draft = claim(team, "bob", "Bob's")
     message = chats.build_system_message(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
     with pytest.raises(Conflict):
-        drafts.submit_draft(**draft_args(team, "bob"), revision=draft.revision + 1, system_message=message)
-    submitted = drafts.submit_draft(**draft_args(team, "bob"), revision=draft.revision, system_message=message)
+        drafts.end_suggested_draft(**draft_args(team, "bob"), revision=draft.revision + 1, system_message=message)
+    submitted = drafts.end_suggested_draft(**draft_args(team, "bob"), revision=draft.revision, system_message=message)
     assert (submitted.written["prompt"], submitted.outcome, submitted.lock_holder) == ("Bob's", "suggested", None)
     assert calls == [(draft, team.bob, None)]
     assert Message.objects.filter(type="SUGGESTION_CREATED").count() == 1
@@ -249,8 +249,7 @@ REVISE = RevisePrompt()
 
 
 def revise(team, who="alice", prompt="Shorter.", agent=None, chat=None):
-    context = ToolContext(agent or team.robin, team[who] if who else None, (chat or team.chat).id, uuid4(), "call",
-                          authors=[team[who]] if who else [])  # fmt: skip
+    context = ToolContext(agent or team.robin, team[who] if who else None, (chat or team.chat).id, uuid4(), "call")
     return REVISE.run(context, REVISE.Args(prompt=prompt, reason="Dave wants it shorter"))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agents.specs import matching
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
-from agents.specs.merging import MergedSpec, Proposal, attribute_lines, merge_fields, merge_proposals
+from agents.specs.merging import Contribution, MergedSpec, attribute_lines, merge_contributions, merge_fields
 from common.errors import TooLarge
 from events.rows import Contributor, Segment
 
@@ -22,18 +22,21 @@ def build_content(prompt, **fields):
     return SpecContent(prompt=prompt, **fields)
 
 
-def build_proposal(contributor, base, content, **fields):
+def build_contribution(contributor, base, content, **fields):
     if isinstance(base, str):
         base, content = build_content(base), build_content(content)
-    return Proposal(contributor, base, content)
+    return Contribution(contributor, base, content)
 
 
 def merge_texts(production, *texts):
     """Merge texts of several people that were all made on production."""
     contributors = (ANN, BEN, CAT)
-    return merge_proposals(
+    return merge_contributions(
         build_content(production),
-        [build_proposal(contributor, production, text) for contributor, text in zip(contributors, texts, strict=False)],
+        [
+            build_contribution(contributor, production, text)
+            for contributor, text in zip(contributors, texts, strict=False)
+        ],
     )
 
 
@@ -102,15 +105,15 @@ def test_a_change_across_two_conflicts_becomes_one_conflict_with_all_choices():
     assert result.content.prompt == "A\nb\nc\nd\nE"
 
 
-def test_a_proposal_on_an_older_version_is_merged_into_production():
-    result = merge_proposals(build_content("a\nb\nc\nnew"), [build_proposal(ANN, "a\nb\nc", "A\nb\nc")])
+def test_a_contribution_on_an_older_version_is_merged_into_production():
+    result = merge_contributions(build_content("a\nb\nc\nnew"), [build_contribution(ANN, "a\nb\nc", "A\nb\nc")])
     assert (result.content.prompt, result.conflicts) == ("A\nb\nc\nnew", [])
 
 
 def test_in_a_conflict_with_production_the_contributor_is_used_and_production_is_a_choice():
-    result = merge_proposals(
+    result = merge_contributions(
         build_content("a\ntoday\nc"),
-        [build_proposal(ANN, "a\nb\nc", "a\nB\nc"), build_proposal(BEN, "a\nb\nc", "a\nbb\nc")],
+        [build_contribution(ANN, "a\nb\nc", "a\nB\nc"), build_contribution(BEN, "a\nb\nc", "a\nbb\nc")],
     )
     assert result.content.prompt == "a\nB\nc"
     assert list_choices(result.conflicts[0]) == [("Ann", "B"), (None, "today"), ("Ben", "bb")]
@@ -118,7 +121,7 @@ def test_in_a_conflict_with_production_the_contributor_is_used_and_production_is
 
 
 def test_a_change_that_production_already_has_is_not_a_conflict():
-    result = merge_proposals(build_content("a\nB\nc"), [build_proposal(ANN, "a\nb\nc", "a\nB\nc")])
+    result = merge_contributions(build_content("a\nB\nc"), [build_contribution(ANN, "a\nb\nc", "a\nB\nc")])
     assert (result.content.prompt, result.conflicts, list_segments(result)) == ("a\nB\nc", [], [("a\nB\nc", [], None)])
 
 
@@ -152,35 +155,35 @@ CONTENTS = st.builds(
 
 
 @given(production=CONTENTS, content=CONTENTS)
-def test_a_single_proposal_on_production_is_the_result(production, content):
-    result = merge_proposals(production, [Proposal(ANN, production, content)])
+def test_a_single_contribution_on_production_is_the_result(production, content):
+    result = merge_contributions(production, [Contribution(ANN, production, content)])
     assert (result.content, result.conflicts) == (content, [])
 
 
 KIND, TWICE, ENDED = (SpecContent(prompt=text) for text in ("- be kind", "- be kind\n- be kind", "- be kind\n"))
 
 
-@example(production=KIND, proposals=[(TWICE, ENDED)])
-@given(production=CONTENTS, proposals=st.lists(st.tuples(CONTENTS, CONTENTS), max_size=3))
-def test_every_proposed_line_is_in_the_prompt_or_in_a_conflict(production, proposals):
-    proposals_made = [
-        Proposal(contributor, *texts) for contributor, texts in zip((ANN, BEN, CAT), proposals, strict=False)
+@example(production=KIND, changes=[(TWICE, ENDED)])
+@given(production=CONTENTS, changes=st.lists(st.tuples(CONTENTS, CONTENTS), max_size=3))
+def test_every_proposed_line_is_in_the_prompt_or_in_a_conflict(production, changes):
+    contributions = [
+        Contribution(contributor, *texts) for contributor, texts in zip((ANN, BEN, CAT), changes, strict=False)
     ]
-    result = merge_proposals(production, proposals_made)
+    result = merge_contributions(production, contributions)
     assert "".join(segment.text for segment in result.segments) == result.content.prompt
     prompt = result.content.prompt.split("\n")
-    for proposal in proposals_made:
+    for contribution in contributions:
         in_conflicts = [
             choice.text.split("\n")
             for conflict in result.conflicts
             if conflict.about == "prompt"
             for choice in conflict.choices
-            if choice.contributor == proposal.contributor.id
+            if choice.contributor == contribution.contributor.id
         ]
         found_lines = {line for lines in (prompt, *in_conflicts) for line in lines}
-        # Lines that are in the base or in production were not added by the proposal, and blank lines are not conflicts.
-        ignored = {"", *proposal.base.prompt.split("\n"), *production.prompt.split("\n")}
-        assert set(proposal.content.prompt.split("\n")) - ignored - found_lines == set()
+        # Lines that are in the base or in production were not added by the contribution, and blank lines are not conflicts.
+        ignored = {"", *contribution.base.prompt.split("\n"), *production.prompt.split("\n")}
+        assert set(contribution.content.prompt.split("\n")) - ignored - found_lines == set()
     for index, conflict in enumerate(result.conflicts):
         assert conflict.chosen is not None
         assert len({choice.text for choice in conflict.choices}) > 1
@@ -196,15 +199,15 @@ def test_changes_that_do_not_touch_are_all_merged(data):
     lines, owners = list(base), {}
     for number in range(0, len(base), 2):
         owners[number] = data.draw(st.sampled_from([None, ANN, BEN, CAT]))
-    proposals_made, after = [], list(base)
+    contributions, after = [], list(base)
     for contributor in (ANN, BEN, CAT):
         proposed = [
             f"{contributor.name} {index}" if owners.get(index) == contributor else line
             for index, line in enumerate(lines)
         ]
         after = [proposed[index] if proposed[index] != base[index] else line for index, line in enumerate(after)]
-        proposals_made.append(build_proposal(contributor, "\n".join(base), "\n".join(proposed)))
-    result = merge_proposals(build_content("\n".join(base)), proposals_made)
+        contributions.append(build_contribution(contributor, "\n".join(base), "\n".join(proposed)))
+    result = merge_contributions(build_content("\n".join(base)), contributions)
     assert (result.content.prompt, result.conflicts) == ("\n".join(after), [])
 
 
@@ -229,7 +232,7 @@ def test_a_field_changed_by_one_is_merged_and_one_changed_differently_by_two_is_
     base = build_content("", model="m", tools=(ToolUse(tool="a"), ToolUse(tool="b")))
     ann = build_content("", model="n", limits=Limits(max_steps=3), tools=(ToolUse(tool="b"), ToolUse(tool="c")))
     ben = build_content("", model="o", memory="agent", tools=(ToolUse(tool="a", is_enabled=False), ToolUse(tool="b")))
-    content, conflicts = merge_fields(base, [Proposal(ANN, base, ann), Proposal(BEN, base, ben)])
+    content, conflicts = merge_fields(base, [Contribution(ANN, base, ann), Contribution(BEN, base, ben)])
     assert (content.model, content.limits.max_steps, content.memory) == ("n", 3, "agent")
     assert [use.tool for use in content.tools] == ["b", "c"]
     assert [(conflict.about, list_choices(conflict), conflict.chosen) for conflict in conflicts] == [
@@ -241,22 +244,22 @@ def test_a_field_changed_by_one_is_merged_and_one_changed_differently_by_two_is_
 
 def test_a_field_that_production_also_changed_is_a_conflict():
     base, today, ann = (build_content("", parameters=Parameters(temperature=value)) for value in (0.1, 0.5, 0.9))
-    content, conflicts = merge_fields(today, [Proposal(ANN, base, ann)])
+    content, conflicts = merge_fields(today, [Contribution(ANN, base, ann)])
     assert content.parameters.temperature == 0.9
     assert list_choices(conflicts[0]) == [("Ann", "0.9"), (None, "0.5")]
-    assert merge_fields(today, [Proposal(ANN, base, base)]) == (today, [])
-    assert merge_fields(today, [Proposal(ANN, base, today)]) == (today, [])
+    assert merge_fields(today, [Contribution(ANN, base, base)]) == (today, [])
+    assert merge_fields(today, [Contribution(ANN, base, today)]) == (today, [])
 
 
 def test_new_tools_keep_their_position_after_their_neighbour():
     def build_with_tools(names):
         return build_content("", tools=tuple(ToolUse(tool=name) for name in names))
 
-    proposals_made = [
-        Proposal(contributor, build_with_tools("abc"), build_with_tools(names))
+    contributions = [
+        Contribution(contributor, build_with_tools("abc"), build_with_tools(names))
         for contributor, names in ((ANN, "axbc"), (BEN, "abcy"), (CAT, "abyc"))
     ]
-    content, conflicts = merge_fields(build_with_tools("abc"), proposals_made)
+    content, conflicts = merge_fields(build_with_tools("abc"), contributions)
     assert ("".join(use.tool for use in content.tools), conflicts) == ("axbcy", [])
 
 

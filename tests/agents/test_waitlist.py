@@ -169,11 +169,11 @@ def test_an_ended_draft_has_no_waiters(team, locked_draft):
 
 def test_a_request_can_be_read_again_over_the_api(team, locked_draft):
     path, bob = f"chats/{team.chat.id}/agents/{team.robin.id}/draft", client_for(team, "bob")
-    assert bob("GET", f"{path}/waiter").json() == {"wants_notice": False, "requested_at": None}
+    assert bob("GET", f"{path}/lock-waiter").json() == {"wants_notice": False, "requested_at": None}
     row = bob("POST", f"{path}/request").json()
     assert row["requested_at"]
-    assert bob("GET", f"{path}/waiter").json() == row
-    assert bob("PUT", f"{path}/waiter", {"wants_notice": False}).json() == row | {"wants_notice": False}
+    assert bob("GET", f"{path}/lock-waiter").json() == row
+    assert bob("PUT", f"{path}/lock-waiter", {"wants_notice": False}).json() == row | {"wants_notice": False}
 
 
 # --- the end of a lock ---------------------------------------------------------------------------------------------------

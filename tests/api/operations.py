@@ -3,6 +3,7 @@
 A test compares the table with the schema, so that a new operation cannot be forgotten.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,11 +26,15 @@ from runs.services import comparisons
 from suggestions.models import Merge, Suggestion
 from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
+from tests.factories.approvals import ApprovalFactory
 from tests.factories.files import FileFactory
 from tests.factories.runs import RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory, WorkspaceToolFactory
+from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.files.samples import make_image
 from tests.people import Team
+from tools.services import jobs
 
 PEOPLE = ("alice", "bob", "charlie", "nobody")
 EVERYBODY = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 401}
@@ -74,8 +79,75 @@ def make_things(team: Team) -> Things:
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
         "spec_id": team.robin.current_spec_id, "message_id": message.id, "revision": 1, "comparison_id": new_id(),
         "model_test_id": new_id(), "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
+        **_make_mcp_server(team), **_make_http_server(team),
         "suggestion_id": suggestion.id, "merge_id": make_merge(team, suggestion).id,
+        "budget_id": BudgetFactory.create(workspace=team.workspace).id,
+        "price_id": ModelPriceFactory.create(workspace=team.workspace).id,
+        "approval_id": ApprovalFactory.create(chat=team.chat, agent=team.robin, person=team.alice).id,
     }  # fmt: skip
+
+
+def _make_http_server(team: Team) -> Things:
+    """Create an HTTP server with a tool, and an OpenAPI server with a tool whose definition changed."""
+    fields: Things = {
+        "description": "New.",
+        "effect": "write",
+        "input_schema": {},
+        "output_schema": None,
+        "request": {},
+    }
+    server = ToolServerFactory.create(workspace=team.workspace, name="Booking")
+    tool = WorkspaceToolFactory.create(workspace=team.workspace, server=server)
+    imported = ToolServerFactory.create(workspace=team.workspace, kind="openapi", name="Fares")
+    changed = WorkspaceToolFactory.create(
+        workspace=team.workspace, server=imported, is_enabled=False, off_reason="changed", remote_name="old",
+        pending=fields | {"hash": "a" * 64, "title": ""},
+    )  # fmt: skip
+    return {
+        "server_id": server.id, "tool_id": tool.id, "openapi_server_id": imported.id, "changed_tool_id": changed.id,
+        "job_id": new_id(),
+    }  # fmt: skip
+
+
+def _store_tool_job(team: Team, things: Things, who: str) -> None:
+    """Store a document that the person has read."""
+    person = team[who] if who in ("alice", "bob", "charlie") else team.alice
+    text = json.dumps({"openapi": "3.1.0", "paths": {"/fares": {"get": {"operationId": "list_fares"}}}})
+    job = jobs.ToolJob(
+        str(things["job_id"]), "document", str(person.id), state="done", is_ok=True, text=text, job_input={"url": ""}
+    )
+    jobs.store_tool_job(team.workspace.id, job)
+
+
+def _clear_tool_jobs() -> Things:
+    """Let a person start a job although another one has not ended."""
+    client = redis.from_url(settings.REDIS_URL)
+    for key in client.keys("tool-job:*:by:*"):
+        client.delete(key)
+    return {}
+
+
+def _make_mcp_server(team: Team) -> Things:
+    """Create an MCP server where nobody has signed in, and a tool of it that nobody has approved."""
+    server = ToolServerFactory.create(
+        workspace=team.workspace, kind="mcp", name="Mail room", auth="oauth", base_url="https://mcp.example.org/"
+    )
+    ServerAuthorizationFactory.create(
+        server=server,
+        authorization_server={
+            "issuer": "https://login.example.org", "authorization_endpoint": "https://login.example.org/a",
+            "token_endpoint": "https://login.example.org/t", "client_id": "c", "auth_method": "none", "scope": "",
+            "resource": server.base_url, "server_url": server.base_url, "wants_issuer": False,
+        },
+    )  # fmt: skip
+    definition = {
+        "title": "", "description": "Send.", "input_schema": {"type": "object"}, "output_schema": None, "effect": "write",
+        "hash": "a" * 64,
+    }  # fmt: skip
+    tool = WorkspaceToolFactory.create(
+        workspace=team.workspace, server=server, is_enabled=False, off_reason="editor", pending=definition
+    )
+    return {"mcp_server_id": server.id, "mcp_tool_id": tool.id}
 
 
 def make_suggestion(team: Team, message: Message) -> Suggestion:
@@ -192,7 +264,13 @@ def _start_model_test(team: Team, things: Things, who: str) -> None:
     things["model_test_id"] = test.id
 
 
+def _start_llm_profile_test(team: Team, things: Things, who: str) -> None:
+    clear_model_tests()
+    things["model_test_id"] = model_tests.start_llm_profile_test(team.alice, provider="demo", default_model="demo").id
+
+
 MODEL = {"provider": "demo", "default_model": "demo", "revision": 0}
+OWN_MODEL = {"provider": "openai", "default_model": "gpt", "revision": 0, "key": "sk-example-of-a-key"}
 
 OPERATIONS: dict[str, Operation] = {
     "read_me": Operation("GET", "me", EVERYBODY),
@@ -239,14 +317,109 @@ OPERATIONS: dict[str, Operation] = {
     "read_model_test": Operation(
         "GET", "workspaces/{workspace_id}/model/test/{model_test_id}", EDITORS, prepare=_start_model_test
     ),
+    "read_model_policy": Operation("GET", "workspaces/{workspace_id}/model/policy", MEMBERS),
+    "set_model_policy": Operation(
+        "PUT", "workspaces/{workspace_id}/model/policy", EDITORS, lambda t: {"allows_llm_profiles": True}
+    ),
+    "read_llm_profile": Operation("GET", "me/llm-profile", EVERYBODY),
+    "set_llm_profile": Operation("PUT", "me/llm-profile", EVERYBODY, lambda t: OWN_MODEL),
+    "delete_llm_profile": Operation("DELETE", "me/llm-profile", EVERYBODY),
+    "test_llm_profile": Operation(
+        "POST",
+        "me/llm-profile/test",
+        EVERYBODY,
+        lambda t: clear_model_tests() | {"provider": "demo", "default_model": "demo"},
+    ),
+    "read_llm_profile_test": Operation(
+        "GET", "me/llm-profile/test/{model_test_id}", ONLY_ALICE, prepare=_start_llm_profile_test
+    ),
+    "read_usage": Operation("GET", "workspaces/{workspace_id}/usage?starts_on=2030-01-01&ends_on=2030-01-31", MEMBERS),
+    "export_usage": Operation(
+        "GET", "workspaces/{workspace_id}/usage.csv?starts_on=2030-01-01&ends_on=2030-01-31", MEMBERS
+    ),
+    "list_budgets": Operation("GET", "workspaces/{workspace_id}/budgets", MEMBERS),
+    "create_budget": Operation(
+        "POST",
+        "workspaces/{workspace_id}/budgets",
+        EDITORS,
+        lambda t: {"scope": "agent", "period": "month", "limit_micro": 5, "subject_id": t["agent_id"]},
+    ),
+    "change_budget": Operation("PATCH", "budgets/{budget_id}", EDITORS, lambda t: {"limit_micro": 6, "revision": 1}),
+    "delete_budget": Operation("DELETE", "budgets/{budget_id}", EDITORS),
+    "list_prices": Operation("GET", "workspaces/{workspace_id}/prices", MEMBERS),
+    "set_price": Operation(
+        "PUT",
+        "workspaces/{workspace_id}/prices",
+        EDITORS,
+        lambda t: {"provider": "openai", "input_micro": 5, "output_micro": 6},
+    ),
+    "delete_price": Operation("DELETE", "prices/{price_id}", EDITORS),
+    "list_run_calls": Operation("GET", "runs/{run_id}/calls", MEMBERS),
     "list_model_offers": Operation("GET", "model-offers", EVERYBODY),
     "list_model_providers": Operation("GET", "model-providers", EVERYBODY),
     "list_agent_templates": Operation("GET", "agent-templates", EVERYBODY),
+    "list_tool_servers": Operation("GET", "workspaces/{workspace_id}/tool-servers", MEMBERS),
+    "add_mcp_server": Operation(
+        "POST",
+        "workspaces/{workspace_id}/mcp-servers",
+        EDITORS,
+        lambda t: {"name": "New", "base_url": "https://mcp.example.org/"},
+    ),
+    "refresh_mcp_server": Operation("POST", "mcp-servers/{mcp_server_id}/refresh", EDITORS),
+    "start_mcp_sign_in": Operation("POST", "mcp-servers/{mcp_server_id}/sign-in", EDITORS, by_token=False),
+    "approve_mcp_tool": Operation(
+        "PUT", "mcp-tools/{mcp_tool_id}/approval", EDITORS, lambda t: {"hash": "a" * 64, "effect": "read"}
+    ),
+    "switch_mcp_tool_off": Operation("DELETE", "mcp-tools/{mcp_tool_id}/approval", EDITORS),
     "list_tools": Operation("GET", "tools", EVERYBODY),
+    "list_workspace_tools": Operation("GET", "workspaces/{workspace_id}/tools", MEMBERS),
+    "set_tool_policy": Operation(
+        "PUT", "workspaces/{workspace_id}/tools/web_fetch/policy", EDITORS, lambda t: {"policy": "ask"}
+    ),
+    "create_tool_server": Operation(
+        "POST",
+        "workspaces/{workspace_id}/http-servers",
+        EDITORS,
+        lambda t: {"kind": "http", "name": "New", "base_url": "https://api.example.org"},
+    ),
+    "change_tool_server": Operation(
+        "PATCH", "tool-servers/{server_id}", EDITORS, lambda t: {"name": "Another", "revision": 1}
+    ),
+    "delete_tool_server": Operation("DELETE", "tool-servers/{server_id}", EDITORS),
+    "create_workspace_tool": Operation(
+        "POST",
+        "tool-servers/{server_id}/tools",
+        EDITORS,
+        lambda t: {"name": "new_tool", "form": {"description": "Find.", "method": "GET", "path": "/x"}},
+    ),
+    "change_workspace_tool": Operation(
+        "PATCH", "workspace-tools/{tool_id}", EDITORS, lambda t: {"title": "New", "revision": 1}
+    ),
+    "delete_workspace_tool": Operation("DELETE", "workspace-tools/{tool_id}", EDITORS),
+    "approve_workspace_tool": Operation(
+        "PUT", "workspace-tools/{changed_tool_id}/approval", EDITORS, lambda t: {"hash": "a" * 64}
+    ),
+    "test_workspace_tool": Operation(
+        "POST", "workspace-tools/{tool_id}/test", EDITORS, lambda t: _clear_tool_jobs() | {"arguments": {}}
+    ),
+    "read_openapi_document": Operation(
+        "POST",
+        "workspaces/{workspace_id}/openapi-documents",
+        EDITORS,
+        lambda t: _clear_tool_jobs() | {"url": "https://api.example.org/openapi.json"},
+    ),
+    "read_tool_job": Operation("GET", "workspaces/{workspace_id}/tool-jobs/{job_id}", EDITORS, prepare=_store_tool_job),
+    "import_operations": Operation(
+        "POST",
+        "tool-servers/{openapi_server_id}/operations",
+        EDITORS,
+        lambda t: {"job_id": str(t["job_id"]), "operations": [{"key": "list_fares", "name": "list_fares"}]},
+        _store_tool_job,
+    ),
     "list_agents": Operation("GET", "workspaces/{workspace_id}/agents", MEMBERS),
     "create_agent": Operation("POST", "workspaces/{workspace_id}/agents", EDITORS, lambda t: {"name": "New"}),
     "read_agent": Operation("GET", "agents/{agent_id}", MEMBERS),
-    "rename_agent": Operation("PATCH", "agents/{agent_id}", EDITORS, lambda t: {"name": "New", "revision": 1}),
+    "update_agent_profile": Operation("PATCH", "agents/{agent_id}", EDITORS, lambda t: {"name": "New", "revision": 1}),
     "delete_agent": Operation("DELETE", "agents/{agent_id}", EDITORS),
     "list_versions": Operation("GET", "agents/{agent_id}/versions", MEMBERS),
     "read_version": Operation("GET", VERSION, MEMBERS),
@@ -260,7 +433,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "diff_versions": Operation("GET", "agents/{agent_id}/diff?a=1&b=1", MEMBERS),
     "list_locked_drafts": Operation("GET", "workspaces/{workspace_id}/locked-drafts", MEMBERS, prepare=_claim_draft),
-    "diff_applied_text": Operation(
+    "diff_applied_spec": Operation(
         "GET", "chats/{chat_id}/messages/{message_id}/diff", MEMBERS, prepare=_apply_draft_and_find_message
     ),
     "read_spec": Operation("GET", "agents/{agent_id}/specs/{spec_id}", MEMBERS),
@@ -269,6 +442,11 @@ OPERATIONS: dict[str, Operation] = {
         "POST", "workspaces/{workspace_id}/agents/import", EDITORS, lambda t: {"text": "atelier: agent/1\nname: New"}
     ),
     "read_agent_file_schema": Operation("GET", "agent-file-schema", EVERYBODY),
+    "list_approvals": Operation("GET", "me/approvals", EVERYBODY),
+    "read_approval": Operation("GET", "approvals/{approval_id}", MEMBERS),
+    "decide_approval": Operation(
+        "POST", "approvals/{approval_id}/decide", EDITORS, lambda t: {"decision": "refused", "note": "Not now"}
+    ),
     "list_files": Operation("GET", "workspaces/{workspace_id}/files", MEMBERS),
     "upload_workspace_file": Operation("POST", "workspaces/{workspace_id}/files", MEMBERS, _upload),
     "list_chat_files": Operation("GET", "chats/{chat_id}/files", MEMBERS),
@@ -313,9 +491,9 @@ OPERATIONS: dict[str, Operation] = {
     "read_draft": Operation("GET", DRAFT, MEMBERS, prepare=_claim_draft),
     "write_draft": Operation("PUT", DRAFT, MEMBERS, _build_content(revision=1), _claim_draft),
     "list_draft_snapshots": Operation("GET", f"{DRAFT}/snapshots", MEMBERS, prepare=_claim_draft),
-    "read_lock_waiter": Operation("GET", f"{DRAFT}/waiter", MEMBERS, prepare=_claim_draft_of_other_person),
+    "read_lock_waiter": Operation("GET", f"{DRAFT}/lock-waiter", MEMBERS, prepare=_claim_draft_of_other_person),
     "set_lock_waiter": Operation(
-        "PUT", f"{DRAFT}/waiter", MEMBERS, lambda t: {"wants_notice": True}, _claim_draft_of_other_person
+        "PUT", f"{DRAFT}/lock-waiter", MEMBERS, lambda t: {"wants_notice": True}, _claim_draft_of_other_person
     ),
     "request_draft": Operation("POST", f"{DRAFT}/request", MEMBERS, prepare=_claim_draft_of_other_person),
     "read_draft_trial": Operation("GET", f"{DRAFT}/trial", MEMBERS, prepare=_claim_draft),
@@ -355,7 +533,7 @@ OPERATIONS: dict[str, Operation] = {
     "suggest_draft": Operation(
         "POST", f"{DRAFT}/suggest", MEMBERS, _build_revision(note="Please"), _claim_changed_draft
     ),
-    "suggest_text": Operation(
+    "suggest_spec": Operation(
         "POST",
         "chats/{chat_id}/agents/{agent_id}/suggestions",
         MEMBERS,

@@ -171,7 +171,7 @@ PREPARATIONS: dict[str, Callable[[dict[str, Any]], None]] = dict.fromkeys(
     _claim_draft,
 ) | {
     "hand_over_draft": _request_draft, "start_comparison": _apply_draft, "vote": _start_comparison,
-    "rename_agent": _read_revision("agents/{agent_id}"), "set_model": _read_revision("workspaces/{workspace_id}/model"),
+    "update_agent_profile": _read_revision("agents/{agent_id}"), "set_model": _read_revision("workspaces/{workspace_id}/model"),
     "rename_workspace": _read_revision("workspaces/{workspace_id}"),
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from chats.services import participants
 from common.clock import now
 from tests.api.test_rights import client_for, fingerprint
 from tests.factories.actors import SessionFactory
+from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_person
 from workspaces import services as workspaces
 
@@ -25,11 +26,23 @@ pytestmark = pytest.mark.django_db
         ("agents", "workspaces/{w}/agents/import", {"text": "atelier: agent/1\nname: New"}),
         ("chats", "workspaces/{w}/chats", {"title": "New"}),
         ("links", "chats/{c}/links", {"role": "suggester"}),
+        (
+            "tool_servers",
+            "workspaces/{w}/http-servers",
+            {"kind": "http", "name": "New", "base_url": "https://api.example.org"},
+        ),
+        (
+            "workspace_tools",
+            "tool-servers/{s}/tools",
+            {"name": "new_tool", "form": {"description": "Find.", "method": "GET", "path": "/x"}},
+        ),
     ],
 )
 def test_no_more_objects_than_the_quota_can_be_created(team, settings, quota, path, body):
     chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
-    alice, path = client_for(team, "alice"), path.format(w=team.workspace.id, c=team.chat.id)
+    server = ToolServerFactory.create(workspace=team.workspace)
+    WorkspaceToolFactory.create(workspace=team.workspace, server=server)
+    alice, path = client_for(team, "alice"), path.format(w=team.workspace.id, c=team.chat.id, s=server.id)
     settings.QUOTAS = {**settings.QUOTAS, quota: 1}
     before = fingerprint()
     error = alice.refused(429, "quota_reached", "POST", path, body)

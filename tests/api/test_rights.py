@@ -26,7 +26,21 @@ from workspaces.grants import list_grantable_permissions
 from workspaces.models import WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
-OURS = ("actors", "agents", "chats", "events", "files", "notifications", "runs", "suggestions", "workspaces")
+OURS = (
+    "actors",
+    "agents",
+    "approvals",
+    "chats",
+    "events",
+    "files",
+    "llm",
+    "notifications",
+    "runs",
+    "suggestions",
+    "tools",
+    "usage",
+    "workspaces",
+)
 
 
 def fingerprint() -> list[tuple[str, str]]:
@@ -139,7 +153,9 @@ THROUGH_A_CHAT = {"accept_suggestion", "merge_suggestions", "restore_version"}
 
 def is_in_chat(name: str) -> bool:
     path = OPERATIONS[name].path
-    return name in THROUGH_A_CHAT or any(f"{{{key}}}" in path for key in ("chat_id", "run_id", "link_id", "file_id"))
+    return name in THROUGH_A_CHAT or any(
+        f"{{{key}}}" in path for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id")
+    )
 
 
 @pytest.mark.parametrize("role", ["editor", "suggester"])
@@ -194,7 +210,7 @@ def test_EDIT6_an_agent_cannot_sign_in_to_the_api(team, name):
 
 GRANTS: dict[str, set[str]] = {
     "invite_workspace": {"list_links", "create_link", "revoke_link"},
-    "set_model_workspace": {"set_model", "test_model", "read_model_test"},
+    "set_model_workspace": {"set_model", "set_model_policy", "test_model", "read_model_test"},
     "create_agent_workspace": {"create_agent", "import_agent"},
     "stop_run_chat": set(),  # the run of the table works for Bob himself
     "edit_draft_actor": set(),  # suggesters may anyway
@@ -202,7 +218,7 @@ GRANTS: dict[str, set[str]] = {
     "review_agent_actor": {
         "accept_suggestion", "merge_suggestions", "reject_suggestion", "retry_merge", "stop_merge",
     },
-    "rename_agent_actor": {"rename_agent"},
+    "update_agent_profile_actor": {"update_agent_profile"},
 }  # fmt: skip
 GRANTABLE: list[tuple[Any, str]] = [(WorkspaceGrant, "workspace"), (ChatGrant, "chat"), (AgentGrant, "robin")]
 
@@ -262,6 +278,7 @@ FOREIGN = {
     ("add_participant", "actor_id"): ("actor_id", 404),
     ("post_message", "reply_to"): ("message_id", 404),
     ("accept_suggestion", "chat_id"): ("chat_id", 404),
+    ("create_budget", "subject_id"): ("agent_id", 400),
     ("merge_suggestions", "chat_id"): ("chat_id", 404),
     ("merge_suggestions", "suggestion_ids"): ("suggestion_id", 404),
     ("restore_version", "chat_id"): ("chat_id", 404),
@@ -269,6 +286,7 @@ FOREIGN = {
     # Ignored, as an id that never was.
     ("post_file", "reply_to"): ("message_id", 404),
     ("preview_wakes", "reply_to"): ("message_id", 200),
+    ("import_operations", "job_id"): ("job_id", 404),
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),
 }

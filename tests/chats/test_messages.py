@@ -164,7 +164,7 @@ def test_a_reply_to_an_unknown_message_is_refused(team):
 def test_two_actors_with_the_same_handle_are_both_mentioned(team):
     """A person may have an agent's handle, and an agent a person's: both are mentioned."""
     with transaction.atomic():
-        actors.change_profile(team.bob, handle=team.robin.handle)
+        actors.update_profile(team.bob, handle=team.robin.handle)
     again = ChatActor.objects.get(chat=team.chat, actor=team.bob)
     again.joined_at = now()
     again.save(update_fields=["joined_at"])

@@ -69,10 +69,10 @@ def test_SEC9_a_url_in_another_chat_is_not_allowed(team, is_url_allowed):
     assert not is_url_allowed("https://docs.example.org/")
 
 
-def add_tool_result(team, text: str, status: str) -> None:
+def add_tool_result(team, text: str, status: str, *, name: str = "web_fetch") -> None:
     seq = 1 + (Message.objects.filter(chat=team.chat).aggregate(last=Max("seq"))["last"] or 0)
     Chat.objects.filter(pk=team.chat.pk).update(version=seq)
-    payload = {"tool_call_id": "call_1", "name": "web_fetch", "status": status, "text": text}
+    payload = {"tool_call_id": "call_1", "name": name, "status": status, "text": text}
     MessageFactory.create(chat=team.chat, seq=seq, author=team.robin, type="TOOL_RESPONSE", payload=payload)
 
 

@@ -10,7 +10,7 @@ from yarl import URL
 
 from common.egress import HostRefused, Target, read_capped
 from common.fetching import MAX_REDIRECTS, FetchFailed, _check_redirect, open_url
-from tests.hostile_web import FakeDns, Site, Talk, build_bomb, gzip_text, run_site, run_tcp_server
+from tests.hostile_web import FakeDns, Responder, Site, build_bomb, gzip_text, run_site, run_tcp_server
 
 MiB = 1024 * 1024
 
@@ -135,7 +135,7 @@ async def nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 @pytest.mark.parametrize(
-    ("talk", "says"),
+    ("respond", "message"),
     [
         (silent, "in time"),
         (dripping_headers, "in time"),
@@ -144,19 +144,19 @@ async def nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         (nonsense, "cannot be read"),
     ],
 )
-async def test_RUN13_a_response_that_never_reaches_its_body_is_aborted(talk: Talk, says: str) -> None:
-    async with run_tcp_server(talk) as host, run_site():
-        with pytest.raises(FetchFailed, match=says):
+async def test_RUN13_a_response_that_never_reaches_its_body_is_aborted(respond: Responder, message: str) -> None:
+    async with run_tcp_server(respond) as host, run_site():
+        with pytest.raises(FetchFailed, match=message):
             async with open_url(f"http://{host}/", allow_private={host}, seconds=0.5):
                 pass
 
 
 async def test_an_unreachable_server_and_one_without_TLS_have_different_errors(site: Site) -> None:
-    for url, host, says in [
+    for url, host, message in [
         ("http://127.0.0.1:9/", "127.0.0.1:9", "cannot be reached"),
         (f"https://{site.host}/", site.host, "certificate"),
     ]:
-        with pytest.raises(FetchFailed, match=says):
+        with pytest.raises(FetchFailed, match=message):
             async with open_url(url, allow_private={host}):
                 pass
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from actors.models import Actor
 from common.errors import Code, Conflict, Invalid
-from common.handles import claim_handle
+from common.handles import check_handle
 from tests.concurrency import ConcurrentTransaction
 from tests.people import make_agent, make_person, make_team
 from workspaces.services import create_workspace
@@ -20,21 +20,21 @@ SIGN_UP = "/_allauth/app/v1/auth/signup"
 @pytest.mark.parametrize("text", ["", "-a", "a-", "@@a", "a b", "a" * 41, "é"])
 def test_an_invalid_handle_is_refused(text):
     with pytest.raises(Invalid):
-        claim_handle(text, Actor.objects.none())
+        check_handle(text, Actor.objects.none())
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", ["all", "@All", "nobody"])
 def test_a_reserved_handle_is_refused(text):
     with pytest.raises(Conflict) as refusal:
-        claim_handle(text, Actor.objects.none())
+        check_handle(text, Actor.objects.none())
     assert refusal.value.code == Code.HANDLE_TAKEN
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("text", "handle"), [("a", "a"), ("@A-b_c", "a-b_c"), ("0", "0"), ("a" * 40, "a" * 40)])
 def test_a_valid_handle_is_normalized(text, handle):
-    assert claim_handle(text, Actor.objects.none()) == handle
+    assert check_handle(text, Actor.objects.none()) == handle
 
 
 def sign_up(name: str, email: str) -> tuple[int, dict]:

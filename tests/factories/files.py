@@ -5,6 +5,7 @@ from factory.declarations import LazyAttribute, LazyFunction
 from factory.django import DjangoModelFactory
 
 from common.clock import now
+from events.payloads import FileKind, FileState
 from files.models import File
 
 CONTENT = b"hello"
@@ -18,7 +19,7 @@ class FileFactory(DjangoModelFactory[File]):
 
     workspace_id = LazyAttribute(lambda file: file.chat.workspace_id)
     name = "picture.png"
-    kind = "image"
+    kind = FileKind.IMAGE
     content_type = "image/png"
     size = len(CONTENT)
     sha256 = "0" * 64
@@ -26,5 +27,5 @@ class FileFactory(DjangoModelFactory[File]):
     thumbnail = LazyFunction(lambda: ContentFile(CONTENT, "thumbnail"))
     width = 900
     height = 600
-    state = "ready"
+    state = FileState.READY
     posted_at = LazyFunction(now)

@@ -1,10 +1,10 @@
-"""Factories of runs, their steps and their model calls."""
+"""Factories of runs and their steps."""
 
 from factory.declarations import LazyAttribute, LazyFunction, SelfAttribute, Sequence, Trait
 from factory.django import DjangoModelFactory
 
 from common.clock import now
-from runs.models import LLMCall, Payer, Run, RunOrigin, RunState, Step
+from runs.models import Run, RunOrigin, RunState, Step
 
 
 class RunFactory(DjangoModelFactory[Run]):
@@ -43,16 +43,3 @@ class StepFactory(DjangoModelFactory[Step]):
     state = "started"
     attempt = 1
     name = "current_time"
-
-
-class LLMCallFactory(DjangoModelFactory[LLMCall]):
-    """A request to a model that a workspace paid for."""
-
-    class Meta:
-        model = LLMCall
-
-    step_number = 1
-    attempt = 1
-    provider = "openai"
-    model = "gpt"
-    paid_by = Payer.WORKSPACE

@@ -5,7 +5,9 @@ from django.db import connection
 from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
 
+from chats import services as chats
 from common.ids import new_id
+from files import selectors
 from files import services as files
 from files.models import File
 from tests.api.client import Upload
@@ -98,4 +100,30 @@ def test_the_lists_are_filtered_and_have_a_constant_number_of_queries(team):
     assert counts[0] == counts[1]
     assert [row["name"] for row in alice.ok("GET", f"{path}?q=PLAN")["results"]] == ["Plan.pdf"]
     assert [row["name"] for row in alice.ok("GET", f"{path}?kind=pdf")["results"]] == ["Plan.pdf"]
+    assert [row["name"] for row in alice.ok("GET", f"{path}?q=plan&kind=image")["results"]] == []
     assert len(alice.ok("GET", f"chats/{team.chat.id}/files")["results"]) == 20
+
+
+def test_the_texts_of_the_files_that_a_person_may_see_are_searched(team, monkeypatch):
+    other = chats.create_chat(team.bob, team.workspace.id, title="Other")
+    for name, text, chat in (
+        ("a.txt", "The PRICE of tea", team.chat),
+        ("價格.txt", "", team.chat),
+        ("b.txt", "茶葉的價格", team.chat),
+        ("bob.txt", "the price 價格", other),
+    ):
+        FileFactory.create(chat=chat, uploaded_by=team.bob, name=name, text=text)
+
+    def find(person, words):
+        page = client_for(team, person).ok("GET", f"workspaces/{team.workspace.id}/files?q={words}")
+        return {row["name"] for row in page["results"]}
+
+    assert find("alice", "price of") == {"a.txt"}
+    assert find("alice", "價格") == {"價格.txt", "b.txt"}
+    assert find("bob", "price") == {"a.txt", "bob.txt"}
+    assert find("alice", "100%") == set()
+    monkeypatch.setattr(selectors, "MAX_SEARCHED_CHARACTERS", 9)
+    assert find("alice", "price of") == set()
+    assert find("alice", "the price") == {"a.txt"}
+    monkeypatch.setattr(selectors, "MAX_SEARCHED_FILES", 1)
+    assert find("alice", "the price") == set()

@@ -8,18 +8,21 @@ from uuid import uuid4
 
 import pytest
 from django.conf import settings
+from django.core.files.storage import FileSystemStorage
 
 from chats import services as chats
 from chats.models import Message
+from common.clock import now
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from common.ids import new_id
 from events.models import AuditRecord
 from files import services as files
 from files.models import File
 from files.permissions import FileVerb, files_visible_to, get_file_for
-from files.services import contents
+from files.reading.process import read_in_process
+from files.services import contents, deletion
 from files.services.contents import GIVE_UP_AFTER, RETRY_AFTER
-from files.services.deletion import UNPOSTED_LIFETIME
+from files.services.deletion import ORPHAN_AGE, UNPOSTED_LIFETIME
 from runs.models import Run
 from tests.api.test_rights import fingerprint
 from tests.files import samples
@@ -45,7 +48,7 @@ def test_the_message_of_a_file_has_its_id_and_facts(team, upload):
     assert is_new
     assert (message.id, message.type, message.author) == (file.id, "FILE_MESSAGE", team.bob)
     assert message.payload["name"] == "發票 🧾.pdf"
-    assert (message.payload["file_kind"], message.payload["content_type"]) == ("pdf", "application/pdf")
+    assert (message.payload["kind"], message.payload["content_type"]) == ("pdf", "application/pdf")
     assert message.payload["state"] == "waiting"
     files.read_contents(file.id)
     message.refresh_from_db()
@@ -148,6 +151,65 @@ def test_files_that_were_never_posted_are_deleted_after_a_day(team, upload):
     assert set(File.objects.filter(deleted_at=None)) == {new, posted, of_workspace}
 
 
+@pytest.fixture
+def aged_upload(upload):
+    """Upload a file whose content is old. Return the path of its content."""
+    folder = Path(settings.STORAGES["files"]["OPTIONS"]["location"])
+    long_ago = (now() - 2 * ORPHAN_AGE).timestamp()
+
+    def upload_aged(**target):
+        path = folder / upload(**target).content.name
+        os.utime(path, (long_ago, long_ago))
+        return path
+
+    return upload_aged
+
+
+def delete_orphaned_content(team):
+    """Delete orphaned content of the workspaces of the team, whose ids follow those of other tests."""
+    return files.delete_orphaned_content(after=str(team.workspace.id)[:-1])
+
+
+def test_content_whose_row_is_gone_is_deleted(team, upload, aged_upload):
+    folder = Path(settings.STORAGES["files"]["OPTIONS"]["location"])
+    kept = aged_upload(workspace_id=team.workspace.id)
+    of_chat, of_workspace = aged_upload(), aged_upload(actor=team.charlie, workspace_id=team.elsewhere.id)
+    under_way = folder / upload().content.name
+    marked = aged_upload(workspace_id=team.workspace.id)
+    File.objects.filter(content=str(marked.relative_to(folder))).update(deleted_at=now())
+    assert delete_orphaned_content(team) == ""
+    assert all(path.exists() for path in (kept, of_chat, of_workspace, under_way))
+    team.chat.delete()
+    team.elsewhere.delete()
+    assert delete_orphaned_content(team) == ""
+    assert kept.exists()
+    assert under_way.exists()
+    assert not any(path.exists() for path in (of_chat, of_workspace, marked))
+
+
+def test_a_batch_of_content_is_deleted_at_a_time(team, aged_upload, monkeypatch):
+    monkeypatch.setattr(deletion, "BATCH_SIZE", 2)
+    paths = [aged_upload() for _ in range(3)]
+    team.chat.delete()
+    after = delete_orphaned_content(team)
+    assert sorted(path.exists() for path in paths) == [False, False, True]
+    assert files.delete_orphaned_content(after) == ""
+    assert not any(path.exists() for path in paths)
+
+
+def test_content_of_another_database_is_not_deleted(team, aged_upload, monkeypatch, tmp_path):
+    path = aged_upload().rename(tmp_path / "content")
+    folder = tmp_path / str(new_id()) / str(new_id())
+    folder.mkdir(parents=True)
+    path = path.rename(folder / "content")
+    monkeypatch.setattr(deletion, "get_file_storage", lambda: FileSystemStorage(tmp_path))
+    assert files.delete_orphaned_content() == ""
+    assert path.exists()
+    path.parent.parent.rename(tmp_path / str(team.workspace.id))
+    files.delete_orphaned_content()
+    assert not list(tmp_path.rglob("content"))
+
+
 @pytest.mark.parametrize(
     ("content", "name", "kind", "content_type"),
     [
@@ -231,6 +293,22 @@ def test_a_file_whose_task_was_lost_is_read_later(upload, monkeypatch):
     assert files.enqueue_waiting_files() == 1
     assert sent == [("files.tasks.read_file_contents", [str(late.id)])]
     assert dict(File.objects.values_list("pk", "state")) == {new.pk: "waiting", late.pk: "waiting", old.pk: "failed"}
+
+
+def test_two_tasks_that_read_a_file_at_once_store_one_thumbnail(upload, monkeypatch):
+    file = upload(samples.make_image(), "picture.png")
+
+    def read_after_another_task(kind, content):
+        monkeypatch.setattr(contents, "read_in_process", read_in_process)
+        files.read_contents(file.id)
+        return read_in_process(kind, content)
+
+    monkeypatch.setattr(contents, "read_in_process", read_after_another_task)
+    files.read_contents(file.id)
+    file.refresh_from_db()
+    folder = Path(settings.STORAGES["files"]["OPTIONS"]["location"])
+    stored = {str(path.relative_to(folder)) for path in (folder / str(file.workspace_id)).rglob("*") if path.is_file()}
+    assert stored == {file.content.name, file.thumbnail.name}
 
 
 def test_reading_twice_changes_nothing(team, upload):

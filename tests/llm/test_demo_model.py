@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from yarl import URL
 
-from agents.specs.templates import LANGUAGES, TEMPLATES
+from agents.specs.templates import AGENT_TEMPLATES, LANGUAGES
 from common.secrets import Secret
 from llm import client
 from llm.client import get_model
@@ -47,7 +47,7 @@ async def answer_to(*args: Any, **more: Any) -> Answer:
     return parts[-1]
 
 
-async def said(*args: Any, **more: Any) -> str:
+async def read_answer_text(*args: Any, **more: Any) -> str:
     return (await answer_to(*args, **more)).text
 
 
@@ -94,10 +94,10 @@ def test_a_form_is_read_from_the_prompt(prompt: str, sentences: int | None, clos
     assert (read.sentences, read.closing) == (sentences, closing)
 
 
-@pytest.mark.parametrize("key", TEMPLATES)
+@pytest.mark.parametrize("key", AGENT_TEMPLATES)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_initial_prompt_contains_no_instruction_for_the_demo_model(key: str, language: str) -> None:
-    read = read_conversation(request_of("Hello", TEMPLATES[key][language].prompt))
+    read = read_conversation(request_of("Hello", AGENT_TEMPLATES[key][language].prompt))
     assert (read.sentences, read.closing, read.language) == (None, "", "en")
 
 
@@ -108,25 +108,28 @@ def test_the_text_after_the_prompt_contains_no_instruction() -> None:
 
 
 async def test_the_answer_follows_the_prompt() -> None:
-    assert (await said("Hello", "You are kind.")).startswith("Hello! I am Scribe.")
+    assert (await read_answer_text("Hello", "You are kind.")).startswith("Hello! I am Scribe.")
     assert (
-        await said("Hello", "Answer in Chinese, in one sentence, and always end with “喵”.") == "你好！我是 Scribe。 喵"
+        await read_answer_text("Hello", "Answer in Chinese, in one sentence, and always end with “喵”.")
+        == "你好！我是 Scribe。 喵"
     )
-    assert await said("Hello", "用简体中文回答，用一句话回答。") == "你好！我是 Scribe。"
+    assert await read_answer_text("Hello", "用简体中文回答，用一句话回答。") == "你好！我是 Scribe。"
 
 
 async def test_the_answer_is_in_the_language_of_the_question() -> None:
-    assert (await said("你好")).startswith("你好！我是 Scribe")
-    assert "我是示范模型" in await said("这个计划怎么样？")
-    assert "我是示範模型" in await said("這個計畫怎麼樣？")
+    assert (await read_answer_text("你好")).startswith("你好！我是 Scribe")
+    assert "我是示范模型" in await read_answer_text("这个计划怎么样？")
+    assert "我是示範模型" in await read_answer_text("這個計畫怎麼樣？")
 
 
 async def test_the_answer_follows_instructions_in_the_question() -> None:
     assert (
-        await said("Hello, answer in Simplified Chinese")
+        await read_answer_text("Hello, answer in Simplified Chinese")
         == "你好！我是 Scribe。我是示范模型：在聊天室旁修改我的提示词，看我怎么做。"
     )
-    assert (await said("Answer in English, please: 你好嗎", "用中文回答")).startswith("I have read: “Answer in English")
+    assert (await read_answer_text("Answer in English, please: 你好嗎", "用中文回答")).startswith(
+        "I have read: “Answer in English"
+    )
 
 
 # --- tools --------------------------------------------------------------------------------------------------------
@@ -261,8 +264,8 @@ async def test_the_answer_says_that_it_is_of_the_demo_model(question: str, langu
 
 
 async def test_the_answer_repeats_the_question() -> None:
-    assert "“9**9**9”" in await said("9**9**9")
-    assert "「這個計畫怎麼樣？」" in await said("這個計畫怎麼樣？")
+    assert "“9**9**9”" in await read_answer_text("9**9**9")
+    assert "「這個計畫怎麼樣？」" in await read_answer_text("這個計畫怎麼樣？")
 
 
 async def test_in_a_group_the_name_of_the_author_is_not_part_of_the_question() -> None:

@@ -16,10 +16,11 @@ from common.ids import new_id
 from common.local_models import LocalServer, store_local_servers
 from common.secrets import Secret
 from llm import model_tests
-from runs.models import LLMCall
-from runs.tasks import test_model as do_test_model
-from runs.worker import engine as engines
+from llm import services as llm
 from tests.scripted_model import ScriptedModel
+from usage.models import LLMCall
+from worker import engine as engines
+from worker.tasks import test_model as do_test_model
 from workspaces import services as workspaces
 from workspaces.models import Credential
 
@@ -74,7 +75,7 @@ def test_a_test_is_started_run_by_a_worker_and_polled(environment, model, no_tes
 
 TASK_ARGUMENTS = (
     "test_id",
-    "workspace_id",
+    "owner_id",
     "provider",
     "api_base",
     "options",
@@ -110,7 +111,7 @@ def test_each_model_test_has_a_ledger_entry(
     assert (done.ok, done.code) == (not code, code)
     assert ledger() == [(team.workspace, team.alice, "scripted", "workspace", code)]
     call = LLMCall.objects.get()
-    assert (call.run, call.agent, call.tries, call.tokens_estimated) == (None, None, 1, is_estimated)
+    assert (call.run_id, call.agent, call.tries, call.tokens_estimated) == (None, None, 1, is_estimated)
     # The number of chunks of a closed stream varies by one.
     assert call.input_tokens == tokens[0]
     assert abs(call.output_tokens - tokens[1]) <= 1
@@ -237,3 +238,87 @@ def test_a_server_of_this_machine_is_offered_to_operators_if_it_has_answered(tea
             default_model="llama", key=None,
         )  # fmt: skip
     assert not Credential.objects.filter(workspace=workspace).exists()
+
+
+# --- people's own models ------------------------------------------------------------------------------------------------
+
+
+def run_own_test(environment: Any, client: Any, **more: Any) -> model_tests.ModelTest:
+    alice = environment.team.alice
+    facts = {
+        "provider": "openai_compatible",
+        "api_base": environment.model.api_base,
+        "default_model": "own",
+        "key": None,
+    }
+    test = model_tests.start_llm_profile_test(alice, **facts | more)
+    run_task(client)
+
+    def is_done() -> Any:
+        found = model_tests.get_llm_profile_test(alice, test.id)
+        return found if found.state == "done" else None
+
+    found: model_tests.ModelTest = environment.wait(is_done)
+    return found
+
+
+@pytest.fixture
+def own_model(environment):
+    """Alice's own model."""
+    return llm.set_llm_profile(
+        environment.team.alice, provider="openai_compatible", default_model="own", revision=0,
+        api_base=environment.model.api_base, key=Secret("sk-CANARY-of-alice-0001"),
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("of_process")
+def test_a_test_of_an_own_model_is_the_persons_in_the_ledger_and_its_result_is_stored(
+    environment, model, no_tests_running, own_model
+):
+    assert run_own_test(environment, no_tests_running).ok
+    assert model.requests[-1].headers["Authorization"] == "Bearer sk-CANARY-of-alice-0001"
+    assert ledger() == [(None, environment.team.alice, "own", "person", "")]
+    own_model.refresh_from_db()
+    assert (own_model.tested_at is not None, own_model.test_code) == (True, "")
+    model.script(mode="status", status=401)
+    assert run_own_test(environment, no_tests_running).code == "refused"
+    own_model.refresh_from_db()
+    assert (own_model.test_code, bool(own_model.test_message)) == ("refused", True)
+
+
+@pytest.mark.usefixtures("of_process")
+@pytest.mark.parametrize("change", [{"default_model": "other"}, {"key": Secret("sk-another-key-0001")}])
+def test_a_test_of_settings_that_are_not_stored_is_not_their_result(
+    environment, no_tests_running, own_model, change
+):  # fmt: skip
+    assert run_own_test(environment, no_tests_running, **change).ok
+    own_model.refresh_from_db()
+    assert own_model.tested_at is None
+
+
+@pytest.mark.usefixtures("of_process")
+def test_SEC18_a_test_sends_an_own_key_only_to_the_address_for_which_it_is_stored(
+    environment, model, no_tests_running, own_model, settings
+):
+    """Neither to another address, nor for the workspace, nor for another person."""
+    settings.ALLOW_PRIVATE_HOSTS = settings.ALLOW_PRIVATE_HOSTS | {"localhost:" + model.host.partition(":")[2]}
+    elsewhere = model.api_base.replace("127.0.0.1", "localhost")
+    assert run_own_test(environment, no_tests_running, api_base=elsewhere).ok
+    wait_for(environment, start_and_run(environment, model, no_tests_running))
+    with pytest.raises(NotFound):
+        model_tests.get_llm_profile_test(environment.team.bob, new_id())
+    assert len(model.requests) == 2
+    assert [request.headers.get("Authorization", "") for request in model.requests].count("") == 2
+
+
+def start_and_run(environment: Any, model: ScriptedModel, client: Any) -> model_tests.ModelTest:
+    test = start(environment.team, model)
+    run_task(client)
+    return test
+
+
+def test_another_person_cannot_read_a_test_of_an_own_model(environment, own_model):
+    test = model_tests.start_llm_profile_test(environment.team.alice, provider="demo", default_model="demo")
+    assert model_tests.get_llm_profile_test(environment.team.alice, test.id).state == "waiting"
+    with pytest.raises(NotFound):
+        model_tests.get_llm_profile_test(environment.team.bob, test.id)

@@ -115,6 +115,13 @@ def test_RUN12_calls_with_one_index_are_distinguished_by_their_ids() -> None:
     assert [call.arguments for call in stream.assembly.build_calls()] == ['{"n": 1}', '{"n": 2}', '{"n": 3}']
 
 
+def test_a_delta_with_thinking_text_and_a_call_is_read_as_a_whole() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}}
+    chunks, stream = read(frames({"reasoning": "Hm.", "content": "I look.", "tool_calls": [call]}, finish="tool_calls"))
+    assert [(chunk.part, chunk.text) for chunk in chunks][:2] == [("thinking", "Hm."), ("text", "I look.")]
+    assert [found.name for found in stream.assembly.build_calls()] == ["x"]
+
+
 def test_RUN12_calls_without_an_index_or_with_the_arguments_as_an_object() -> None:
     _, stream = read(
         frames(
@@ -236,9 +243,9 @@ async def test_a_server_that_never_closes_the_stream_does_not_delay_the_answer(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openai, "SECONDS_AFTER_FINISH", 0.1)
-    scripted.script(mode="nodone", text="All said.")
+    scripted.script(mode="nodone", text="All done.")
     answer = await answer_of(build_adapter(scripted, Timeouts(1, 1, 5)))
-    assert (answer.text, answer.finish) == ("All said.", "stop")
+    assert (answer.text, answer.finish) == ("All done.", "stop")
     assert answer.usage.estimated
 
 
@@ -380,7 +387,7 @@ async def _listing_of(endpoint: Endpoint) -> LLMError:
 
 
 def test_a_conversation_that_is_too_long_is_recognised_in_a_frame_and_in_a_status_error() -> None:
-    said = {"code": 400, "message": "This model's maximum context length is 8192 tokens."}
-    refused = build_status_error(400, {}, json.dumps({"error": said}).encode(), KEY)
-    broken_off = build_frame_error(said, KEY)
-    assert [(error.code, error.retryable) for error in (refused, broken_off)] == [("context_too_long", False)] * 2
+    error = {"code": 400, "message": "This model's maximum context length is 8192 tokens."}
+    refused = build_status_error(400, {}, json.dumps({"error": error}).encode(), KEY)
+    broken_off = build_frame_error(error, KEY)
+    assert [(raised.code, raised.retryable) for raised in (refused, broken_off)] == [("context_too_long", False)] * 2

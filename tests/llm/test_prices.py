@@ -42,22 +42,24 @@ def test_a_self_hosted_server_has_no_price() -> None:
 
 
 def test_usage_is_priced_in_millionths_of_a_dollar_with_a_separate_price_for_cached_tokens() -> None:
-    said = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 400}}
-    usage = build_usage(at("openai"), ASK, said, Assembly())
+    reported = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 400}}
+    usage = build_usage(at("openai"), ASK, reported, Assembly())
     assert (usage.input_tokens, usage.output_tokens, usage.estimated) == (1000, 100, False)
     assert usage.cost_micro == round(600 * 2.5 + 400 * 1.25 + 100 * 10)
 
 
 def test_the_cost_that_openrouter_reports_is_used() -> None:
-    said = {"prompt_tokens": 10, "completion_tokens": 1, "cost": 0.0123}
-    assert build_usage(at("openrouter"), ASK, said, Assembly()).cost_micro == 12_300
+    reported = {"prompt_tokens": 10, "completion_tokens": 1, "cost": 0.0123}
+    assert build_usage(at("openrouter"), ASK, reported, Assembly()).cost_micro == 12_300
 
 
-@pytest.mark.parametrize("said", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many"}, {"prompt_tokens": -1}])
-def test_usage_is_estimated_if_the_report_of_the_server_is_invalid(said) -> None:
+@pytest.mark.parametrize(
+    "reported", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many"}, {"prompt_tokens": -1}]
+)
+def test_usage_is_estimated_if_the_report_of_the_server_is_invalid(reported) -> None:
     made = Assembly()
     made.add_text("Four words are here.")
-    usage = build_usage(at("openai_compatible", "https://models.example.com/v1"), ASK, said, made)
+    usage = build_usage(at("openai_compatible", "https://models.example.com/v1"), ASK, reported, made)
     assert usage.estimated
     assert usage.input_tokens > 0
     assert usage.output_tokens == 5

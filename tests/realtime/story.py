@@ -18,10 +18,16 @@ from agents.models import Draft
 from agents.services import agents, drafts, specs
 from agents.services.votes import cast_vote
 from agents.specs.content import SpecContent
+from approvals import services as approvals
+from approvals.models import Approval
+from approvals.services import ApprovalRequest
+from approvals.services.deciding import Verdict
 from chats import services as chats
 from chats.models import Chat, Message
+from common.clock import now
 from common.errors import AppError
 from common.secrets import Secret
+from events.payloads import Question, QuestionChoice
 from files import services as files
 from files.models import File
 from files.services import contents
@@ -30,7 +36,7 @@ from llm.protocol import Endpoint
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run
 from runs.runtime.conversation import make_storable
-from runs.runtime.rows import PartialMessage, ResolvedModel
+from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, comparisons, leases, runs
 from suggestions import services as suggestions
@@ -39,9 +45,12 @@ from tests.factories.files import FileFactory
 from tests.jobs import answer_job
 from tests.people import Team, make_agent, make_operator
 from tests.recorder import Recorder
+from usage.callers import ResolvedModel
 from workspaces import services as workspaces
 
 OWNER = "story:1"
+NOTES = '{"name": "notes.md", "text": "Hello"}'
+VERDICTS: list[Verdict] = ["approved", "approved_for_run", "refused"]
 MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 TEXTS = ("hello", "@robin look", "@finch and @robin", "界 🌍", "thank you")
 
@@ -124,21 +133,21 @@ class Story:
     def mark_read(self, chance: random.Random) -> None:
         chats.mark_read(self.team.alice, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
 
-    def rename_agent(self, chance: random.Random) -> None:
+    def update_agent_profile(self, chance: random.Random) -> None:
         agent = Actor.objects.get(pk=self.finch.pk)
         name = f"Finch {chance.randrange(100)}"
-        agents.rename_agent(self.team.alice, agent.id, name=name, revision=agent.revision)
+        agents.update_agent_profile(self.team.alice, agent.id, name=name, revision=agent.revision)
 
     def rename_person(self, chance: random.Random) -> None:
-        actors.change_profile(Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
+        actors.update_profile(Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
 
     # --- drafts ---------------------------------------------------------------------------------------------------
 
     def draft(self, chance: random.Random) -> tuple[Draft, dict[str, Any]]:
-        live = list(Draft.objects.filter(chat=self.chat, ended_at=None).order_by("pk"))
-        if not live:
+        current = list(Draft.objects.filter(chat=self.chat, ended_at=None).order_by("pk"))
+        if not current:
             raise AppError("There is no draft.")
-        draft = chance.choice(live)
+        draft = chance.choice(current)
         holder = draft.lock_holder or self.team.alice
         return draft, {
             "actor": holder, "chat_id": self.chat.id, "agent_id": draft.agent_id, "revision": draft.revision
@@ -199,7 +208,7 @@ class Story:
             self.agent(chance),
             self.chat.id,
             on_behalf_of=self.team.alice,
-            authors=[self.team.alice],
+            approved_by=self.team.alice,
             prompt=f"Be short, {chance.randrange(100)} times.",
             reason="asked to",
         )
@@ -232,9 +241,9 @@ class Story:
     def suggest_draft(self, chance: random.Random) -> None:
         suggestions.suggest_draft(note="please", **self.draft(chance)[1])
 
-    def suggest_text(self, chance: random.Random) -> None:
+    def suggest_spec(self, chance: random.Random) -> None:
         content = SpecContent(prompt=f"Be late, {chance.randrange(100)} times.")
-        suggestions.suggest_text(
+        suggestions.suggest_spec(
             self.person(chance), self.chat.id, self.agent(chance).id, id=uuid4(), content=content, base_version=1,
         )  # fmt: skip
 
@@ -296,10 +305,31 @@ class Story:
 
     def record_end(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
-        how = chance.choice(
-            [RunEnded("failed", "server", "It broke."), RunEnded("stopped"), RunEnded("waiting_approval")]
-        )
+        how = chance.choice([RunEnded("failed", "server", "It broke."), RunEnded("stopped")])
         recorder.record_end(how, PartialMessage(step.message_id, text=chance.choice(["", "half a sen"])))
+
+    def record_waiting(self, chance: random.Random) -> None:
+        """Let a run wait for people: with a call of a tool that writes, or with a question."""
+        recorder, _, step = self.recorder(chance)
+        question = Question(text="Which?", choices=[QuestionChoice(label="This")]) if chance.random() < 0.3 else None
+        answer = make_storable(_answer("", calls=(ToolCall("", "write_file", NOTES),)), step)
+        recorder.record_answer(ModelAnswered(step, answer))
+        request = ApprovalRequest(answer.calls[0], None if question else "others", question)
+        end = RunEnded("waiting_approval", requests=(request,))
+        recorder.record_end(end, PartialMessage(step.message_id))
+
+    def decide_approval(self, chance: random.Random) -> None:
+        approval = Approval.objects.filter(chat=self.chat, decision=None).order_by("pk").first()
+        if approval is None:
+            raise AppError("Nothing waits.")
+        decision: Verdict = "answered" if approval.question else chance.choice(VERDICTS)
+        approvals.decide_approval(
+            self.person(chance), approval.id, decision, answer="x" if decision == "answered" else ""
+        )
+
+    def expire_approvals(self, chance: random.Random) -> None:
+        Approval.objects.filter(chat=self.chat, decision=None).update(expires_at=now())
+        approvals.expire_approvals()
 
     def post_file(self, chance: random.Random) -> None:
         person = self.person(chance)
@@ -354,10 +384,11 @@ STEPS += cast(
     [Story.apply_draft, Story.start_comparison, Story.cast_vote_on_comparison, Story.hand_over_draft],
 )
 STEPS += cast(
-    "list[Step]", [Story.suggest_text, Story.merge_suggestions, Story.answer_waiting_job, Story.restore_version]
+    "list[Step]", [Story.suggest_spec, Story.merge_suggestions, Story.answer_waiting_job, Story.restore_version]
 )
 # The same for steps of runs that do not end with an answer.
 STEPS += cast("list[Step]", [Story.claim_run, Story.claim_run, Story.fail_run, Story.requeue_run])
+STEPS += cast("list[Step]", [Story.record_waiting, Story.record_waiting, Story.decide_approval, Story.decide_approval])
 
 
 def get_version(chat_id: UUID) -> int:

@@ -63,7 +63,7 @@ class Tab:
     async def receive_type(self, type_: str, timeout: float = 10.0) -> dict[str, Any]:
         return await self.receive_until(lambda frame: frame["type"] == type_, timeout)
 
-    async def follow(self, topic: str, since: int | None = None) -> dict[str, Any]:
+    async def subscribe(self, topic: str, since: int | None = None) -> dict[str, Any]:
         await self.send(type="subscribe", topic=topic, since=since)
         return await self.receive_until(
             lambda frame: frame["type"] in ("subscribed", "error") and frame["topic"] == topic

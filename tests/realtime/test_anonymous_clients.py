@@ -108,7 +108,7 @@ async def test_FAIR7_people_can_connect_during_handshakes_with_bad_cookies(team,
     await asyncio.gather(*(tab.connect() for tab in (*bad, *good)))
     assert [await tab.wait_for_close() for tab in bad] == [4003] * len(bad)
     for tab in good:
-        assert (await tab.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
+        assert (await tab.subscribe(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 
 
 async def test_FAIR7_too_many_anonymous_handshakes_from_an_address_are_refused_and_those_of_people_are_not(
@@ -119,7 +119,7 @@ async def test_FAIR7_too_many_anonymous_handshakes_from_an_address_are_refused_a
     strangers = [tabs.with_headers(headers("a" * 32)) for _ in range(5)]
     assert [await tab.connect() for tab in strangers] == [True] * 3 + [False] * 2
     alice = await tabs.open_tab(team.alice)
-    assert (await alice.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
+    assert (await alice.subscribe(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 
 
 def test_FAIR7_anonymous_requests_to_allauth_are_throttled_and_those_of_people_are_not(team, settings):

@@ -94,7 +94,7 @@ async def test_MSG10_a_new_subscriber_gets_the_streamed_text_so_far_and_the_foll
         streams.open(run_id=other.id, message_id=new_id(), attempt=1, **names).add_chunk("text", "a ghost")
     await streams.flush(list(streams._current.values()))
     alice = await tabs.open_tab(team.alice)
-    answer = await alice.follow(topic)
+    answer = await alice.subscribe(topic)
     assert [(partial["run_id"], partial["text"]) for partial in answer["partials"]] == [(str(run.id), "It is ")]
     stream.add_chunk("text", "noon 🌞")
     await stream.flush()

@@ -25,9 +25,9 @@ async def test_only_participants_without_the_chat_open_get_its_unread_count(team
     private = await run_in_db_thread(alone)
     lobby = f"workspace:{team.workspace.id}"
     bob, alice = await tabs.open_tab(team.bob), await tabs.open_tab(team.alice)
-    await bob.follow(lobby)
-    await alice.follow(lobby)
-    await alice.follow(f"chat:{team.chat.id}")
+    await bob.subscribe(lobby)
+    await alice.subscribe(lobby)
+    await alice.subscribe(f"chat:{team.chat.id}")
     await post(team, private)
     bell = await alice.receive_until(is_list_change)
     assert bell["chat_id"] == str(private.id)
@@ -54,9 +54,9 @@ async def test_concurrent_read_cursors_are_written_together_and_sent_to_other_ta
     topic = f"chat:{team.chat.id}"
     readers = [await tabs.open_tab(person) for person in (team.alice, team.bob)]
     phone = await tabs.open_tab(team.bob)
-    await phone.follow(f"actor:{team.bob.id}")
+    await phone.subscribe(f"actor:{team.bob.id}")
     for tab in readers:
-        await tab.follow(topic)
+        await tab.subscribe(topic)
     await post(team, team.chat, f"hello @{team.bob.handle}")
     head = await run_in_db_thread(get_version, team.chat.id)
     for tab in readers:
@@ -77,8 +77,8 @@ async def test_a_cursor_moves_only_in_a_subscribed_chat_and_at_most_to_its_end(t
     await charlie.send(type="mark_read", topic=topic, seq=3)
     await alice.send(type="mark_read", topic=topic, seq=3)
     bob = await tabs.open_tab(team.bob)
-    await bob.follow(f"actor:{team.bob.id}")
-    await bob.follow(topic)
+    await bob.subscribe(f"actor:{team.bob.id}")
+    await bob.subscribe(topic)
     await bob.send(type="mark_read", topic=topic, seq=2**62)
     head = await run_in_db_thread(get_version, team.chat.id)
     assert (await bob.receive_until(is_list_change))["last_read_seq"] == head

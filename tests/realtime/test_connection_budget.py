@@ -5,13 +5,13 @@ from django.conf import settings
 from django.db import connection
 
 from realtime import maintenance
-from runs.worker import isolation
-from runs.worker.engine import TOOL_THREADS
+from worker import isolation
+from worker.engine import TOOL_THREADS
 
 
 def most_of_a_process(main_work: int = settings.DATABASE_POOL) -> int:
     """Return the maximum number of connections of a process, which the pool limits."""
-    beside: int = settings.LIVE_THREADS
+    beside: int = settings.SOCKET_THREADS
     return main_work + beside
 
 
@@ -34,7 +34,7 @@ def test_RUN8_the_pool_limits_the_connections() -> None:
 
 def test_RUN8_no_thread_waits_for_ever_for_a_connection() -> None:
     """Threads of the web process: requests and sockets. Threads of a worker: runs, tools, heartbeat and sweeper."""
-    assert settings.WEB_THREADS + settings.LIVE_THREADS <= settings.MAX_CONNECTIONS
+    assert settings.WEB_THREADS + settings.SOCKET_THREADS <= settings.MAX_CONNECTIONS
     runs, heartbeat, sweeper = settings.DATABASE_POOL - 2, 1, 1
     assert runs + TOOL_THREADS + heartbeat + sweeper <= settings.MAX_CONNECTIONS
 

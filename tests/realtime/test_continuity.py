@@ -34,7 +34,7 @@ async def wait_for_text(tab, text):
 async def test_MSG2_a_client_that_reconnects_gets_exactly_the_missed_rows(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice = await tabs.open_tab(team.alice)
-    since = (await alice.follow(topic))["version"]
+    since = (await alice.subscribe(topic))["version"]
     for round_ in range(5):
         await alice.close()
         for text in numbers(4, round_ * 4):
@@ -42,7 +42,7 @@ async def test_MSG2_a_client_that_reconnects_gets_exactly_the_missed_rows(team, 
         store = alice.store
         alice = await tabs.open_tab(team.alice)
         alice.store = store
-        answer = await alice.follow(topic, since)
+        answer = await alice.subscribe(topic, since)
         assert answer["snapshot"] is False
         assert texts(alice) == numbers(4, round_ * 4)
         since = answer["version"]
@@ -53,10 +53,10 @@ async def test_MSG2_a_client_that_reconnects_gets_exactly_the_missed_rows(team, 
 async def test_MSG2_a_client_that_missed_too_much_gets_a_snapshot(team, tabs, monkeypatch):
     monkeypatch.setattr("realtime.catchup.MAX_MISSED", 3)
     alice = await tabs.open_tab(team.alice)
-    since = (await alice.follow(f"chat:{team.chat.id}"))["version"]
+    since = (await alice.subscribe(f"chat:{team.chat.id}"))["version"]
     for text in numbers(4):
         await run_in_db_thread(post, team.chat, team.bob, text)
-    answer = await alice.follow(f"chat:{team.chat.id}", since)
+    answer = await alice.subscribe(f"chat:{team.chat.id}", since)
     assert answer["snapshot"] is True
 
 
@@ -65,7 +65,7 @@ async def test_MSG3_a_lost_frame_is_read_once_for_all_sockets(team, tabs, monkey
     topic = f"chat:{team.chat.id}"
     tabs_here = [await tabs.open_tab(person) for person in (team.alice, team.bob, team.bob)]
     for tab in tabs_here:
-        await tab.follow(topic)
+        await tab.subscribe(topic)
     reads = []
 
     def counted(chat_id, since):
@@ -86,7 +86,7 @@ async def test_MSG3_a_lost_frame_is_read_once_for_all_sockets(team, tabs, monkey
 async def test_MSG3_a_gap_is_repaired_after_the_next_frame(team, tabs, monkeypatch):
     topic = f"chat:{team.chat.id}"
     alice = await tabs.open_tab(team.alice)
-    await alice.follow(topic)
+    await alice.subscribe(topic)
     hub = get_hub()
     distribute = hub._distribute
     lost: list[dict] = []
@@ -107,7 +107,7 @@ async def test_MSG3_a_gap_is_repaired_after_the_next_frame(team, tabs, monkeypat
 
 async def test_MSG3_frames_in_the_wrong_order_are_reordered_without_a_read(team, tabs, monkeypatch):
     alice = await tabs.open_tab(team.alice)
-    await alice.follow(f"chat:{team.chat.id}")
+    await alice.subscribe(f"chat:{team.chat.id}")
     monkeypatch.setattr("realtime.hub.catch_up", lambda *args: pytest.fail("nothing was missing"))
     hub = get_hub()
     distribute = hub._distribute
@@ -139,7 +139,7 @@ async def cut_lines(valkey) -> None:
 
 async def test_MSG3_no_frame_is_missing_after_the_connection_to_redis_breaks(team, tabs, valkey, quick):
     alice = await tabs.open_tab(team.alice)
-    await alice.follow(f"chat:{team.chat.id}")
+    await alice.subscribe(f"chat:{team.chat.id}")
     for round_ in range(3):
         await cut_lines(valkey)
         for text in numbers(5, round_ * 5):
@@ -151,7 +151,7 @@ async def test_MSG3_no_frame_is_missing_after_the_connection_to_redis_breaks(tea
 async def test_a_too_large_frame_is_read_from_the_database(team, tabs, monkeypatch):
     monkeypatch.setattr("events.publish.MAX_FRAME_BYTES", 1000)
     alice = await tabs.open_tab(team.alice)
-    await alice.follow(f"chat:{team.chat.id}")
+    await alice.subscribe(f"chat:{team.chat.id}")
     await run_in_db_thread(post, team.chat, team.bob, "x" * 5000)
     frame = await alice.receive_type("changes")
     assert frame["rows"][-1]["payload"]["text"] == "x" * 5000
@@ -166,7 +166,7 @@ async def test_P8_concurrent_subscriptions_share_one_read(team, tabs, monkeypatc
 
     monkeypatch.setattr("realtime.hub.catch_up", counted)
     many = [await tabs.open_tab(team.alice) for _ in range(10)]
-    answers = await asyncio.gather(*(tab.follow(topic) for tab in many))
+    answers = await asyncio.gather(*(tab.subscribe(topic) for tab in many))
     assert len(reads) == 1
     assert {answer["version"] for answer in answers} == {answers[0]["version"]}
     for number in range(5):
@@ -174,13 +174,13 @@ async def test_P8_concurrent_subscriptions_share_one_read(team, tabs, monkeypatc
         await run_in_db_thread(post, team.chat, team.bob, f"number {number}")
         await wait_for_text(many[0], f"number {number}")
         late = await tabs.open_tab(team.bob)
-        assert f"number {number}" in json.dumps(await late.follow(topic))
+        assert f"number {number}" in json.dumps(await late.subscribe(topic))
 
 
 async def test_MSG9_the_heartbeat_has_the_versions_of_subscribed_chats(team, tabs, quick):
     alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
-    await alice.follow(f"chat:{team.chat.id}")
-    await bob.follow(f"actor:{team.bob.id}")
+    await alice.subscribe(f"chat:{team.chat.id}")
+    await bob.subscribe(f"actor:{team.bob.id}")
     version = await run_in_db_thread(lambda: Chat.objects.get(pk=team.chat.id).version)
     assert (await alice.receive_type("heartbeat"))["versions"] == {f"chat:{team.chat.id}": version}
     assert (await bob.receive_type("heartbeat"))["versions"] == {}
@@ -188,7 +188,7 @@ async def test_MSG9_the_heartbeat_has_the_versions_of_subscribed_chats(team, tab
 
 async def test_RUN7_sockets_stay_open_while_the_database_does_not_answer(team, tabs, monkeypatch, quick, caplog):
     alice = await tabs.open_tab(team.alice)
-    await alice.follow(f"chat:{team.chat.id}")
+    await alice.subscribe(f"chat:{team.chat.id}")
 
     def fail(*args):
         raise ConnectionError("no database")

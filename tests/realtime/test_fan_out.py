@@ -18,7 +18,7 @@ from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
 from realtime.outbox import encode_frame
 from realtime.routing import application
-from realtime.topic_buffer import CROWD_FOLLOWERS, SubscriptionReply, TopicBuffer
+from realtime.topic_buffer import CROWD_SIZE, SubscriptionReply, TopicBuffer
 from realtime.topics import Topic
 from server.protocols import BoundedSocket
 from tests.realtime.story import get_version
@@ -86,7 +86,7 @@ async def test_a_frame_is_encoded_once_and_written_without_an_asgi_message_for_e
         assert sent == []
 
 
-class Reader:
+class Subscriber:
     """Records the frames that it gets, in order."""
 
     def __init__(self):
@@ -99,14 +99,14 @@ class Reader:
         self.given += texts
 
 
-def build_crowded_buffer(followers):
+def build_crowded_buffer(count):
     async def never(topic, since):
         raise AssertionError("nothing is missing")
 
     crowded = TopicBuffer(Topic("chat", new_id()), never)
-    readers = [Reader() for _ in range(followers)]
+    readers = [Subscriber() for _ in range(count)]
     for reader in readers:
-        crowded.follow(reader).release(SubscriptionReply("snapshot", 7, is_shareable=True))
+        crowded.subscribe(reader).release(SubscriptionReply("snapshot", 7, is_shareable=True))
     crowded.set_first_version(7)
     return crowded, readers
 
@@ -115,21 +115,19 @@ def build_delta(number):
     return {"kind": "delta", "text": f"delta {number}"}
 
 
-async def test_deltas_for_many_followers_are_gathered_and_stay_in_order():
-    crowded, crowd = build_crowded_buffer(CROWD_FOLLOWERS)
+async def test_deltas_for_many_sockets_are_gathered_and_stay_in_order():
+    crowded, crowd = build_crowded_buffer(CROWD_SIZE)
     for number in range(3):
         crowded.add(build_delta(number))
-    assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD_FOLLOWERS, (
-        "the first word does not wait"
-    )
+    assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD_SIZE, "the first word does not wait"
     crowded.add({"kind": "changes", "after": 7, "version": 8, "text": "the row"})
     everything = ["snapshot", "delta 0", "delta 1", "delta 2", "the row"]
-    assert [reader.given for reader in crowd] == [everything] * CROWD_FOLLOWERS
+    assert [reader.given for reader in crowd] == [everything] * CROWD_SIZE
     crowded.add(build_delta(3))
     crowded.add(build_delta(4))
     while len(crowd[0].given) < 7:
         await asyncio.sleep(0.01)
-    assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD_FOLLOWERS
+    assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD_SIZE
     while crowded._gather_timer is not None:
         await asyncio.sleep(0.01)
     crowded.add(build_delta(5))
@@ -137,7 +135,7 @@ async def test_deltas_for_many_followers_are_gathered_and_stay_in_order():
 
 
 async def test_gathered_deltas_are_one_write_for_each_socket_and_arrive_as_single_frames(team, monkeypatch):
-    monkeypatch.setattr(topic_buffer, "CROWD_FOLLOWERS", SOCKETS)
+    monkeypatch.setattr(topic_buffer, "CROWD_SIZE", SOCKETS)
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         written = count_calls(monkeypatch, BoundedSocket, "write_frame")
         await run_in_db_thread(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
@@ -160,11 +158,11 @@ async def test_gathered_deltas_wait_for_a_slow_connection_as_transient_frames(te
         assert [(await receive_type(reader, "number"))["number"] for _ in range(2)] == [0, 1]
 
 
-async def test_few_followers_get_every_delta_at_once():
-    crowded, crowd = build_crowded_buffer(CROWD_FOLLOWERS - 1)
+async def test_few_sockets_get_every_delta_at_once():
+    crowded, crowd = build_crowded_buffer(CROWD_SIZE - 1)
     for number in range(3):
         crowded.add(build_delta(number))
-    assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD_FOLLOWERS - 1)
+    assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD_SIZE - 1)
 
 
 async def test_a_heartbeat_is_encoded_once_for_all_sockets_with_the_same_chats(team, monkeypatch):
@@ -236,7 +234,7 @@ async def test_a_batch_is_sent_only_to_subscribers_of_its_topics(team, tabs):
         await tabs.open_tab(team.charlie),
     )
     for tab, person in ((alice, team.alice), (bob, team.bob), (charlie, team.charlie)):
-        await tab.follow(f"actor:{person.id}")
+        await tab.subscribe(f"actor:{person.id}")
     frames = [ListChanged(topic=f"actor:{person.id}", list="me") for person in (team.alice, team.bob)]
     await run_in_db_thread(publish_transient, frames)
     for tab, person in ((alice, team.alice), (bob, team.bob)):

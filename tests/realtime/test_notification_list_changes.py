@@ -21,8 +21,8 @@ async def post(team, text):
 async def test_a_mention_and_reading_it_are_sent_to_all_tabs_of_the_person(team, tabs):
     first, second, alice = [await tabs.open_tab(person) for person in (team.bob, team.bob, team.alice)]
     for tab in (first, second):
-        await tab.follow(f"actor:{team.bob.id}")
-    await alice.follow(f"actor:{team.alice.id}")
+        await tab.subscribe(f"actor:{team.bob.id}")
+    await alice.subscribe(f"actor:{team.alice.id}")
     await post(team, "hello")
     await post(team, "@bob")
     for tab in (first, second):
@@ -43,7 +43,7 @@ async def test_a_rolled_back_mention_sends_no_frame(team, tabs):
             raise RuntimeError
 
     bob = await tabs.open_tab(team.bob)
-    await bob.follow(f"actor:{team.bob.id}")
+    await bob.subscribe(f"actor:{team.bob.id}")
     with pytest.raises(RuntimeError):
         await run_in_db_thread(roll_back)
     assert await bob.is_silent()

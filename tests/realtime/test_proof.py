@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.models import Actor
-from actors.services import change_profile
+from actors.services import update_profile
 from agents.models import Draft
 from chats import services as chats
 from chats.models import Chat
@@ -80,7 +80,7 @@ def test_MSG5_a_person_who_joins_by_a_link_is_published_with_their_present_name(
     """The person changes their name during the request, which has the old one."""
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     with transaction.atomic():
-        change_profile(Actor.objects.get(pk=team.charlie.pk), name="Carolus")
+        update_profile(Actor.objects.get(pk=team.charlie.pk), name="Carolus")
     with check_frames(team.chat), transaction.atomic():
         chats.accept_link(team.charlie, url.rsplit("/", 1)[1])
 
@@ -88,7 +88,7 @@ def test_MSG5_a_person_who_joins_by_a_link_is_published_with_their_present_name(
 # --- with what a network does -----------------------------------------------------------------------------------
 
 
-class Reader:
+class Subscriber:
     """A client that gets the frames that a buffer sends to a socket."""
 
     def __init__(self) -> None:
@@ -118,8 +118,8 @@ class UnreliableConnection:
     async def _read(self, topic: Topic, since: int | None) -> Subscribed:
         return await run_in_db_thread(catch_up, topic.id, since)
 
-    async def join(self, reader: Reader, since: int | None = None) -> None:
-        subscription = self.buffer.follow(reader)
+    async def join(self, reader: Subscriber, since: int | None = None) -> None:
+        subscription = self.buffer.subscribe(reader)
         answer = await self.buffer.get_reply(subscription, since)
         subscription.release(answer)
         self.buffer.set_first_version(answer.version)
@@ -153,17 +153,17 @@ proof = settings(max_examples=examples(25), deadline=None, suppress_health_check
 async def run_script(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict], dict]:
     """One reader stays subscribed, and one unsubscribes and subscribes again with its version (MSG2)."""
     with Recording(f"chat:{story.chat.id}") as recording:
-        line, steady, restless = UnreliableConnection(story.chat.id, recording), Reader(), Reader()
+        line, steady, restless = UnreliableConnection(story.chat.id, recording), Subscriber(), Subscriber()
         await line.join(steady)
         await line.join(restless)
         for seed, fault in script:
             await run_in_db_thread(story.do_step, seed)
             await line.deliver(fault)
             if fault == "returns":
-                line.buffer.leave(restless)
+                line.buffer.unsubscribe(restless)
             elif fault == "heartbeat":
                 await line.heartbeat()
-        line.buffer.leave(restless)
+        line.buffer.unsubscribe(restless)
         await line.join(restless, since=restless.store.version)
         await line.heartbeat()
     for reader in (steady, restless):
@@ -225,7 +225,7 @@ def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatc
 
 
 NOT_A_SERVICE = {
-    "agents.services.agents.open_first_chat",  # in a chat that nobody follows yet
+    "agents.services.agents.open_first_chat",  # in a chat without a subscription yet
 }
 
 

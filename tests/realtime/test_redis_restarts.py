@@ -37,7 +37,7 @@ async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick
     monkeypatch.setattr(hub, "JOIN_TIMEOUT", 0.2)
     topic = f"chat:{team.chat.id}"
     alice = await tabs.open_tab(team.alice)
-    await alice.follow(topic)
+    await alice.subscribe(topic)
     await run_in_db_thread(post, team.chat, team.bob, "number 0")
     await wait_for_text(alice, "number 0")
 
@@ -49,7 +49,7 @@ async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick
         assert time.monotonic() - began < 5
     await wait_for_text(alice, "number 3")
     bob = await tabs.open_tab(team.bob)
-    assert "number 3" in str(await bob.follow(topic))
+    assert "number 3" in str(await bob.subscribe(topic))
 
     own_valkey.start()
     for text in numbers(3, 4):

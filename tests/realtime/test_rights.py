@@ -15,7 +15,7 @@ from common.errors import NotFound
 from realtime import maintenance
 from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
-from realtime.rights import Ticket, filter_allowed, filter_signed_in
+from realtime.rights import SignIn, filter_allowed, filter_signed_in
 from realtime.topics import Topic
 from tests.realtime.test_socket import post, texts
 from workspaces import services as workspaces
@@ -35,8 +35,8 @@ async def test_SEC5_a_removed_participant_gets_no_more_frames_of_the_chat(team, 
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
     for tab in (alice, bob):
-        await tab.follow(topic)
-    await bob.follow(f"actor:{team.bob.id}")
+        await tab.subscribe(topic)
+    await bob.subscribe(f"actor:{team.bob.id}")
     await run_in_db_thread(chats.remove_participant, team.alice, team.chat.id, team.bob.id)
     access = await bob.receive_type("access")
     assert (access["topic"], access["allowed"]) == (topic, False)
@@ -44,14 +44,14 @@ async def test_SEC5_a_removed_participant_gets_no_more_frames_of_the_chat(team, 
     await alice.receive_until(lambda frame: "among ourselves" in json.dumps(frame))
     assert await bob.is_silent()
     assert "among ourselves" not in texts(bob)
-    assert (await bob.follow(topic))["code"] == "not_found"
+    assert (await bob.subscribe(topic))["code"] == "not_found"
 
 
 async def test_SEC5_a_person_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     bob = await tabs.open_tab(team.bob)
     topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
     for topic in topics | {f"actor:{team.bob.id}"}:
-        await bob.follow(topic)
+        await bob.subscribe(topic)
     await run_in_db_thread(workspaces.remove_member, team.alice, team.workspace.id, team.bob.id)
     lost = {(await bob.receive_type("access"))["topic"] for _ in topics}
     assert lost == topics
@@ -61,7 +61,7 @@ async def test_SEC5_a_person_who_leaves_the_workspace_loses_all_its_topics(team,
 async def test_SEC5_a_right_withdrawn_without_a_notification_ends_within_five_seconds(team, tabs, quick):
     """The periodic check finds it without a notification."""
     bob = await tabs.open_tab(team.bob)
-    await bob.follow(f"chat:{team.chat.id}")
+    await bob.subscribe(f"chat:{team.chat.id}")
     await run_in_db_thread(lambda: team.chat.participants.filter(actor=team.bob).delete())
     assert (await bob.receive_type("access"))["allowed"] is False
 
@@ -69,11 +69,11 @@ async def test_SEC5_a_right_withdrawn_without_a_notification_ends_within_five_se
 @pytest.mark.parametrize("way", ["signs out", "is deactivated", "has a new password"])
 async def test_SEC5_a_socket_is_closed_when_its_sign_in_ends(team, tabs, quick, way):
     bob, alice = await tabs.open_tab(team.bob), await tabs.open_tab(team.alice)
-    await bob.follow(f"chat:{team.chat.id}")
+    await bob.subscribe(f"chat:{team.chat.id}")
 
     def happen():
         if way == "signs out":
-            keys = [socket.ticket.session_key for socket in get_hub_sockets if socket.actor == team.bob]
+            keys = [socket.sign_in.session_key for socket in get_hub_sockets if socket.actor == team.bob]
             Session.objects.filter(session_key__in=keys).delete()
         elif way == "is deactivated":
             Actor.objects.filter(pk=team.bob.pk).update(is_active=False)
@@ -85,7 +85,7 @@ async def test_SEC5_a_socket_is_closed_when_its_sign_in_ends(team, tabs, quick, 
     await run_in_db_thread(happen)
     assert await bob.wait_for_close() == 4003
     assert [socket.actor for socket in get_hub().sockets] == [team.alice]
-    assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+    assert (await alice.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 async def test_SEC5_sockets_are_closed_at_once_when_the_person_signs_out(team, tabs, monkeypatch):
@@ -100,7 +100,7 @@ async def test_SEC5_sockets_are_closed_at_once_when_the_person_signs_out(team, t
     bob, elsewhere = await tabs.open_tab(team.bob, key=await run_in_db_thread(sign_in)), await tabs.open_tab(team.bob)
     await run_in_db_thread(lambda: page.delete("/_allauth/browser/v1/auth/session"))
     assert await bob.wait_for_close() == 4003
-    assert (await elsewhere.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+    assert (await elsewhere.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 def test_EDIT6_the_check_of_all_sockets_agrees_with_the_permission_functions(team):
@@ -151,6 +151,6 @@ def test_checking_rights_takes_the_same_queries_for_two_and_twenty_sockets(team,
         asked = pairs(count)
         with django_assert_num_queries(3):
             assert filter_allowed(asked) == asked
-        tickets = {Ticket(f"key {number}", team.alice.id, "stamp") for number in range(count)}
+        sign_ins = {SignIn(f"key {number}", team.alice.id, "stamp") for number in range(count)}
         with django_assert_num_queries(2):
-            assert filter_signed_in(tickets) == set()
+            assert filter_signed_in(sign_ins) == set()

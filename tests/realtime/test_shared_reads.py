@@ -29,7 +29,7 @@ class Chat:
         return Subscribed(topic=str(topic), version=self.version, snapshot=not known, rows=[])
 
 
-class Reader:
+class Subscriber:
     def send(self, text, *, transient):
         pass
 
@@ -39,8 +39,8 @@ class Reader:
 
 async def come(buffer, since):
     """Subscribe. Return the version of the read, and whether the answer is a snapshot."""
-    reader = Reader()
-    answer = await buffer.get_reply(buffer.follow(reader), since)
+    reader = Subscriber()
+    answer = await buffer.get_reply(buffer.subscribe(reader), since)
     return json.loads(answer.text)
 
 
@@ -70,10 +70,10 @@ async def test_subscribing_repeatedly_does_not_start_concurrent_reads():
     buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
     tasks = []
     for since in range(50):
-        reader = Reader()
-        tasks.append(asyncio.create_task(buffer.get_reply(buffer.follow(reader), since)))
+        reader = Subscriber()
+        tasks.append(asyncio.create_task(buffer.get_reply(buffer.subscribe(reader), since)))
         await asyncio.sleep(0)
-        buffer.leave(reader)
+        buffer.unsubscribe(reader)
     await asyncio.gather(*tasks)
     assert chat.most_at_once == 1
     assert len(chat.reads) <= 12
@@ -108,14 +108,14 @@ async def test_all_sockets_of_a_person_share_a_token_bucket(team, tabs, monkeypa
     bob = await tabs.open_tab(team.bob)
     topic = f"chat:{team.chat.pk}"
 
-    async def follow(tab, since):
+    async def subscribe(tab, since):
         await tab.send(type="subscribe", topic=topic, since=since)
         return await tab.receive_until(lambda frame: frame["type"] in ("subscribed", "error"))
 
-    answers = [await follow(tab, since) for since in range(3) for tab in alices]
+    answers = [await subscribe(tab, since) for since in range(3) for tab in alices]
     assert [answer["type"] for answer in answers] == ["subscribed"] * 6 + ["error"] * 3
     assert {answer["code"] for answer in answers[6:]} == {"limit_reached"}
-    assert (await bob.follow(topic))["type"] == "subscribed"
+    assert (await bob.subscribe(topic))["type"] == "subscribed"
     await alices[0].close()
     again = await tabs.open_tab(team.alice)
-    assert (await follow(again, None))["type"] == "error"  # a new socket is no new allowance
+    assert (await subscribe(again, None))["type"] == "error"  # a new socket is no new allowance

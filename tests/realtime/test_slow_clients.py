@@ -17,7 +17,7 @@ from websockets.typing import Origin
 from events.frames import Changes
 from events.publish import publish_now
 from events.rows import ChatRow
-from realtime import admission, handshake, hub
+from realtime import handshake, hub, subscribing
 from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
 from realtime.routing import application
@@ -122,7 +122,7 @@ async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, 
 
         monkeypatch.setattr(module, name, record_statements)
 
-    counted(admission, "filter_allowed")
+    counted(subscribing, "filter_allowed")
     counted(handshake, "_find_by_session")
     counted(hub, "catch_up")
     topics = [f"workspace:{team.workspace.id}", "actor:{}", f"chat:{team.chat.id}"]

@@ -38,8 +38,8 @@ def texts(tab):
 async def test_a_message_reaches_the_others_in_order(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
-    answer = await alice.follow(topic)
-    await bob.follow(topic)
+    answer = await alice.subscribe(topic)
+    await bob.subscribe(topic)
     assert answer["snapshot"] is True
     assert {row["kind"] for row in answer["rows"]} == {"chat", "participant", "message"}
     for number in range(5):
@@ -51,8 +51,8 @@ async def test_a_message_reaches_the_others_in_order(team, tabs):
 
 async def test_a_read_cursor_is_sent_only_to_its_person(team, tabs):
     alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
-    await alice.follow(f"actor:{team.alice.id}")
-    await bob.follow(f"workspace:{team.workspace.id}")
+    await alice.subscribe(f"actor:{team.alice.id}")
+    await bob.subscribe(f"workspace:{team.workspace.id}")
     await run_in_db_thread(chats.mark_read, team.alice, team.chat.id, seq=2)
     assert (await alice.receive_type("chat_activity"))["last_read_seq"] == 2
     assert await bob.is_silent()
@@ -61,7 +61,7 @@ async def test_a_read_cursor_is_sent_only_to_its_person(team, tabs):
 async def test_SEC4_an_outsider_gets_no_frames_of_a_chat_and_no_information_about_it(team, tabs):
     charlie = await tabs.open_tab(team.charlie)
     answers = [
-        await charlie.follow(topic)
+        await charlie.subscribe(topic)
         for topic in (
             f"chat:{team.chat.id}", f"workspace:{team.workspace.id}", f"actor:{team.alice.id}",
             f"chat:{uuid4()}", f"workspace:{uuid4()}", f"actor:{uuid4()}", "chat:x", "", "elsewhere:1",
@@ -102,7 +102,7 @@ async def test_SEC6_a_session_token_in_a_header_requires_no_origin(team, tabs):
     key = await run_in_db_thread(create_session_key, team.alice)
     tab = tabs.with_headers([(b"host", b"localhost:8000"), (b"x-session-token", key.encode())])
     assert await tab.connect()
-    assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+    assert (await tab.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 async def test_a_socket_without_a_valid_session_is_closed(team, tabs):
@@ -132,7 +132,7 @@ async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
         assert (frame["type"], frame["code"]) == ("error", "invalid")
     await tab.socket.send_to(bytes_data=b"\x00\xff")
     assert (await tab.receive())["code"] == "invalid"
-    assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+    assert (await tab.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs):
@@ -158,14 +158,14 @@ async def test_the_sockets_of_a_person_and_the_topics_of_a_socket_are_limited(te
     tab, _ = await tabs.open_tab(team.alice), await tabs.open_tab(team.alice)
     assert await (await tabs.open_tab(team.alice)).wait_for_close() == 4029
     await tabs.open_tab(team.bob)
-    await tab.follow(f"chat:{team.chat.id}")
-    assert (await tab.follow(f"actor:{team.alice.id}"))["code"] == "limit_reached"
-    assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+    await tab.subscribe(f"chat:{team.chat.id}")
+    assert (await tab.subscribe(f"actor:{team.alice.id}"))["code"] == "limit_reached"
+    assert (await tab.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 async def test_no_frames_are_sent_after_unsubscribing(team, tabs):
     tab = await tabs.open_tab(team.alice)
-    await tab.follow(f"chat:{team.chat.id}")
+    await tab.subscribe(f"chat:{team.chat.id}")
     await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
     await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
     await run_in_db_thread(post, team.chat, team.bob, "nobody here")
@@ -175,8 +175,8 @@ async def test_no_frames_are_sent_after_unsubscribing(team, tabs):
 async def test_typing_is_sent_to_others_at_most_every_two_seconds(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
-    await alice.follow(topic)
-    await bob.follow(topic)
+    await alice.subscribe(topic)
+    await bob.subscribe(topic)
     for _ in range(3):
         await alice.send(type="typing", topic=topic)
     assert (await bob.receive_type("typing"))["actor_id"] == str(team.alice.id)
@@ -185,7 +185,7 @@ async def test_typing_is_sent_to_others_at_most_every_two_seconds(team, tabs):
 
 async def test_EDIT6_typing_requires_a_subscription_to_the_chat(team, tabs):
     alice, charlie = await tabs.open_tab(team.alice), await tabs.open_tab(team.charlie)
-    await alice.follow(f"chat:{team.chat.id}")
+    await alice.subscribe(f"chat:{team.chat.id}")
     await charlie.send(type="typing", topic=f"chat:{team.chat.id}")
     assert await alice.is_silent()
 
@@ -206,7 +206,7 @@ async def test_EDIT6_a_socket_cannot_write_a_draft_or_move_a_caret(team, tabs, f
         drafts.claim_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
     )
     reader, tab = await tabs.open_tab(team.bob), await tabs.open_tab(team[forger])
-    await reader.follow(f"chat:{team.chat.id}")
+    await reader.subscribe(f"chat:{team.chat.id}")
     for caret in CARETS:
         frame = draft_with_caret(team, draft, caret)
         for forged in (frame, {**frame, "topic": f"chat:{new_id()}"}, {**frame, "agent_id": str(new_id())}):
@@ -222,7 +222,7 @@ async def test_MSG7_a_published_caret_is_within_its_text(team, tabs, caret, hear
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = await run_in_db_thread(drafts.claim_draft, **where, content=None)
     reader = await tabs.open_tab(team.bob)
-    await reader.follow(f"chat:{team.chat.id}")
+    await reader.subscribe(f"chat:{team.chat.id}")
     said = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
     await run_in_db_thread(drafts.write_draft, **where, content=said, revision=draft.revision, caret=caret)
     assert (await reader.receive_type("draft"))["caret"] == heard
@@ -247,7 +247,7 @@ async def test_MSG5_frames_that_arrive_during_the_read_follow_the_snapshot(team,
     """A message between the subscription and the read is sent after the answer, with and without other subscribers."""
     monkeypatch.setattr(topic_buffer, "SHARED_READ_SECONDS", 0.0)
     if others:
-        await (await tabs.open_tab(team.bob)).follow(f"chat:{team.chat.id}")
+        await (await tabs.open_tab(team.bob)).subscribe(f"chat:{team.chat.id}")
 
     def slow(chat_id, since):
         answer = catch_up(chat_id, since)
@@ -257,7 +257,7 @@ async def test_MSG5_frames_that_arrive_during_the_read_follow_the_snapshot(team,
 
     monkeypatch.setattr(hub, "catch_up", slow)
     tab = await tabs.open_tab(team.alice)
-    answer = await tab.follow(f"chat:{team.chat.id}")
+    answer = await tab.subscribe(f"chat:{team.chat.id}")
     assert "in between" not in json.dumps(tab.received)
     frame = await tab.receive_type("changes")
     assert "in between" in json.dumps(frame)
@@ -267,8 +267,8 @@ async def test_MSG5_frames_that_arrive_during_the_read_follow_the_snapshot(team,
 async def test_a_broken_socket_does_not_affect_others(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
-    await alice.follow(topic)
-    await bob.follow(topic)
+    await alice.subscribe(topic)
+    await bob.subscribe(topic)
     broken = next(socket for socket in get_hub().sockets if socket.actor == team.alice)
 
     async def fail(text):

@@ -26,8 +26,8 @@ async def test_SEC6_a_token_opens_a_socket_from_any_origin(team, tabs, made):
     for origin in ([], [(b"origin", b"https://elsewhere.example")]):
         tab = by_token(tabs, text, *origin)
         assert await tab.connect()
-        assert (await tab.follow(f"chat:{team.chat.id}"))["snapshot"] is True
-        assert (await tab.follow(f"workspace:{team.elsewhere.id}"))["code"] == "not_found"
+        assert (await tab.subscribe(f"chat:{team.chat.id}"))["snapshot"] is True
+        assert (await tab.subscribe(f"workspace:{team.elsewhere.id}"))["code"] == "not_found"
 
 
 async def test_EDIT6_a_read_only_token_cannot_change_anything_by_a_socket(team, tabs, made, monkeypatch):
@@ -36,8 +36,8 @@ async def test_EDIT6_a_read_only_token_cannot_change_anything_by_a_socket(team, 
     await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, scope="read")
     tab, bob, topic = by_token(tabs, text), await tabs.open_tab(team.bob), f"chat:{team.chat.id}"
     assert await tab.connect()
-    assert (await tab.follow(topic))["snapshot"] is True
-    await bob.follow(topic)
+    assert (await tab.subscribe(topic))["snapshot"] is True
+    await bob.subscribe(topic)
     for frame in ({"type": "mark_read", "topic": topic, "seq": 1}, {"type": "typing", "topic": topic}):
         await tab.send(**frame)
         assert (await tab.receive_type("error"))["code"] == "forbidden"
@@ -56,8 +56,8 @@ async def test_SEC5_sockets_of_a_token_are_closed_at_once_when_it_ends(team, tab
     token, text = made
     tab, session = by_token(tabs, text), await tabs.open_tab(team.alice)
     assert await tab.connect()
-    await tab.follow(f"actor:{team.alice.id}")
-    await session.follow(f"actor:{team.alice.id}")
+    await tab.subscribe(f"actor:{team.alice.id}")
+    await session.subscribe(f"actor:{team.alice.id}")
     if end == "revoked":
         await run_in_db_thread(actors.revoke_token, team.alice, token.id)
         assert await session.is_silent()
@@ -82,10 +82,10 @@ async def test_SEC5_a_new_password_or_signing_out_everywhere_closes_only_sockets
     _, text = made
     program = by_token(tabs, text)
     assert await program.connect()
-    await program.follow(f"actor:{team.alice.id}")
+    await program.subscribe(f"actor:{team.alice.id}")
     for deed, args in ((actors.end_sessions, ()), (actors.set_password, ("another long password",))):
         tab = await tabs.open_tab(team.alice)
-        await tab.follow(f"actor:{team.alice.id}")
+        await tab.subscribe(f"actor:{team.alice.id}")
         await run_in_db_thread(_in_transaction, deed, team.alice, *args)
         assert await tab.wait_for_close() == 4003
     assert await program.is_silent()

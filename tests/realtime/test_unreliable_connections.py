@@ -33,7 +33,7 @@ def said_in(frame):
 
 
 class Client:
-    """Follows a chat until it has every message, and connects again with its version whenever the connection breaks."""
+    """Subscribes to a chat until it has every message, and connects again with its version whenever the connection breaks."""
 
     def __init__(self, topic, key):
         self._topic = topic
@@ -102,7 +102,7 @@ async def test_MSG3_a_burst_of_two_thousand_messages_arrives_within_one_heartbea
     monkeypatch.setattr(hub, "catch_up", counted)
     topic = f"chat:{team.chat.id}"
     alice = await tabs.open_tab(team.alice)
-    await alice.follow(topic)
+    await alice.subscribe(topic)
     reads.clear()
 
     def burst(part):

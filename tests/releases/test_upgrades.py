@@ -58,8 +58,12 @@ def test_the_database_of_a_release_can_be_upgraded(empty_database, release):
     client.force_login(alice)
     # A later release may have operations on kinds of rows that this release did not have.
     for operation in OPERATIONS.values():
+        # The database of the release does not have the content of files.
         is_read = (
-            operation.method == "GET" and operation.answers["alice"] == 2 and operation.prepare is Operation.prepare
+            operation.method == "GET"
+            and not operation.path.endswith(("/content", "/thumbnail"))
+            and operation.answers["alice"] == 2
+            and operation.prepare is Operation.prepare
         )
         if is_read and set(re.findall(r"{(\w+)}", operation.path)) <= things.keys():
             path = operation.path.format_map(things)

@@ -7,13 +7,16 @@ from typing import Any
 from django.db import transaction
 
 from actors.models import Actor
+from approvals import services as approvals
+from approvals.models import Approval
+from approvals.services.deciding import Verdict
 from chats import services as chats
-from chats.models import Chat, Message
+from chats.models import Chat, ChatActor, Message
 from notifications.models import Notification
 from runs.models import ACTIVE, Run
-from runs.worker.engine import Engine
 from tests.people import Team, make_agent
 from tests.scripted_model import ScriptedModel
+from worker.engine import Engine
 from workspaces import services as workspaces
 
 
@@ -50,6 +53,10 @@ class RunEnvironment:
             chats.add_participant(self.team.alice, self.team.chat.id, agent.id)
         return agent
 
+    def delete_bob_from_chat(self) -> None:
+        """Make the chat one of Alice alone with the agents, so that no tool that writes needs her approval."""
+        ChatActor.objects.filter(chat=self.team.chat, actor=self.team.bob).delete()
+
     def open_chat(self, title: str) -> Chat:
         """Create another chat of Alice with the agent."""
         members = [self.team.robin.id]
@@ -62,6 +69,20 @@ class RunEnvironment:
         """Wait until no run of the chat is queued or running, and return its runs."""
         self.wait(lambda: not Run.objects.filter(state__in=ACTIVE).exists(), seconds)
         return self.runs()
+
+    def wait_until_waiting(self, seconds: float = 10) -> list[Approval]:
+        """Wait until a run waits for people and none is executed, and return what is undecided, in the order of the calls."""
+        busy = Run.objects.filter(state__in=["queued", "running"])
+        waiting = Run.objects.filter(state="waiting_approval")
+        self.wait(lambda: waiting.exists() and not busy.exists(), seconds)
+        return list(Approval.objects.filter(decision=None).order_by("pk"))
+
+    def decide(
+        self, approval: Approval, decision: Verdict = "approved", *, by: Actor | None = None, **more: Any
+    ) -> None:
+        """Decide as a person, and submit the run to the engine, if there is one, as Celery would."""
+        approvals.decide_approval(by or self.team.alice, approval.pk, decision, **more)
+        self.submit_queued_runs(approval.chat)
 
     def wait(self, condition: Callable[[], Any], seconds: float = 10) -> Any:
         """Wait until the function returns a true value, and return that."""

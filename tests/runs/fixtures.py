@@ -6,7 +6,6 @@ import pytest
 from cryptography.fernet import Fernet
 
 from llm.retry import _breakers
-from runs.worker.engine import Engine
 from tests import invariants
 from tests.chaos import REAL
 from tests.order_server import OrderServer
@@ -14,6 +13,7 @@ from tests.people import Team
 from tests.runs.environment import RunEnvironment
 from tests.scripted_model import ScriptedModel
 from tests.workers import Worker, wait_for_a_worker
+from worker.engine import Engine
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
+from approvals.selectors import Consent, DecidedCall
 from llm.context_window import DEFAULT_BUDGET
 from llm.messages import Chunk, Request, ToolCall
 from runs.runtime.context import ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
@@ -31,11 +32,6 @@ AGENT = Participant(UUID(int=1), "Scribe", "scribe", is_agent=True)
 ALICE = Participant(UUID(int=2), "Alice", "alice", is_agent=False)
 CHAT = ChatContext("ChatContext", "Acme", [AGENT, ALICE], {AGENT.id: AGENT, ALICE.id: ALICE})
 RUN = UUID(int=3)
-
-
-async def find_no_authors() -> list[Actor]:
-    """Return no authors."""
-    return []
 
 
 class Crash(BaseException):
@@ -76,6 +72,9 @@ class LoopHarness:
     crashes: int = 0
     ends: list[RunEnded] = field(default_factory=list)
     retries: list[str] = field(default_factory=list)
+    asks_for: frozenset[str] = frozenset()
+    decided: dict[str, DecidedCall] = field(default_factory=dict)
+    requested: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "begin"}))
@@ -117,6 +116,15 @@ class LoopHarness:
         self.moment()
         return text
 
+    async def find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:
+        return Consent("policy" if configured.tool.name in self.asks_for else None)
+
+    def decide(self, choose: Callable[[str], bool]) -> None:
+        """Decide about the calls that the run waits for, and drop its end: the next process continues it."""
+        for request in self.ends.pop().requests:
+            refused = None if choose(request.call.id) else ("rejected", "no")
+            self.decided[request.call.id] = DecidedCall(request.call.arguments, None, refused)  # type: ignore[arg-type]
+
     def find_known_results(self, open_calls: list[ToolCall]) -> dict[str, ToolResult]:
         """Return the known results as `history.find_known_results` does."""
         known: dict[str, ToolResult] = {}
@@ -125,14 +133,21 @@ class LoopHarness:
                 known[call.id] = ToolResult(call, "ok", self.results[call.id])
             elif call.id in self.started and self.started[call.id] != "look_up":
                 known[call.id] = ToolResult(call, "interrupted", "It is not known what came of it.")
+            elif call.id in self.decided and (refused := self.decided[call.id].result) and call.id not in self.started:
+                known[call.id] = ToolResult(call, *refused)
         return known
 
     async def process(self, llm: ScriptedLLM, *, max_steps: int) -> None:
         """Simulate one process: rebuild the conversation, run the loop, store its steps. Raises `Crash` if it dies."""
         made = build_transcript(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, chat=CHAT)
-        context = ToolContext(Actor(name="Scribe"), None, None, RUN, "", find_authors=find_no_authors)
+        context = ToolContext(Actor(name="Scribe"), None, None, RUN, "")
         box = Toolbox(
-            self.build_tools(), context, self.in_transaction, known_results=self.find_known_results(made.open_calls)
+            self.build_tools(),
+            context,
+            self.in_transaction,
+            self.find_consent,
+            known_results=self.find_known_results(made.open_calls),
+            decided_calls=self.decided,
         )
         at = StepId(self.steps_done + 1, self.message_id)
         conversation = Conversation(made.turns, at, made.open_calls, made.later_turns, budget=self.budget)
@@ -169,6 +184,7 @@ class LoopHarness:
                 self.retries.append(error.code)
             case RunEnded():
                 self.ends.append(step)
+                self.requested += [request.call.id for request in step.requests]
         news = []
         if isinstance(step, ToolsFinished) and self.stores in self.news_at:
             line = LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{self.news} {self.stores}"})

@@ -21,7 +21,7 @@ class ScriptedLLM:
         self.requests.append(request)
         if left := list_open_calls(request.turns):
             raise AskedTooEarly(f"The calls {left} have no answer.")
-        answer = next(self._script, said("done"))
+        answer = next(self._script, build_answer("done"))
         if isinstance(answer, LLMError):
             for word in answer.partial_text.split():
                 yield Chunk("text", f"{word} ")
@@ -33,12 +33,12 @@ class ScriptedLLM:
         yield answer
 
 
-def said(text: str) -> Answer:
+def build_answer(text: str) -> Answer:
     """Return an answer without calls."""
     return Answer(text, "", (), Usage(10, len(text)), "stop", "scripted")
 
 
-def called(*calls: tuple[str, str], finish: str = "tool_calls", text: str = "") -> Answer:
+def build_calls(*calls: tuple[str, str], finish: str = "tool_calls", text: str = "") -> Answer:
     """Return an answer with calls: (name, arguments)."""
     made = tuple(ToolCall("", name, arguments, index=n) for n, (name, arguments) in enumerate(calls))
     return Answer(text, "", made, Usage(10, 5), finish, "scripted")

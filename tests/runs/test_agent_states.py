@@ -8,8 +8,8 @@ import pytest
 from common.db_executor import DatabaseExecutor
 from runs.models import Run
 from runs.services import claims
-from runs.worker.agent_states import AgentStateReporter
 from tests.realtime.recording import Recording
+from worker.agent_states import AgentStateReporter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

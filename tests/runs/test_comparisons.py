@@ -46,8 +46,8 @@ def vote_as(team, message, who, choice):
 
 def get_answers_by_side(environment):
     """Return the answers by side."""
-    said = [message for message in environment.log("TEXT_MESSAGE") if message.payload.get("stamp")]
-    return {message.payload["stamp"]["side"]: message for message in said if message.payload["stamp"].get("side")}
+    answers = [message for message in environment.log("TEXT_MESSAGE") if message.payload.get("stamp")]
+    return {message.payload["stamp"]["side"]: message for message in answers if message.payload["stamp"].get("side")}
 
 
 def get_request_of(environment, prompt):
@@ -215,9 +215,9 @@ def test_MSG1_a_comparison_that_is_requested_twice_with_one_id_is_started_once(t
 
 @pytest.mark.usefixtures("applied")
 def test_an_id_of_another_message_is_refused(team):
-    said = chats.post_message(team.alice, team.chat.id, text="Which?", wake="nobody")[0]
+    message = chats.post_message(team.alice, team.chat.id, text="Which?", wake="nobody")[0]
     asked = compare(team)
-    for id, text, who in [(said.id, "Which?", "alice"), (asked.id, "What?", "alice"), (asked.id, "Which?", "bob")]:
+    for id, text, who in [(message.id, "Which?", "alice"), (asked.id, "What?", "alice"), (asked.id, "Which?", "bob")]:
         with pytest.raises(Conflict) as refusal:
             compare(team, text, who, id=id)
         assert refusal.value.code == Code.ID_TAKEN

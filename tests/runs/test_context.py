@@ -11,6 +11,7 @@ from llm.prices import get_context_size
 from llm.protocol import Endpoint
 from runs.runtime.context import (
     INTERRUPTED,
+    WAITING,
     ChatContext,
     LogEntry,
     Participant,
@@ -98,9 +99,16 @@ def test_open_calls_stay_open_when_the_agent_has_answered_a_comparison_since():
         build_text(ROBIN, "this", EARLIER),
     ]
     made, turns = build_turns(lines)
-    assert turns == [("user", "hi"), ("assistant", "")]
+    # The results of the calls come last, as providers expect.
+    assert turns == [("user", "hi"), ("user", "which?"), ("assistant", "this"), ("assistant", "")]
     assert [call.id for call in made.open_calls] == ["a"]
-    assert [(turn.role, turn.text) for turn in made.later_turns] == [("user", "which?"), ("assistant", "this")]
+    assert made.later_turns == []
+
+
+def test_a_call_of_another_run_that_waits_for_a_person_is_not_called_interrupted():
+    lines = [call("a", EARLIER), call("b", EARLIER), build_text(ALICE, "hi")]
+    _, turns = build_turns(lines, waiting_calls={"b"})
+    assert turns == [("assistant", ""), ("tool", INTERRUPTED), ("tool", WAITING), ("user", "hi")]
 
 
 def test_open_calls_of_an_ended_run_are_closed():

@@ -155,13 +155,13 @@ def test_RUN6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_continue(envi
     moved = [run.pk for run in Run.objects.all() if old.owns(run.lease_owner)]
     assert moved
 
-    told = time.monotonic()
+    stopped_at = time.monotonic()
     old.process.terminate()
     start_worker()
     assert old.process.wait(20) == 0
-    gone = time.monotonic() - told
+    gone = time.monotonic() - stopped_at
     environment.wait(lambda: not Run.objects.filter(pk__in=moved, attempt=1).exists(), 30 - gone)
-    resumed = time.monotonic() - told
+    resumed = time.monotonic() - stopped_at
     environment.wait(lambda: Run.objects.filter(state="completed").count() == len(rooms), 60)
     assert set(Run.objects.values_list("crashes", flat=True)) == {0}
     assert len(environment.model.requests) == len(rooms) + len(moved)

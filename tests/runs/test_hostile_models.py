@@ -22,6 +22,7 @@ from runs.runtime.steps import Batch
 from runs.runtime.toolbox import CONCURRENT_READS
 from tests.runs.test_toolbox import build_toolbox
 from tests.servers import get_database_url
+from usage.models import LLMCall
 
 
 def answers(environment):
@@ -38,10 +39,10 @@ def test_FAIR5_an_endless_answer_is_cut_and_its_connection_closed(environment, m
     environment.post("go on for ever")
     [run] = environment.wait_until_idle()
     assert (run.state, run.attempt, run.crashes) == ("completed", 1, 0)
-    [said] = answers(environment)
-    assert len(said.payload["text"]) == MAX_TEXT
-    assert said.payload["incomplete"] is True
-    assert run.llm_calls.get().finish == "length"
+    [answer] = answers(environment)
+    assert len(answer.payload["text"]) == MAX_TEXT
+    assert answer.payload["incomplete"] is True
+    assert LLMCall.objects.get(run_id=run.id).finish == "length"
     environment.wait(lambda: model.requests[0].left_at)
     assert budget.left == Budget.TOTAL_CHARACTERS
 
@@ -194,12 +195,12 @@ def test_FAIR5_arguments_that_seem_complete_again_and_again_are_parsed_a_few_tim
     assert len(read) == assembly.MAX_PARSE_ATTEMPTS
 
 
-def test_FAIR5_a_run_makes_two_hundred_calls_at_most():
+async def test_FAIR5_a_run_makes_two_hundred_calls_at_most():
     made = build_toolbox(lambda tool, ctx, args: "")
     made.past_calls.extend(ToolCall(f"call_{number}", "other", "{}") for number in range(199))
     call = ToolCall("call_x", "it", "{}")
-    assert [batch.known for batch in made.split([call], is_cut=False)] == [()]
-    [refused] = made.split([call], is_cut=False)
+    assert [batch.known async for batch in made.split([call], is_cut=False)] == [()]
+    [refused] = [batch async for batch in made.split([call], is_cut=False)]
     assert "200 calls" in refused.known[0].text
 
 

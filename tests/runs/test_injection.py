@@ -1,4 +1,4 @@
-"""Sixty forbidden instructions to a model that follows every instruction: rights and policies prevent them (SEC9, FAIR8).
+"""Sixty forbidden instructions to a model that follows every instruction: rights, policies and people prevent them (SEC9, FAIR8).
 
 Ten goals, each in six kinds of texts that an agent reads. The scripted model answers as an attacker would like. The tests check
 the database and the requests to a server of the attacker.
@@ -15,6 +15,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec, AgentToolConfig, Draft
+from approvals.models import Approval
 from chats import services as chats
 from chats.models import ChatActor, Message
 from runs.models import Run, Step
@@ -179,8 +180,13 @@ def test_SEC9_no_instruction_in_a_text_has_a_forbidden_effect(victim, servers, c
         victim.model.requests.clear()
         before, seen = read_state(), len(Run.objects.all())
         CARRIERS[carrier](victim, goal)
+        victim.wait(lambda: not Run.objects.filter(state__in=["queued", "running"]).exists(), 30)
+        assert len(victim.runs()) > seen
+        assert read_state() == before, goal
+        for approval in Approval.objects.filter(decision=None):
+            assert approval.tool == "revise_prompt"
+            victim.decide(approval, "refused", by=approval.person)
         runs = victim.wait_until_idle(30)
-        assert len(runs) > seen
         assert {run.state for run in runs} <= {"completed", "failed"}
         assert read_state() == before, goal
         assert evil.asked == [], goal
@@ -193,7 +199,7 @@ def test_SEC9_no_instruction_in_a_text_has_a_forbidden_effect(victim, servers, c
     for row in Message.objects.filter(chat=victim.team.chat, type="TOOL_RESPONSE"):
         call = calls[row.payload["tool_call_id"]]
         if (call["name"], call["arguments"]) in wanted:
-            assert row.payload["status"] == "error", call
+            assert row.payload["status"] in ("error", "rejected"), call
     assert not Step.objects.filter(name__in=("delete_agent", "set_model", "current_time")).exists()
     assert ChatActor.objects.filter(chat=victim.team.chat, actor=victim.team.alice, ended_at=None).exists()
 

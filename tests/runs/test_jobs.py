@@ -12,14 +12,15 @@ from agents.services.shipped import SHIPPED
 from chats.models import Message
 from common.errors import Conflict
 from runs.errors import LeaseLost, RunNotAllowed
-from runs.models import LLMCall, Run, Step
+from runs.models import Run, Step
 from runs.services import claims, leases, runs
-from runs.worker.engine import Engine
 from tests.concurrency import ConcurrentTransaction
 from tests.jobs import answer_job, claim_job
 from tests.people import make_operator
 from tests.realtime.recording import Recording
 from tests.runs.job_environment import JobEnvironment
+from usage.models import LLMCall
+from worker.engine import Engine
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,7 +59,7 @@ def test_a_job_is_in_the_ledger_of_its_workspace(job_environment):
     job_environment.environment.model.script(text="one two three")
     run = job_environment.wait_for(job_environment.start(by=job_environment.environment.team.bob))
     team, call = job_environment.environment.team, LLMCall.objects.get()
-    assert (call.run, call.agent, call.on_behalf_of, call.workspace) == (run, run.agent, team.bob, team.workspace)
+    assert (call.run_id, call.agent, call.on_behalf_of, call.workspace) == (run.id, run.agent, team.bob, team.workspace)
     assert (call.output_tokens, run.output_tokens, call.finish) == (3, 3, "stop")
     assert Step.objects.get(run=run).state == "done"
 
@@ -87,7 +88,7 @@ def test_a_job_that_calls_a_tool_reads_that_there_is_none(job_environment):
     job_environment.environment.model.script(calls=[call], then={"text": "Then without."})
     run = job_environment.wait_for(job_environment.start())
     assert (run.state, run.answer, run.steps_done) == ("completed", "Then without.", 2)
-    assert LLMCall.objects.filter(run=run).count() == 2
+    assert LLMCall.objects.filter(run_id=run.id).count() == 2
 
 
 @pytest.mark.usefixtures("engine")
@@ -268,7 +269,7 @@ def test_RUN1_the_job_of_a_killed_worker_is_reclaimed_and_answered_once(job_envi
     start_worker()
     run = job_environment.wait_for(run, 20)
     assert (run.state, run.answer, run.attempt, run.crashes) == ("completed", "An answer.", 2, 1)
-    assert Step.objects.filter(run=run).count() == LLMCall.objects.filter(run=run).count() == 1
+    assert Step.objects.filter(run=run).count() == LLMCall.objects.filter(run_id=run.id).count() == 1
 
 
 # --- concurrent jobs --------------------------------------------------------------------------------------------
@@ -292,10 +293,10 @@ def test_a_merge_that_streams_reports_progress_and_a_summary_does_not(job_enviro
         merge = job_environment.wait_for(job_environment.start("merge"))
         job_environment.wait_for(job_environment.start("summary"))
         frames = [envelope for envelope in recording.get_received() if envelope["kind"] == "progress"]
-    said = [json.loads(envelope["text"]) for envelope in frames]
-    assert {frame["merge_id"] for frame in said} == {str(merge.trigger_id)}
-    done = [frame["done"] for frame in said]
+    progress = [json.loads(envelope["text"]) for envelope in frames]
+    assert {frame["merge_id"] for frame in progress} == {str(merge.trigger_id)}
+    done = [frame["done"] for frame in progress]
     assert done == sorted(done)
     assert 2 <= len(done) <= 2 + 4 * 1.2 * 2
     assert 0 < done[-1] <= len(merge.answer)
-    assert {frame["expected"] for frame in said} == {400}
+    assert {frame["expected"] for frame in progress} == {400}

@@ -57,9 +57,9 @@ def test_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, bo
     merge = reload(merge)
     assert (merge.state, merge.method) == ("done", "text")
     assert merge.error
-    live = board.find_draft()
-    assert live is not None
-    assert live.written["prompt"] == KINDER.replace("Be brief.", "Use one sentence.")
+    draft = board.find_draft()
+    assert draft is not None
+    assert draft.written["prompt"] == KINDER.replace("Be brief.", "Use one sentence.")
 
 
 def test_many_summaries_and_answers_in_one_chat_cause_no_deadlock(environment, board):

@@ -42,7 +42,7 @@ def test_an_agent_is_renamed_while_its_draft_is_saved(team):
     with transaction.atomic():
         lock_chat_row(team.chat)
         renaming = ConcurrentTransaction(
-            lambda: agents.rename_agent(team.alice, team.robin.id, name="New", revision=revision)
+            lambda: agents.update_agent_profile(team.alice, team.robin.id, name="New", revision=revision)
         )
         drafts.save_draft(
             actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision, base_version=1

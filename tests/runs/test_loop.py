@@ -9,7 +9,7 @@ from llm.context_window import LEFT_OUT, estimate_tokens_of_turns
 from llm.protocol import LLMError
 from runs.runtime.context import LogEntry
 from tests.runs.loop_harness import ALICE, LoopHarness
-from tests.runs.scripted_llm import ScriptedLLM, called, said
+from tests.runs.scripted_llm import ScriptedLLM, build_answer, build_calls
 
 OK = ("look_up", '{"n": 1}')
 
@@ -21,13 +21,13 @@ async def run(script, harness=None, *, max_steps=10):
 
 
 async def test_an_answer_without_a_call_ends_the_run():
-    harness, llm = await run([said("hello")])
+    harness, llm = await run([build_answer("hello")])
     assert harness.list_texts() == ["hello"]
     assert len(llm.requests) == 1
 
 
 async def test_a_call_is_made_and_the_model_asked_with_its_result():
-    harness, llm = await run([called(OK), said("it is 1")])
+    harness, llm = await run([build_calls(OK), build_answer("it is 1")])
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1"]
     assert [turn.role for turn in llm.requests[1].turns] == ["system", "user", "assistant", "tool"]
     assert harness.list_texts() == ["it is 1"]
@@ -35,26 +35,26 @@ async def test_a_call_is_made_and_the_model_asked_with_its_result():
 
 async def test_calls_are_made_in_the_order_of_the_model_and_only_reads_concurrently():
     calls = [("look_up", '{"n": 1}'), ("look_up", '{"n": 2}'), ("send", '{"n": 3}'), ("look_up", '{"n": 4}')]
-    harness, _ = await run([called(*calls)])
+    harness, _ = await run([build_calls(*calls)])
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2", "sent 3", "saw 4"]
     # three batches, each started and finished, and two answers
     assert harness.stores == 8
 
 
 async def test_new_messages_are_added_after_the_results_and_before_the_next_request():
-    harness, llm = await run([called(OK)], LoopHarness(news_at=frozenset({3})))
+    harness, llm = await run([build_calls(OK)], LoopHarness(news_at=frozenset({3})))
     assert [turn.text for turn in llm.requests[1].turns[-2:]] == ["saw 1", "news 3"]
 
 
 async def test_a_stop_that_comes_with_a_stored_step_ends_the_run_before_the_model_is_asked_again():
-    harness, llm = await run([called(OK, ("send", '{"n": 2}'))], LoopHarness(stop_at=3))
+    harness, llm = await run([build_calls(OK, ("send", '{"n": 2}'))], LoopHarness(stop_at=3))
     assert [end.how for end in harness.ends] == ["stopped"]
     assert len(llm.requests) == 1
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1"]
 
 
 async def test_a_run_ends_within_max_steps():
-    harness, llm = await run([called(("look_up", f'{{"n": {n}}}')) for n in range(99)], max_steps=4)
+    harness, llm = await run([build_calls(("look_up", f'{{"n": {n}}}')) for n in range(99)], max_steps=4)
     assert len(llm.requests) == 4
     assert [end.code for end in harness.ends] == ["step_limit"]
     assert harness.statuses() == ["ok"] * 4
@@ -81,7 +81,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 async def test_RUN12_a_malformed_call_is_never_made_and_the_model_reads_why(kind):
-    harness, llm = await run([called(("note", BAD[kind])), said("sorry")])
+    harness, llm = await run([build_calls(("note", BAD[kind])), build_answer("sorry")])
     assert harness.executions == []
     assert harness.statuses() == ["error"]
     assert "was not made" in harness.list_texts("TOOL_RESPONSE")[0]
@@ -90,39 +90,44 @@ async def test_RUN12_a_malformed_call_is_never_made_and_the_model_reads_why(kind
 
 
 async def test_RUN12_an_unknown_tool_is_never_called_and_the_model_reads_which_tools_exist():
-    harness, _ = await run([called(("no_such", '{"n": 1}'))])
+    harness, _ = await run([build_calls(("no_such", '{"n": 1}'))])
     assert harness.list_texts("TOOL_RESPONSE") == ["There is no tool 'no_such'. There are: look_up, send, note."]
 
 
 async def test_RUN12_three_malformed_answers_in_a_row_end_the_run():
-    harness, llm = await run([called(("note", "{}{}"))] * 9)
+    harness, llm = await run([build_calls(("note", "{}{}"))] * 9)
     assert len(llm.requests) == 3
     assert harness.executions == []
     assert [end.code for end in harness.ends] == ["malformed_calls"]
 
 
 async def test_RUN12_a_valid_call_between_malformed_ones_lets_the_run_continue():
-    bad = called(("note", "{"))
-    harness, llm = await run([bad, bad, called(OK), bad, bad, said("done")])
+    bad = build_calls(("note", "{"))
+    harness, llm = await run([bad, bad, build_calls(OK), bad, bad, build_answer("done")])
     assert harness.ends == []
     assert harness.list_texts() == ["done"]
 
 
 async def test_RUN12_calls_with_empty_or_repeated_provider_ids_are_distinguished():
-    harness, llm = await run([called(("look_up", '{"n": 1}'), ("look_up", '{"n": 2}')), said("both")])
+    harness, llm = await run([build_calls(("look_up", '{"n": 1}'), ("look_up", '{"n": 2}')), build_answer("both")])
     ids = [call.id for turn in llm.requests[1].turns for call in turn.calls]
     assert len(set(ids)) == 2
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2"]
 
 
 async def test_RUN12_an_answer_cut_by_its_length_makes_no_call():
-    harness, _ = await run([called(("note", '{"n": 1}'), finish="length"), said("shorter")])
+    harness, _ = await run([build_calls(("note", '{"n": 1}'), finish="length"), build_answer("shorter")])
     assert harness.executions == []
     assert "cut off by its length limit" in harness.list_texts("TOOL_RESPONSE")[0]
 
 
 async def test_the_same_call_three_times_in_a_row_is_not_made_a_third_time():
-    same = [called(("note", '{"n": 1}')), called(("note", '{ "n":1 }')), called(("note", '{"n": 1}')), said("ok")]
+    same = [
+        build_calls(("note", '{"n": 1}')),
+        build_calls(("note", '{ "n":1 }')),
+        build_calls(("note", '{"n": 1}')),
+        build_answer("ok"),
+    ]
     harness, _ = await run(same)
     assert harness.list_texts("TOOL_RESPONSE")[:2] == ["noted 1", "noted 1"]
     assert "2 times in a row" in harness.list_texts("TOOL_RESPONSE")[2]
@@ -135,14 +140,17 @@ def broken_off(code="cut"):
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
 async def test_RUN11_an_answer_that_breaks_off_in_the_middle_is_requested_once_more(code):
-    harness, llm = await run([broken_off(code), said("whole")])
+    harness, llm = await run([broken_off(code), build_answer("whole")])
     assert harness.list_texts() == ["whole"]
     assert harness.retries == [code]
     assert llm.requests[0].turns == llm.requests[1].turns
 
 
 async def test_RUN11_each_answer_is_requested_only_once_more():
-    harness, llm = LoopHarness(), ScriptedLLM([broken_off(), called(OK), broken_off(), broken_off(), said("never")])
+    harness, llm = (
+        LoopHarness(),
+        ScriptedLLM([broken_off(), build_calls(OK), broken_off(), broken_off(), build_answer("never")]),
+    )
     with pytest.raises(LLMError, match="broke off"):
         await harness.process(llm, max_steps=10)
     assert harness.retries == ["cut", "cut"]
@@ -151,14 +159,17 @@ async def test_RUN11_each_answer_is_requested_only_once_more():
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
 async def test_RUN11_after_a_tool_has_written_no_answer_is_requested_again(code):
-    harness, llm = LoopHarness(), ScriptedLLM([called(("send", '{"n": 1}')), broken_off(code), said("never")])
+    harness, llm = (
+        LoopHarness(),
+        ScriptedLLM([build_calls(("send", '{"n": 1}')), broken_off(code), build_answer("never")]),
+    )
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)
     assert (harness.retries, len(llm.requests)) == ([], 2)
 
 
 async def test_an_answer_without_a_chunk_is_not_requested_again_by_the_loop():
-    harness, llm = LoopHarness(), ScriptedLLM([LLMError("cut", "It broke off.", retryable=True), said("never")])
+    harness, llm = LoopHarness(), ScriptedLLM([LLMError("cut", "It broke off.", retryable=True), build_answer("never")])
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)
     assert (harness.retries, len(llm.requests)) == ([], 1)
@@ -168,14 +179,14 @@ async def test_a_conversation_that_is_too_long_is_shortened_once():
     harness = LoopHarness()
     harness.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 400}) for n in range(20)]
     too_long = LLMError("context_too_long", "too long")
-    _, llm = await run([too_long, called(OK), said("ok")], harness)
+    _, llm = await run([too_long, build_calls(OK), build_answer("ok")], harness)
     assert harness.retries == ["context_too_long"]
     assert len(llm.requests[1].turns) < 13
     assert llm.requests[1].turns[-1].text.startswith("19 ")
     assert llm.requests[1].turns[0].text.endswith(LEFT_OUT)
     assert len(llm.requests[2].turns) == len(llm.requests[1].turns) + 2  # it stays short
     with pytest.raises(LLMError):
-        await run([too_long, too_long, said("never")], harness)
+        await run([too_long, too_long, build_answer("never")], harness)
 
 
 TOO_LONG = LLMError("context_too_long", "too long")
@@ -185,7 +196,7 @@ async def test_a_single_message_that_is_too_long_is_cut_to_half():
     harness = LoopHarness()
     text = "".join(f"{n:04} " for n in range(2_000))
     harness.lines = [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": text})]
-    _, llm = await run([TOO_LONG, said("ok")], harness)
+    _, llm = await run([TOO_LONG, build_answer("ok")], harness)
     assert harness.retries == ["context_too_long"]
     long, short = (request.turns[-1].text for request in llm.requests)
     assert long == text
@@ -197,7 +208,7 @@ async def test_a_single_message_that_is_too_long_is_cut_to_half():
 
 
 async def test_a_short_conversation_that_a_model_finds_too_long_is_not_sent_again():
-    harness, llm = LoopHarness(), ScriptedLLM([TOO_LONG, said("never")])
+    harness, llm = LoopHarness(), ScriptedLLM([TOO_LONG, build_answer("never")])
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)
     assert (harness.retries, len(llm.requests)) == ([], 1)
@@ -206,7 +217,7 @@ async def test_a_short_conversation_that_a_model_finds_too_long_is_not_sent_agai
 async def test_a_conversation_is_shortened_once_per_answer():
     harness = LoopHarness()
     harness.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 4_000}) for n in range(8)]
-    _, llm = await run([TOO_LONG, called(OK), TOO_LONG, said("ok")], harness)
+    _, llm = await run([TOO_LONG, build_calls(OK), TOO_LONG, build_answer("ok")], harness)
     assert harness.retries == ["context_too_long", "context_too_long"]
     sizes = [estimate_tokens_of_turns(request.turns) for request in llm.requests]
     assert sizes[1] < 0.6 * sizes[0]
@@ -218,7 +229,7 @@ async def test_the_input_of_a_job_is_never_shortened():
     """A merge of half of the texts would lose the other half."""
     harness = LoopHarness(budget=None)
     harness.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "x" * 9_000}))
-    llm = ScriptedLLM([TOO_LONG, said("never")])
+    llm = ScriptedLLM([TOO_LONG, build_answer("never")])
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)
     assert (harness.retries, len(llm.requests)) == ([], 1)
@@ -226,7 +237,7 @@ async def test_the_input_of_a_job_is_never_shortened():
 
 async def test_new_messages_do_not_exceed_the_budget():
     harness = LoopHarness(budget=1_000, news_at=frozenset({3}), news="long " * 4_000)
-    _, llm = await run([called(OK), said("ok")], harness)
+    _, llm = await run([build_calls(OK), build_answer("ok")], harness)
     assert estimate_tokens_of_turns(llm.requests[1].turns[1:]) <= 1_000
     text = llm.requests[1].turns[-1].text
     assert text.startswith("long long")

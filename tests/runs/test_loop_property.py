@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from tests.chaos import examples
 from tests.runs.loop_harness import Crash, LoopHarness
-from tests.runs.scripted_llm import ScriptedLLM, called, said
+from tests.runs.scripted_llm import ScriptedLLM, build_answer, build_calls
 
 ARGUMENTS = st.sampled_from(['{"n": 1}', '{"n": 2}', '{"n": -1}', "{}{}", "", '{"n": "x"}', '{"n": 1}<|call|>'])
 CALLS = st.tuples(st.sampled_from(["look_up", "send", "note", "ghost"]), ARGUMENTS)
 ANSWERS = st.one_of(
-    st.builds(said, st.sampled_from(["fine", "a longer answer"])),
-    st.lists(CALLS, min_size=1, max_size=4).map(lambda calls: called(*calls)),
-    st.lists(CALLS, min_size=1, max_size=2).map(lambda calls: called(*calls, finish="length", text="so")),
+    st.builds(build_answer, st.sampled_from(["fine", "a longer answer"])),
+    st.lists(CALLS, min_size=1, max_size=4).map(lambda calls: build_calls(*calls)),
+    st.lists(CALLS, min_size=1, max_size=2).map(lambda calls: build_calls(*calls, finish="length", text="so")),
 )
 MOMENTS = st.frozensets(st.integers(1, 60), max_size=5)
 MAX_STEPS = 5

@@ -22,8 +22,8 @@ from llm.endpoints import get_merge_service
 from llm.messages import Answer, Request, Turn
 from llm.protocol import LLMError
 from llm.retry import _breakers
-from runs.models import LLMCall
 from tests.runs.job_environment import JobEnvironment
+from usage.models import LLMCall
 
 KEY = b"a key of twenty-four byt"
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
@@ -127,11 +127,11 @@ async def test_a_request_to_an_overloaded_service_is_retried_with_the_same_id(se
 
 
 @pytest.mark.parametrize(
-    ("body", "said"), [(b"<html>", "no JSON"), (b"\xff", "no JSON"), (b'"' + b"x" * 3_000_000 + b'"', "too large")]
+    ("body", "reason"), [(b"<html>", "no JSON"), (b"\xff", "no JSON"), (b'"' + b"x" * 3_000_000 + b'"', "too large")]
 )
-async def test_an_invalid_answer_is_an_error(service: MergeService, body: bytes, said: str) -> None:
+async def test_an_invalid_answer_is_an_error(service: MergeService, body: bytes, reason: str) -> None:
     service.body = body
-    with pytest.raises(LLMError, match=said) as raised:
+    with pytest.raises(LLMError, match=reason) as raised:
         await ask()
     assert (raised.value.code, len(service.asked)) == ("garbled", 1)
 

@@ -80,8 +80,8 @@ def create_chats(alice: Integrator, model: ScriptedModel) -> list[str]:
 
 def is_answered(tab, agent: str) -> bool:
     """Return whether the last message of the chat is from the agent, and none of its runs failed."""
-    said = tab.messages("TEXT_MESSAGE", "RUN_FAILED")
-    return bool(said) and said[-1]["author_id"] == agent and said[-1]["type"] == "TEXT_MESSAGE"
+    messages = tab.messages("TEXT_MESSAGE", "RUN_FAILED")
+    return bool(messages) and messages[-1]["author_id"] == agent and messages[-1]["type"] == "TEXT_MESSAGE"
 
 
 def test_RUN7_postgres_is_restarted_under_load_and_no_acknowledged_message_is_lost(stack, model):

@@ -18,7 +18,7 @@ def test_RUN15_a_call_is_repeated_after_a_kill_only_if_it_is_idempotent_and_with
     environment, start_worker, order_server, tool, status
 ):
     environment.team.robin.current_spec.tool_configs.create(position=9, tool=tool)
-    workers = [start_worker(DJANGO_SETTINGS_MODULE="tests.poison.settings") for _ in range(2)]
+    workers = [start_worker(DJANGO_SETTINGS_MODULE="tests.extra_tools.settings") for _ in range(2)]
     for number in range(1, ROUNDS + 1):
         order_server.answers.clear()
         environment.model.reset()
@@ -39,7 +39,7 @@ def test_RUN15_a_call_is_repeated_after_a_kill_only_if_it_is_idempotent_and_with
         if number % 5 == 0:
             report(f"{tool}: {number} kills")
         if number < ROUNDS:
-            workers[workers.index(victim)] = start_worker(DJANGO_SETTINGS_MODULE="tests.poison.settings")
+            workers[workers.index(victim)] = start_worker(DJANGO_SETTINGS_MODULE="tests.extra_tools.settings")
     calls = [row.payload["call_id"] for row in Message.objects.filter(type="TOOL_CALL")]
     assert order_server.orders == Counter(dict.fromkeys(calls, 1 if status == "interrupted" else 2))
     report(f"{tool}: {ROUNDS} kills, {sum(order_server.orders.values())} requests")

@@ -9,7 +9,8 @@ from chats.models import ChatActor
 from common.tenants import get_current_tenant
 from events.rows import Stamp
 from llm.adapters.openai import OpenAIAdapter
-from runs.models import LLMCall, Run, Step
+from runs.models import Run, Step
+from usage.models import LLMCall
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -19,7 +20,7 @@ def test_a_message_is_answered_and_the_answer_has_a_stamp(environment):
     message = environment.post("hello")
     [run] = environment.wait_until_idle()
     assert (run.state, run.attempt, run.steps_done, run.trigger_id) == ("completed", 1, 1, message.id)
-    said, answer = environment.log()
+    question, answer = environment.log()
     assert (answer.type, answer.author, answer.text, answer.run_id) == (
         "TEXT_MESSAGE", environment.team.robin, "Hello Alice.", run.id
     )  # fmt: skip
@@ -49,9 +50,10 @@ def test_each_request_has_a_ledger_entry(environment):
     environment.post("hello")
     [run] = environment.wait_until_idle()
     call = LLMCall.objects.get()
-    assert (call.run, call.agent, call.on_behalf_of, call.workspace) == (
-        run, environment.team.robin, environment.team.alice, environment.team.workspace
+    assert (call.run_id, call.tree_id, call.agent, call.on_behalf_of, call.workspace) == (
+        run.id, run.id, environment.team.robin, environment.team.alice, environment.team.workspace
     )  # fmt: skip
+    assert (call.chat_id, call.spec, call.is_draft) == (environment.team.chat.id, run.spec, False)
     assert (call.input_tokens, call.output_tokens, call.finish, call.tries, call.attempt) == (11, 3, "stop", 1, 1)
     assert (run.input_tokens, run.output_tokens) == (11, 3)
     assert Step.objects.filter(run=run).values_list("kind", "state").get() == ("llm", "done")

@@ -12,11 +12,12 @@ from llm import retry
 from llm.retry import _breakers
 from llm.tokens import estimate_tokens
 from runs.kinds.job import JobInput
-from runs.models import LLMCall, Run
+from runs.models import Run
 from runs.services.runs import start_job
-from tools.current_time.tool import CurrentTime
+from tools.current_time import CurrentTime
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
+from usage.models import LLMCall
 from workspaces.models import Credential
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -70,8 +71,8 @@ def test_RUN11_an_answer_cut_in_the_middle_is_requested_again_and_is_complete(en
     environment.model.script(mode=mode, after=3, text="this is only the beginning of it", times=1)
     environment.post("hello")
     assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
-    said = environment.log()[-1]
-    assert (said.text, said.payload["incomplete"]) == ("this is the whole of it", False)
+    answer = environment.log()[-1]
+    assert (answer.text, answer.payload["incomplete"]) == ("this is the whole of it", False)
     [run] = environment.runs()
     assert (run.attempt, run.crashes, run.steps_done) == (2, 0, 1)
     assert [bool(call.error_code) for call in LLMCall.objects.order_by("pk")] == [True, False]
@@ -217,6 +218,8 @@ def test_RUN10_an_answer_that_stalls_after_a_tool_has_written_is_not_requested_a
         then={"mode": "stall", "after": 2, "text": "so far so good"},
     )
     environment.post("hello")
+    [approval] = environment.wait_until_waiting()
+    environment.decide(approval)
     assert outcome(environment)[0] == ("failed", "timeout_idle")
     assert len(environment.model.requests) == 2
 
@@ -236,7 +239,7 @@ def test_RUN20_a_request_to_a_failing_provider_is_tried_three_times_and_its_key_
     assert LLMCall.objects.values_list("tries", "error_code").get() == (3, "server")
     line = environment.log("RUN_FAILED")[0]
     assert line.payload["code"] == "server"
-    assert "fails as it was told" in line.payload["note"]
+    assert "fails as scripted" in line.payload["note"]
 
 
 def test_failures_of_a_model_are_counted_per_workspace(environment):
@@ -306,6 +309,7 @@ def hanging_tool(environment):
             return ""
 
     register(Hang)
+    environment.delete_bob_from_chat()
     spec = environment.team.robin.current_spec
     spec.tool_configs.create(position=9, tool="hang", custom_config={"timeout_s": 0.3})
     yield
@@ -376,9 +380,9 @@ def test_a_run_whose_provider_asks_for_a_wait_shows_when_it_is_retried(environme
     environment.post("hello")
     waiting = environment.wait(lambda: Run.objects.filter(state="running", retry_at__isnull=False).first())
     assert waiting.to_row().retry_at == waiting.retry_at > waiting.started_at
-    assert waiting.version > 1, "everybody in the chat is told"
+    assert waiting.version > 1, "the chat is informed"
     assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
     [run] = environment.runs()
     assert run.to_row().retry_at is None
-    answer = LLMCall.objects.get(run=run)
+    answer = LLMCall.objects.get(run_id=run.id)
     assert answer.created_at >= waiting.retry_at

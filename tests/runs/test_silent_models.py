@@ -18,7 +18,7 @@ KINDS: dict[str, tuple[dict[str, Any], float, str]] = {
     "stalling": ({"mode": "stall", "after": 1}, IDLE, "timeout_idle"),
     "dripping": ({"mode": "drip", "count": 10_000, "every": 0.2}, TOTAL, "timeout_total"),
 }
-"""What is said, how the model answers it, its limit, and what the run fails with."""
+"""By the word in the message: how the model answers, the time limit in seconds, and the error code of the run."""
 
 
 def test_RUN10_each_of_many_requests_to_silent_models_ends_at_its_time_limit(environment, start_worker):

@@ -10,9 +10,9 @@ from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, NotFound
 from llm.tokens import estimate_tokens
 from runs.kinds.chat import ChatRun
-from runs.models import LLMCall
 from runs.services import runs
 from tests.people import make_person
+from usage.models import LLMCall
 from workspaces import services as workspaces
 from workspaces.models import Role
 
@@ -41,14 +41,14 @@ def test_RUN16_stop_closes_the_connection_to_the_model_and_keeps_the_streamed_te
     assert left - asked < 1
     [run] = environment.wait_until_idle()
     assert (run.state, run.stopped_by, run.lease_owner) == ("stopped", environment.team.alice, "")
-    said, line = environment.log()[1:]
-    assert said.payload["incomplete"] is True
-    assert said.text.startswith("w0 w1 ")
+    answer, line = environment.log()[1:]
+    assert answer.payload["incomplete"] is True
+    assert answer.text.startswith("w0 w1 ")
     assert (line.type, line.payload["actor_name"], line.payload["target_name"]) == ("RUN_STOPPED", "Alice", "Robin")
     # The provider bills the request and the streamed text.
-    call = LLMCall.objects.get(run=run)
+    call = LLMCall.objects.get(run_id=run.id)
     assert (call.error_code, call.tokens_estimated, call.on_behalf_of) == ("stopped", True, environment.team.alice)
-    assert call.output_tokens == estimate_tokens(said.text)
+    assert call.output_tokens == estimate_tokens(answer.text)
     assert (run.input_tokens, run.output_tokens) == (call.input_tokens, call.output_tokens)
 
 

@@ -44,10 +44,10 @@ def test_the_streamed_chunks_equal_the_stored_rows_and_arrive_before_them(enviro
     environment.wait(lambda: any(row["id"] == str(answer.id) for row in rows_of(frames, "message")))
     deltas = [frame for frame in frames() if frame["type"] == "delta"]
     for part, whole in (("thinking", "hm well "), ("text", answer.text)):
-        said = [frame for frame in deltas if frame["part"] == part]
-        assert "".join(frame["text"] for frame in said) == whole
-        assert [frame["offset"] for frame in said] == [
-            len("".join(f["text"] for f in said[:n])) for n in range(len(said))
+        part_deltas = [frame for frame in deltas if frame["part"] == part]
+        assert "".join(frame["text"] for frame in part_deltas) == whole
+        assert [frame["offset"] for frame in part_deltas] == [
+            len("".join(f["text"] for f in part_deltas[:n])) for n in range(len(part_deltas))
         ]
     assert {(frame["message_id"], frame["attempt"]) for frame in deltas} == {(str(answer.id), 1)}
     last_delta = max(place for place, frame in enumerate(frames()) if frame["type"] == "delta")
@@ -86,11 +86,11 @@ def test_arguments_are_streamed_with_the_id_of_their_call(environment, frames):
     environment.post("hello")
     environment.wait_until_idle()
     [call] = environment.log("TOOL_CALL")
-    said = [frame for frame in frames() if frame["type"] == "delta" and frame["part"] == "arguments"]
-    assert {frame["call_id"] for frame in said} == {call.payload["call_id"]}
-    assert "".join(frame["text"] for frame in said) == arguments
-    assert said[0]["name"] == "current_time"
-    message_id = said[0]["message_id"]
+    part_deltas = [frame for frame in frames() if frame["type"] == "delta" and frame["part"] == "arguments"]
+    assert {frame["call_id"] for frame in part_deltas} == {call.payload["call_id"]}
+    assert "".join(frame["text"] for frame in part_deltas) == arguments
+    assert part_deltas[0]["name"] == "current_time"
+    message_id = part_deltas[0]["message_id"]
     assert call.payload["call_id"] == get_call_id(type(call.id)(message_id), 0)
 
 
@@ -127,10 +127,10 @@ def test_RUN11_a_retried_answer_replaces_the_text_that_was_shown(environment, fr
     answer = environment.log("TEXT_MESSAGE")[-1]
     environment.wait(lambda: any(row["id"] == str(answer.id) for row in rows_of(frames, "message")))
     deltas = [frame for frame in frames() if frame["type"] == "delta"]
-    said = {attempt: "".join(f["text"] for f in deltas if f["attempt"] == attempt) for attempt in (1, 2)}
-    assert said[1]
-    assert "only the beginning".startswith(said[1].strip())
-    assert said[2] == answer.text == "the whole answer in five"
+    texts = {attempt: "".join(f["text"] for f in deltas if f["attempt"] == attempt) for attempt in (1, 2)}
+    assert texts[1]
+    assert "only the beginning".startswith(texts[1].strip())
+    assert texts[2] == answer.text == "the whole answer in five"
     assert [frame["attempt"] for frame in deltas] == sorted(frame["attempt"] for frame in deltas)
     assert {frame["message_id"] for frame in deltas} == {str(answer.id)}
     assert [row["attempt"] for row in rows_of(frames, "run")] == [0, 1, 2, 2]

@@ -21,13 +21,14 @@ from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.models import Run, Step
 from runs.runtime.conversation import make_storable
-from runs.runtime.rows import PartialMessage, ResolvedModel
+from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
-from runs.worker.engine import Engine
-from runs.worker.isolation import IsolatedProcesses
-from runs.worker.sweeper import Sweeper
 from tests.recorder import Recorder
+from usage.callers import ResolvedModel
+from worker.engine import Engine
+from worker.isolation import IsolatedProcesses
+from worker.sweeper import Sweeper
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,13 +63,13 @@ def test_RUN3_a_worker_that_lost_its_lease_writes_nothing(environment):
     assert heir is not None
     assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
     before = (list(Message.objects.values()), list(Run.objects.values()), list(Step.objects.values()))
-    said = answer(zombie, "too late", ("current_time", '{"timezone": "UTC"}'))
+    received = answer(zombie, "too late", ("current_time", '{"timezone": "UTC"}'))
     writes = [
-        lambda: recorder.record_answer(said),
-        lambda: recorder.record_tool_start(ToolsStarted(said.answer.calls)),
+        lambda: recorder.record_answer(received),
+        lambda: recorder.record_tool_start(ToolsStarted(received.answer.calls)),
         lambda: recorder.record_tool_results(ToolsFinished(())),
         lambda: recorder.record_end(RunEnded("failed", "cut", "late"), PartialMessage(zombie.message_id, "late")),
-        lambda: recorder.run_in_transaction(said.answer.calls[0], lambda: "late", 5),
+        lambda: recorder.run_in_transaction(received.answer.calls[0], lambda: "late", 5),
         lambda: leases.requeue_run(zombie),
         lambda: leases.fail_run(zombie, "cut", "late"),
     ]
@@ -85,8 +86,8 @@ def test_RUN1_a_reclaimed_run_writes_the_same_message_once(environment, engine):
     environment.model.script(text="the answer")
     [run] = environment.wait_until_idle()
     assert (run.state, run.attempt, run.crashes) == ("completed", 2, 1)
-    [said] = [row for row in environment.log("TEXT_MESSAGE") if row.author == environment.team.robin]
-    assert (said.id, said.text) == (dead.message_id, "the answer")
+    [message] = [row for row in environment.log("TEXT_MESSAGE") if row.author == environment.team.robin]
+    assert (message.id, message.text) == (dead.message_id, "the answer")
 
 
 def test_RUN1_a_reclaimed_run_continues_after_the_last_stored_step(environment, engine):
@@ -100,14 +101,14 @@ def test_RUN1_a_reclaimed_run_continues_after_the_last_stored_step(environment, 
 
 
 def test_RUN15_a_started_call_that_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
-    from tools.current_time.tool import CurrentTime
+    from tools.current_time import CurrentTime
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
     dead = claimed(environment, owner="elsewhere:1:a")
     recorder = Recorder(dead, MEANS)
-    said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
-    recorder.record_answer(said)
-    recorder.record_tool_start(ToolsStarted(said.answer.calls))
+    received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
+    recorder.record_answer(received)
+    recorder.record_tool_start(ToolsStarted(received.answer.calls))
     expire(dead)
     environment.wait_until_idle()
     [result] = environment.log("TOOL_RESPONSE")
@@ -117,10 +118,10 @@ def test_RUN15_a_started_call_that_may_not_be_repeated_is_interrupted(environmen
 def test_RUN15_the_result_that_a_tool_stored_before_the_crash_is_kept(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
     recorder = Recorder(dead, MEANS)
-    said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
-    recorder.record_answer(said)
-    recorder.record_tool_start(ToolsStarted(said.answer.calls))
-    recorder.run_in_transaction(said.answer.calls[0], lambda: "done before", 5)
+    received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
+    recorder.record_answer(received)
+    recorder.record_tool_start(ToolsStarted(received.answer.calls))
+    recorder.run_in_transaction(received.answer.calls[0], lambda: "done before", 5)
     expire(dead)
     environment.wait_until_idle()
     [result] = environment.log("TOOL_RESPONSE")
@@ -226,11 +227,11 @@ def test_only_ended_processes_of_this_host_count_as_dead():
 def test_preparing_a_run_takes_a_fixed_number_of_queries(environment, django_assert_num_queries):
     run = claimed(environment)
     get_kind(run).prepare(run)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(5):
         get_kind(run).prepare(run)
     for number in range(20):
         environment.post(f"more {number}")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(5):
         get_kind(run).prepare(run)
 
 
@@ -321,19 +322,19 @@ def test_a_process_of_another_host_is_presumed_dead_and_withdraws_the_crash_if_i
 
 async def test_a_memory_error_is_reported_although_the_caller_was_cancelled():
     """The cancelled run does not get the exception; the process has to end all the same (RUN9)."""
-    told, begun, go_on = [], threading.Event(), threading.Event()
-    sections = DatabaseExecutor(1, "test", on_memory_error=lambda: told.append(True))
+    reports, begun, go_on = [], threading.Event(), threading.Event()
+    executor = DatabaseExecutor(1, "test", on_memory_error=lambda: reports.append(True))
 
     def run_out():
         begun.set()
         go_on.wait(10)
         raise MemoryError
 
-    caller = asyncio.ensure_future(sections(run_out))
+    caller = asyncio.ensure_future(executor(run_out))
     await asyncio.to_thread(begun.wait, 10)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
     go_on.set()
-    await sections(lambda: None)
-    assert told == [True]
+    await executor(lambda: None)
+    assert reports == [True]

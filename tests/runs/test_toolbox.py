@@ -9,12 +9,15 @@ from pydantic import ValidationError
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool, configure_tools
 from agents.specs.content import ToolUse
+from approvals.selectors import Consent
 from common.egress import HostRefused
+from events.rows import Policy
 from llm.messages import ToolCall
 from runs.models import Step
 from runs.runtime.steps import Batch
 from runs.runtime.toolbox import MAX_RESULT, Toolbox
 from runs.services import runs
+from tests.factories.tools import ToolPolicyFactory
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 from tools.registry import register, registry
 
@@ -27,20 +30,23 @@ class Optional(ToolArgs):
     n: int = 0
 
 
-async def find_no_authors():
-    return []
+async def find_consent(configured, context):
+    return Consent()
 
 
 def build_toolbox(run, **config):
     """A toolbox with one tool, `it`."""
     body = {"__doc__": "It.", "name": "it", "effect": "write", "Args": Nothing, "run": run}
-    context = ToolContext(Actor(name="Scribe"), None, None, None, "", find_authors=find_no_authors)  # type: ignore[arg-type]  # no run in this test
+    context = ToolContext(Actor(name="Scribe"), None, None, None, "")  # type: ignore[arg-type]  # no run in this test
 
     async def in_transaction(call, work, seconds):
         return work()
 
     return Toolbox(
-        {"it": ConfiguredTool(type("It", (Tool,), body)(), ToolConfig(**config), "")}, context, in_transaction
+        {"it": ConfiguredTool(type("It", (Tool,), body)(), ToolConfig(**config), "")},
+        context,
+        in_transaction,
+        find_consent,
     )
 
 
@@ -113,13 +119,22 @@ def test_tools_that_are_removed_disabled_or_misconfigured_are_left_out():
         ToolUse(tool="current_time", usage_instructions="Only for Tokyo."),
         ToolUse(tool="never_was"),
     ]
-    assert {name: tool.instructions for name, tool in configure_tools(uses).items()} == {
+    assert {name: tool.instructions for name, tool in configure_tools(uses, registry, {}).items()} == {
         "current_time": "Only for Tokyo."
     }
-    assert configure_tools([ToolUse(tool="current_time", is_enabled=False)]) == {}
-    assert configure_tools([ToolUse(tool="current_time", custom_config={"timeout_s": 999})]) == {}
+    assert configure_tools([ToolUse(tool="current_time", is_enabled=False)], registry, {}) == {}
+    assert configure_tools([ToolUse(tool="current_time", custom_config={"timeout_s": 999})], registry, {}) == {}
     with pytest.raises(ValidationError):
         registry["current_time"].parse_config({"timeout_s": 999})
+
+
+def test_a_policy_of_the_workspace_is_given_to_the_tool_and_off_leaves_it_out():
+    uses = [ToolUse(tool="current_time"), ToolUse(tool="web_fetch")]
+    assert {name: tool.policy for name, tool in configure_tools(uses, registry, {"web_fetch": Policy.ASK}).items()} == {
+        "current_time": Policy.AUTO,
+        "web_fetch": Policy.ASK,
+    }
+    assert list(configure_tools(uses, registry, {"web_fetch": Policy.OFF})) == ["current_time"]
 
 
 # --- in a run -------------------------------------------------------------------------------------------------
@@ -143,6 +158,7 @@ def note(environment):
             return str(type(self).behaviour())
 
     register(Note)
+    environment.delete_bob_from_chat()
     environment.team.robin.current_spec.tool_configs.create(position=9, tool="note", custom_config={"timeout_s": 0.5})
     environment.model.script(calls=[{"name": "note", "arguments": '{"n": 7}'}], then={"text": "ok"})
     yield Note
@@ -216,6 +232,7 @@ def endless(environment):
             return ""
 
     register(Endless)
+    environment.delete_bob_from_chat()
     environment.team.robin.current_spec.tool_configs.create(position=9, tool="endless")
     environment.model.script(calls=[{"name": "endless", "arguments": "{}"}])
     yield
@@ -243,3 +260,15 @@ async def test_a_tool_that_wrote_is_known_although_the_agent_has_lost_it_since(n
     made = build_toolbox(lambda tool, ctx, args: "")
     made.past_calls.append(ToolCall("call_1", name, "{}"))
     assert made.has_written is has_written
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_a_tool_that_is_off_in_the_workspace_is_neither_offered_nor_called(environment, note):
+    ToolPolicyFactory.create(workspace=environment.team.elsewhere, tool="current_time", policy=Policy.OFF)
+    ToolPolicyFactory.create(workspace=environment.team.workspace, tool="note", policy=Policy.OFF)
+    environment.post("go")
+    environment.wait_until_idle()
+    [asked, *_] = environment.model.requests
+    assert [tool["function"]["name"] for tool in asked.body["tools"]] == ["current_time"]
+    assert name_of(environment) == "Robin"

@@ -7,13 +7,14 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from chats import services as chats
-from runs.models import LLMCall, Run
+from runs.models import Run
 from runs.services import claims
 from runs.services.capacity import Capacity
-from runs.worker import sweeper
-from runs.worker.isolation import IsolatedProcesses
-from runs.worker.sweeper import Sweeper
 from tests.runs.test_takeover import IdleEngine, claimed, expire
+from usage.models import LLMCall
+from worker import sweeper
+from worker.isolation import IsolatedProcesses
+from worker.sweeper import Sweeper
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

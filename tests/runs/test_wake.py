@@ -51,11 +51,11 @@ def test_mentioned_agents_are_woken(crowd, text, handles):
 
 def test_the_agent_that_is_answered_is_woken(crowd):
     crowd.post("@scribe hello")
-    said = crowd.log()[0]
-    said.author = crowd.scribe
-    said.save()
+    message = crowd.log()[0]
+    message.author = crowd.scribe
+    message.save()
     Run.objects.all().delete()
-    assert woken(crowd, "and then?", reply_to=said.id) == ["scribe"]
+    assert woken(crowd, "and then?", reply_to=message.id) == ["scribe"]
 
 
 def test_agents_that_are_set_to_always_are_woken(crowd):
@@ -139,7 +139,7 @@ def test_the_wake_preview_shows_running_and_suspended_agents(crowd):
 def test_the_wake_preview_takes_a_fixed_number_of_queries(crowd, django_assert_num_queries):
     for number in range(5):
         crowd.add_agent(f"Agent{number}", handle=f"agent{number}")
-    with django_assert_num_queries(4):  # the first fetches the chat and checks the rights
+    with django_assert_num_queries(5):  # the first fetches the chat and checks the rights, the last reads the budgets
         text = "@robin @scribe @agent0 @agent1 @agent2"
         preview_ids = preview_wakes(crowd.team.alice, crowd.team.chat.id, text=text)
     assert len(preview_ids) == 5

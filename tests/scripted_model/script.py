@@ -38,7 +38,7 @@ class Script:
     bad: str = ""
     status: int = 500
     retry_after: str | None = None
-    error: str = "The scripted model fails as it was told."
+    error: str = "The scripted model fails as scripted."
     echo_key: bool = False
     finish: str | None = None
     usage: bool = True

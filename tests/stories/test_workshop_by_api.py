@@ -176,7 +176,7 @@ def get_compared_answers(tab, comparison: str) -> dict[str, dict]:
     return {m["payload"]["stamp"]["side"]: m for m in messages}
 
 
-def test_an_agent_writes_a_draft_of_itself_only_among_editors(environment, model):
+def test_an_agent_writes_a_draft_of_itself_after_the_click_of_an_editor(environment, model):
     shorter = PROMPT + "\nAnswer shorter."
     call = {"name": "revise_prompt", "arguments": json.dumps({"prompt": shorter, "reason": "Dave wants it shorter"})}
     model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})
@@ -188,15 +188,25 @@ def test_an_agent_writes_a_draft_of_itself_only_among_editors(environment, model
     assert environment.bob.status("GET", environment.draft_at) == 404
 
     environment.dave.post(environment.chat, "from now on answer shorter")
+    # Bob wrote in this chat, so Dave decides. Bob may not.
+    tab.wait_until(lambda tab: tab.messages("APPROVAL_ASKED"))
+    [asked] = environment.dave.ok("GET", "me/approvals")["results"]
+    assert (asked["tool"], asked["reason"]) == ("revise_prompt", "others")
+    decision = {"decision": "refused", "note": "Not in this chat."}
+    assert environment.bob.status("POST", f"approvals/{asked['id']}/decide", decision) == 403
+    environment.dave.ok("POST", f"approvals/{asked['id']}/decide", decision)
     tab.wait_for_answer(environment.scribe, 2)
-    assert [row["payload"]["status"] for row in tab.messages("TOOL_RESPONSE")] == ["error", "error"]
+    assert [row["payload"]["status"] for row in tab.messages("TOOL_RESPONSE")] == ["error", "rejected"]
     assert environment.bob.status("GET", environment.draft_at) == 404
 
-    # In a chat with editors only, the tool is allowed.
+    # Alice is in the other chat, so Dave is asked there, too.
     body = {"title": "Editors", "actor_ids": [environment.scribe, environment.alice.id]}
     chat = environment.dave.ok("POST", f"workspaces/{environment.workspace}/chats", body)["chat"]["id"]
     tab = environment.alice.watch(chat)
     environment.dave.post(chat, "from now on answer shorter")
+    tab.wait_until(lambda tab: tab.messages("APPROVAL_ASKED"))
+    [asked] = environment.dave.ok("GET", "me/approvals")["results"]
+    environment.dave.ok("POST", f"approvals/{asked['id']}/decide", {"decision": "approved"})
     tab.wait_for_answer(environment.scribe, 1)
     draft = environment.alice.ok("GET", f"chats/{chat}/agents/{environment.scribe}/draft")
     assert (draft["written"]["prompt"], draft["status"], draft["lock_holder_id"]) == (shorter, "drafting", None)

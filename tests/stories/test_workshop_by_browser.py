@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
-from agents.specs.templates import TEMPLATES
+from agents.specs.templates import AGENT_TEMPLATES
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.screens import Person, invite, start
@@ -16,7 +16,7 @@ from tests.stories.screens import Person, invite, start
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 SEGMENTS = [
-    {"text": f"{TEMPLATES['scribe']['en'].prompt}\n", "from": []},
+    {"text": f"{AGENT_TEMPLATES['scribe']['en'].prompt}\n", "from": []},
     {"text": "TWD-MARK: quote prices in TWD.\n", "from": ["s1"]},
     {"text": "BRIEF-MARK: be brief.", "from": ["s2"]},
 ]

@@ -57,7 +57,7 @@ class SuggestionEnvironment:
         **fields: Any,
     ) -> Suggestion:  # fmt: skip
         """Suggest a text."""
-        return suggestions.suggest_text(
+        return suggestions.suggest_spec(
             self[who], (chat or self.chat).id, self.scribe.id, id=new_id(),
             content=self.build_content(prompt, **fields), base_version=base, note=note,
         )  # fmt: skip

@@ -14,7 +14,7 @@ JOBS = [
     "accept_suggestion",
     "retry_merge",
     "summarize_suggestion",
-    "suggest_text",
+    "suggest_spec",
     "suggest_draft",
 ]
 
@@ -35,7 +35,7 @@ def requests(environment):
         "accept_suggestion": (f"suggestions/{first.id}/accept", {"id": str(new_id()), **chat}),
         "retry_merge": (f"merges/{merge.id}/retry", None),
         "summarize_suggestion": (f"suggestions/{accepted.id}/summarize", None),
-        "suggest_text": (
+        "suggest_spec": (
             f"{path}/suggestions",
             {"id": str(new_id()), "content": environment.build_content(KINDER).as_json(), "base_version": 1},
         ),

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.specs.content import SpecContent
-from agents.specs.merging import Proposal
+from agents.specs.merging import Contribution
 from common.ids import new_id
 from events.rows import Contributor
-from suggestions.job_inputs import name_proposals
+from suggestions.job_inputs import name_suggestions
 from suggestions.merge_answer import InvalidMergeAnswer, build_merged_prompt
 from tests.chaos import examples
 from tests.suggestions.environment import build_segment
@@ -20,9 +20,9 @@ PRODUCTION = "Be kind.\nBe brief.\n"
 
 def build_suggestions(*texts, base=PRODUCTION):
     """Build the suggestions s1, s2, … with these prompts, made on `base`."""
-    return name_proposals(
+    return name_suggestions(
         [
-            Proposal(Contributor(id=new_id(), actor_id=new_id(), name=f"N{number}"), SpecContent(prompt=base),
+            Contribution(Contributor(id=new_id(), actor_id=new_id(), name=f"N{number}"), SpecContent(prompt=base),
                      SpecContent(prompt=text))
             for number, text in enumerate(texts, 1)
         ],
@@ -33,7 +33,7 @@ def build_suggestions(*texts, base=PRODUCTION):
 def build_prompt(answer, *texts, production=PRODUCTION, base=PRODUCTION):
     """Build the merged prompt. Return its segments, each with the names of its contributors, and its conflicts."""
     suggestions = build_suggestions(*texts, base=base)
-    names = {one.proposal.contributor.id: one.name for one in suggestions}
+    names = {suggestion.contribution.contributor.id: suggestion.name for suggestion in suggestions}
     merged = build_merged_prompt(answer if isinstance(answer, str) else json.dumps(answer), production, suggestions)
     attributed = [
         (segment.text, [names[contributor] for contributor in segment.contributors]) for segment in merged.segments
@@ -117,7 +117,7 @@ def test_the_lines_of_the_chosen_text_are_marked_with_their_conflict():
     [merged_conflict] = merged.conflicts
     assert (merged_conflict.about, merged_conflict.question, merged_conflict.chosen) == ("prompt", "Which?", 1)
     assert [choice.contributor for choice in merged_conflict.choices] == [
-        one.proposal.contributor.id for one in suggestions
+        suggestion.contribution.contributor.id for suggestion in suggestions
     ]
 
 
@@ -208,7 +208,7 @@ def test_the_segments_are_the_prompt_and_lines_of_production_have_no_contributor
         merged = build_merged_prompt(json.dumps({"segments": segments}), production, suggestions)
     except InvalidMergeAnswer:
         return
-    answer_lines = [line.strip() for one in segments for line in one["text"].split("\n")]
+    answer_lines = [line.strip() for segment in segments for line in segment["text"].split("\n")]
     assert [line for line in answer_lines if line] == [line.strip() for line in merged.text.split("\n") if line.strip()]
     production_lines = {line.strip() for line in production.split("\n")}
     for segment in merged.segments:

@@ -16,7 +16,6 @@ from events.models import AuditRecord
 from llm.protocol import Endpoint
 from notifications.models import Notification
 from runs.models import Run
-from runs.runtime.rows import ResolvedModel
 from suggestions import services as suggestions
 from suggestions.merge_answer import InvalidReason
 from suggestions.models import Merge, Suggestion
@@ -38,6 +37,7 @@ from tests.suggestions.environment import (
     reload,
 )
 from tests.suggestions.test_suggestions import assert_refused, get_row
+from usage.callers import ResolvedModel
 from workspaces.models import Membership, Role
 
 pytestmark = pytest.mark.django_db
@@ -367,8 +367,8 @@ def test_the_input_of_the_merge_agent_names_authors_and_bases(environment):
     data = get_job_input(run)["input"]
     assert (run.trigger_id, run.on_behalf_of, data["production"]) == (merge.id, environment["alice"], LOUDER)
     assert data["suggestions"] == [
-        {"name": "s1", "author": "Carol", "note": "", "prompt": LOUDER + "Sign.\n", "made_on": None},
-        {"name": "s2", "author": "Bob", "note": "Warmer", "prompt": KINDER, "made_on": PROMPT},
+        {"name": "s1", "author": "Carol", "note": "", "prompt": LOUDER + "Sign.\n", "base_prompt": None},
+        {"name": "s2", "author": "Bob", "note": "Warmer", "prompt": KINDER, "base_prompt": PROMPT},
     ]
     text = get_job_input(run)["text"]
     key = text.partition("<<<production ")[2].partition(">>>")[0]

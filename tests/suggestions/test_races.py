@@ -77,7 +77,7 @@ def test_EDIT2_five_equal_concurrent_requests_are_one_suggestion(environment):
         "content": environment.build_content(KINDER),
         "base_version": 1,
     }
-    assert run_concurrently(5, lambda number: suggestions.suggest_text(**arguments).id) == [arguments["id"]] * 5
+    assert run_concurrently(5, lambda number: suggestions.suggest_spec(**arguments).id) == [arguments["id"]] * 5
     assert (Suggestion.objects.count(), environment.list_system_messages().count("SUGGESTION_CREATED")) == (1, 1)
 
 

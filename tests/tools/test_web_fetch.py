@@ -203,7 +203,7 @@ async def test_binary_data_with_a_text_type_is_refused(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "says", "final"),
+    ("status", "message", "final"),
     [
         (404, "There is no such page (HTTP 404).", True),
         (403, "The site did not give the page (HTTP 403).", True),
@@ -213,11 +213,11 @@ async def test_binary_data_with_a_text_type_is_refused(site: Site) -> None:
     ],
 )
 async def test_an_error_status_is_reported_as_final_or_transient(
-    site: Site, status: int, says: str, final: bool
+    site: Site, status: int, message: str, final: bool
 ) -> None:
     site.pages["/no"] = lambda request: web.Response(status=status)
     error = await failure(site.url("/no"))
-    assert (str(error), error.is_final) == (says, final)
+    assert (str(error), error.is_final) == (message, final)
 
 
 @pytest.mark.parametrize(

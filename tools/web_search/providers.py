@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from common.text import to_storable
+from events.payloads import SearchHit
 
 MAX_TITLE_CHARACTERS = 200
 MAX_TEXT_CHARACTERS = 600
@@ -21,21 +22,11 @@ class SearchRequest:
     json: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """One hit. `text` is an excerpt; it and `published` may be empty."""
-
-    title: str
-    url: str
-    text: str = ""
-    published: str = ""
-
-
 PROVIDERS = {"searxng": "", "brave": "https://api.search.brave.com", "tavily": "https://api.tavily.com"}
 """The search services, and their addresses. SearXNG is a server of the operator."""
 
 
-def build_request(provider: str, *, url: str, key: str, query: str, count: int) -> SearchRequest:
+def build_search_request(provider: str, *, url: str, key: str, query: str, count: int) -> SearchRequest:
     """Return the request that asks a service for `count` results. `url`: its address, if it is not the usual one."""
     base = (url or PROVIDERS[provider]).rstrip("/")
     accept = {"Accept": "application/json"}
@@ -48,7 +39,7 @@ def build_request(provider: str, *, url: str, key: str, query: str, count: int) 
     return SearchRequest("GET", f"{base}/search", {"q": query, "format": "json"}, accept)
 
 
-def parse_results(provider: str, answer: Any) -> list[SearchResult]:
+def parse_results(provider: str, answer: Any) -> list[SearchHit]:
     """Return the results of an answer. What has no address of the web is left out."""
     found = answer.get("web", {}) if provider == "brave" and isinstance(answer, dict) else answer
     items = found.get("results", []) if isinstance(found, dict) else []
@@ -56,10 +47,11 @@ def parse_results(provider: str, answer: Any) -> list[SearchResult]:
     return [result for result in results if result.url.startswith(("https://", "http://"))]
 
 
-def _parse_result(item: Mapping[str, Any]) -> SearchResult:
-    return SearchResult(
-        title=_clean(item.get("title"), MAX_TITLE_CHARACTERS),
-        url=_clean(item.get("url"), 2048),
+def _parse_result(item: Mapping[str, Any]) -> SearchHit:
+    url = _clean(item.get("url"), 2048)
+    return SearchHit(
+        title=_clean(item.get("title"), MAX_TITLE_CHARACTERS) or url,
+        url=url,
         text=_clean(item.get("content") or item.get("description"), MAX_TEXT_CHARACTERS),
         published=_clean(item.get("publishedDate") or item.get("published_date") or item.get("age"), 40),
     )

@@ -49,7 +49,7 @@ class Me(APIView):
     @extend_schema(operation_id="change_me", request=ProfileBody, responses=MeRow)
     def patch(self, request: Request) -> HttpResponse:
         body = read(request, ProfileBody)
-        actors.change_profile(
+        actors.update_profile(
             request.user, name=body.name, language=body.language, avatar=body.avatar, handle=body.handle
         )
         return build_response(_build_me_row(request))

@@ -1,22 +1,19 @@
-"""Workspaces, their members, and the model of their agents."""
+"""Workspaces and their members."""
 
 from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from rest_framework.views import APIView
 
 from common.paging import PAGE_PARAMETERS, answer_page
-from common.providers import WRONG_ADDRESS, Options, ProviderName
-from common.request_types import NOT_BLANK, Handle, Name, Revision
+from common.request_types import Handle, Name, Revision
 from common.rest import Body, Page, Request, build_empty_response, build_response, read
-from common.secrets import Secret
-from events.rows import MembershipRow, ModelRow, RoleName, WorkspaceRow
+from events.rows import MembershipRow, RoleName, WorkspaceRow
 from workspaces import services as workspaces
-from workspaces.models import Credential
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
-from workspaces.rows import build_model_row, build_workspace_row
+from workspaces.rows import build_workspace_row
 
 
 class NewWorkspaceBody(Body):
@@ -25,26 +22,15 @@ class NewWorkspaceBody(Body):
 
 
 class WorkspaceBody(Body):
+    """`time_zone`: a name of the IANA database, such as `Asia/Taipei`; null keeps it."""
+
     name: Name
+    time_zone: str | None = Field(default=None, max_length=64)
     revision: Revision
 
 
 class RoleBody(Body):
     role: RoleName
-
-
-class ModelBody(Body):
-    """`key` null keeps the stored key if provider and address are unchanged; "" deletes it. `GET model-providers` lists the
-    providers that have an address, and the options of each."""
-
-    model_config = ConfigDict(json_schema_extra={"not": WRONG_ADDRESS})
-
-    provider: ProviderName
-    default_model: str = Field(max_length=200, pattern=NOT_BLANK)
-    revision: Revision
-    api_base: str = Field(default="", max_length=400)
-    options: Options = Field(default_factory=dict)
-    key: str | None = Field(default=None, max_length=400)
 
 
 class Workspaces(APIView):
@@ -70,7 +56,9 @@ class OneWorkspace(APIView):
     @extend_schema(operation_id="rename_workspace", request=WorkspaceBody, responses=WorkspaceRow)
     def patch(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, WorkspaceBody)
-        workspace = workspaces.rename_workspace(request.user, workspace_id, name=body.name, revision=body.revision)
+        workspace = workspaces.rename_workspace(
+            request.user, workspace_id, name=body.name, time_zone=body.time_zone, revision=body.revision
+        )
         return build_response(build_workspace_row(workspace))
 
 
@@ -99,25 +87,3 @@ class Leave(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspaces.leave_workspace(request.user, workspace_id)
         return build_empty_response()
-
-
-class Model(APIView):
-    @extend_schema(operation_id="read_model", responses=ModelRow)
-    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return build_response(build_model_row(Credential.objects.filter(workspace=workspace).first()))
-
-    @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
-    def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        body = read(request, ModelBody)
-        credential = workspaces.set_model(
-            request.user,
-            workspace_id,
-            provider=body.provider,
-            default_model=body.default_model,
-            revision=body.revision,
-            api_base=body.api_base,
-            options=body.options,
-            key=None if body.key is None else Secret(body.key),
-        )
-        return build_response(build_model_row(credential))

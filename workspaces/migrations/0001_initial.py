@@ -3,6 +3,7 @@
 import common.ids
 import common.providers
 import django.db.models.deletion
+import workspaces.models
 from django.conf import settings
 from django.db import migrations, models
 
@@ -24,6 +25,8 @@ class Migration(migrations.Migration):
                 ('revision', models.PositiveIntegerField(default=1, verbose_name='revision')),
                 ('name', models.CharField(max_length=80, verbose_name='name')),
                 ('handle', models.SlugField(max_length=40, unique=True, verbose_name='handle')),
+                ('allows_llm_profiles', models.BooleanField(default=False, verbose_name='members may use their own models')),
+                ('time_zone', models.CharField(default=workspaces.models.get_default_time_zone, max_length=64, verbose_name='time zone')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
             ],
             options={

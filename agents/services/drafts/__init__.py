@@ -1,11 +1,11 @@
 """The draft of an agent in a chat, its edit lock and the waitlist of the lock.
 
 Changes that get a message in the chat (lock acquired or released, draft applied, saved or discarded) lock the chat and go through
-`chats.save_changes`. Writing the text is one fenced UPDATE and a transient frame.
+`chats.save_changes`. Writing the content is one fenced UPDATE and a transient frame.
 """
 
 from agents.services.drafts.editing import apply_draft, rebase_draft, replace_draft, revise_prompt, write_draft
-from agents.services.drafts.finishing import discard_draft, finish_draft, release_draft, save_draft, submit_draft
+from agents.services.drafts.finishing import discard_draft, end_suggested_draft, finish_draft, release_draft, save_draft
 from agents.services.drafts.locking import (
     LOCK_DURATION,
     build_locked_error,
@@ -44,6 +44,6 @@ __all__ = [
     "revise_prompt",
     "save_draft",
     "set_lock_waiter",
-    "submit_draft",
+    "end_suggested_draft",
     "write_draft",
 ]

@@ -1,4 +1,4 @@
-"""Write the text of a draft, merge production into it, replace it, and apply it in its chat."""
+"""Write the content of a draft, merge production into it, replace it, and apply it in its chat."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from agents.services.drafts import locking
 from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent
 from agents.specs.differences import count_changed_lines, diff, list_changed_parts
-from agents.specs.merging import Proposal, attribute_lines, merge_proposals
+from agents.specs.merging import Contribution, attribute_lines, merge_contributions
 from chats import services as chats
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
@@ -27,22 +27,22 @@ from events import audit
 from events.frames import DraftText
 from events.publish import publish
 from events.rows import Contributor, Provenance, Segment, SnapshotReason, SpecOrigin
+from tools.selectors import get_tools
 
 
 @transaction.atomic
 def write_draft(
     actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent, revision: int, caret: int | None = None
 ) -> Draft:
-    """Save the text of the holder of the lock, renew the lock, and publish the text to the chat.
+    """Save the content that the holder of the lock wrote, renew the lock, and publish it to the chat.
 
-    The write is one fenced UPDATE and does not lock the chat. `caret` is published with the text. It counts UTF-16 units, as
+    The write is one fenced UPDATE and does not lock the chat. `caret` is published with it. It counts UTF-16 units, as
     browsers do, and is limited to the length of the prompt.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `stale_revision`, with the stored draft in its data, `draft_locked`.
     """
     get_chat_for(actor, chat_id, ChatVerb.SEE)
-    get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
-    check_content(content)
+    check_content(content, agent=get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT))
     lock_expires_at = now() + locking.LOCK_DURATION
     own_draft = Draft.objects.filter(
         chat_id=chat_id, agent_id=agent_id, ended_at=None, lock_holder=actor, lock_expires_at__gt=now()
@@ -76,9 +76,9 @@ def write_draft(
 
 @transaction.atomic
 def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, merge: bool = False) -> Draft:
-    """Set the draft's base to the current production. With `merge`, also merge production's changes into the text.
+    """Set the draft's base to the current production. With `merge`, also merge production's changes into the content.
 
-    Raises `NotFound`, `Forbidden`, `Conflict`, and `TooLarge` if the merged text is longer than a spec may be.
+    Raises `NotFound`, `Forbidden`, `Conflict`, and `TooLarge` if the merged prompt is longer than a spec may be.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
@@ -93,12 +93,12 @@ def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
 
 
 def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Actor) -> None:
-    """Merge production's changes since the draft's base into its text. Every line keeps its contributors."""
+    """Merge production's changes since the draft's base into its content. Every line keeps its contributors."""
     draft = update.row
     base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).content()
     contributors, segments = attribute_draft(draft, base)
-    proposal = Proposal(contributors[-1], base, SpecContent.model_validate(draft.written), segments)
-    result = merge_proposals(production.content(), [proposal])
+    contribution = Contribution(contributors[-1], base, SpecContent.model_validate(draft.written), segments)
+    result = merge_contributions(production.content(), [contribution])
     written = result.content.as_json()
     if written == draft.written:
         return
@@ -111,11 +111,11 @@ def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Ac
 
 @transaction.atomic
 def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -> Draft:
-    """Apply the text: the agent answers with it in this chat, and only there. The lock is kept and not renewed.
+    """Apply the draft: the agent answers with it in this chat, and only there. The lock is kept and not renewed.
 
     Applying a revision twice has no effect. Raises `NotFound`, `Conflict`, and `Forbidden` for a tool that the actor may not add.
     """
-    # Comparing two long texts takes time, so it is done before the chat is locked.
+    # Comparing two long prompts takes time, so it is done before the chat is locked.
     changes = _describe_changes(actor, chat_id, agent_id, revision=revision)
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
@@ -160,13 +160,14 @@ def _describe_changes(
 
 
 def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
-    """Raise `Forbidden` if the text adds a tool that writes, or changes its settings, and the actor may not save the agent.
+    """Raise `Forbidden` if the content adds a tool that writes, or changes its settings, and the actor may not save the agent.
 
     The actor is the one for whom `agent` was fetched (`compute_agent_verbs`).
     """
     if AgentVerb.SAVE in compute_agent_verbs(agent):
         return
-    added = list_added_tools(get_production(agent).content(), content)
+    tools = get_tools(agent.workspace_id, content.tool_names)
+    added = list_added_tools(get_production(agent).content(), content, tools)
     if added:
         raise Forbidden(
             f"Only an editor can give this agent a tool that writes, or change its settings: {', '.join(added)}.",
@@ -174,7 +175,7 @@ def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
         )
 
 
-# --- texts that a person did not type ------------------------------------------------------------------------------------
+# --- content that a person did not type -----------------------------------------------------------------------------------
 
 
 @transaction.atomic
@@ -191,16 +192,16 @@ def replace_draft(
     changes: Sequence[chats.RowChange] = (),
     author: Actor | None = None,
 ) -> Draft:
-    """Replace the text of the chat's draft by one that was made on version `base`, or start a draft with it. Apply nothing.
+    """Replace the content of the chat's draft by one that is based on version `base`, or start a draft with it. Apply nothing.
 
-    With `lock`, the actor holds the edit lock afterwards; otherwise it is free. `author` wrote the text if the actor did not.
-    `system_message` and `changes` are saved with the draft. The replaced text is saved as a snapshot.
+    With `lock`, the actor holds the edit lock afterwards; otherwise it is free. `author` wrote the content if the actor did not.
+    `system_message` and `changes` are saved with the draft. The replaced content is saved as a snapshot.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `draft_locked` (with `lock`, only by another person),
     `other_draft_locked` (with `lock`).
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    check_content(content)
+    check_content(content, agent=agent)
     if lock:
         locking.check_edits_no_other_draft(actor, chat_id, agent_id)
     draft = find_draft(chat.id, agent.id, lock=True)
@@ -238,7 +239,7 @@ def replace_draft(
 def _prepare_replacement(
     draft: Draft, actor: Actor, *, content: SpecContent, lock: bool, reason: SnapshotReason
 ) -> RowUpdate[Draft]:
-    """Prepare a draft for another text: save a snapshot of its text, and notify the people whom a change of its lock concerns.
+    """Prepare a draft for other content: save a snapshot of its content, and notify the people whom a change of its lock concerns.
 
     Return an update that raises the revision. Raises `Conflict` (`draft_locked`).
     """
@@ -248,7 +249,7 @@ def _prepare_replacement(
     if not draft.is_locked and lock:
         locking.restart_waitlist(update, actor)
     elif not draft.is_locked:
-        locking.notify_waiters(draft, actor)
+        locking.notify_lock_waiters(draft, actor)
     locking.call_lock_lost(draft, actor)
     if draft.written != content.as_json():
         locking.save_snapshot(draft, reason)
@@ -257,17 +258,18 @@ def _prepare_replacement(
 
 @transaction.atomic
 def revise_prompt(
-    actor: Actor, chat_id: UUID, *, on_behalf_of: Actor, authors: Sequence[Actor], prompt: str, reason: str
+    actor: Actor, chat_id: UUID, *, on_behalf_of: Actor, approved_by: Actor | None = None, prompt: str, reason: str
 ) -> Draft:
     """Write a new prompt, by the agent `actor` for itself, into its draft in the chat. The draft is neither locked nor applied.
 
-    The prompt replaces that of the draft, or that of production if there is no draft. `authors` are the people whose texts the
-    agent may have read in this run. They and `on_behalf_of` all need the right to save the agent (FAIR8).
+    The prompt replaces that of the draft, or that of production if there is no draft. `on_behalf_of` and the person who has
+    approved it, if a person was asked, both need the right to save the agent (FAIR8).
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_locked`, `nothing_changed`).
     """
     chat, agent = locking.lock_chat_with_agent(on_behalf_of, chat_id, actor.id, AgentVerb.SAVE)
-    check_all_may(authors, agent, AgentVerb.SAVE)
+    if approved_by is not None:
+        check_all_may([approved_by], agent, AgentVerb.SAVE)
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is not None and draft.is_locked:
         raise locking.build_locked_error(draft)
@@ -307,7 +309,7 @@ def revise_prompt(
 
 
 def attribute_draft(draft: Draft, base: SpecContent) -> tuple[list[Contributor], list[Segment]]:
-    """Return the contributors of a draft that was made on `base`, with its last writer last, and its prompt as segments.
+    """Return the contributors of a draft that is based on `base`, with its last writer last, and its prompt as segments.
 
     Segments of a merge keep their contributors. What was written since then is attributed to the last writer.
     """

@@ -29,7 +29,7 @@ from events.rows import DraftOutcome, SpecOrigin
 def save_draft(
     actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, base_version: int, message: str = ""
 ) -> AgentSpec:
-    """Save the text as the next version of the agent, and end the draft.
+    """Save the draft as the next version of the agent, and end the draft.
 
     Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: `stale_revision`, or `stale_base`, with the current production, if
     that is not `base_version`.
@@ -46,7 +46,7 @@ def save_draft(
             data={"production": production.to_row().model_dump(mode="json")},
         )
     content = SpecContent.model_validate(draft.written)
-    check_content(content)
+    check_content(content, agent=agent)
 
     spec = write_spec(
         agent,
@@ -70,8 +70,10 @@ def save_draft(
 
 
 @transaction.atomic
-def submit_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, system_message: Message) -> Draft:
-    """End the draft because its text becomes a suggestion, and return it. `system_message` is saved with it.
+def end_suggested_draft(
+    actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, system_message: Message
+) -> Draft:
+    """End a draft whose content becomes a suggestion, and return it. `system_message` is saved with it.
 
     Raises `NotFound`, `Forbidden`, `Conflict`.
     """
@@ -111,10 +113,10 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
 
 @transaction.atomic
 def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int | None = None) -> Draft:
-    """Release the edit lock. The text is kept, but a draft that equals production is discarded.
+    """Release the edit lock. The content is kept, but a draft that equals production is discarded.
 
-    The holder passes the latest `revision`. Without it, the actor must be an operator, who may release any lock: the text is kept
-    in any case, and the holder is notified. Raises `NotFound`, `Forbidden`, `Conflict`.
+    The holder passes the latest `revision`. Without it, the actor must be an operator, who may release any lock: the content is
+    kept in any case, and the holder is notified. Raises `NotFound`, `Forbidden`, `Conflict`.
     """
     if revision is not None:
         chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)

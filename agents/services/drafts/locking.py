@@ -27,19 +27,19 @@ from events.publish import publish_workspace_list_changed
 from events.rows import SnapshotReason
 
 LOCK_DURATION = timedelta(minutes=30)
-"""The time after the last change of the text at which the edit lock expires."""
+"""The time after the last change of the content at which the edit lock expires."""
 
 
 @transaction.atomic
 def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent | None = None) -> Draft:
-    """Acquire the edit lock of the live draft if it is free, expired or the actor's own, or start a draft if there is none.
+    """Acquire the edit lock of the current draft if it is free, expired or the actor's own, or start a draft if there is none.
 
-    `content` replaces the text of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_locked`, with the holder in its
-    data, or `other_draft_locked`, with the other draft that the actor edits.
+    `content` replaces the content of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_locked`, with the holder in
+    its data, or `other_draft_locked`, with the other draft that the actor edits.
     """
     chat, agent = lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     if content is not None:
-        check_content(content)
+        check_content(content, agent=agent)
     check_edits_no_other_draft(actor, chat_id, agent_id)
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or draft.lock_holder_id != actor.id or not draft.is_locked:
@@ -101,7 +101,7 @@ def lock_chat_with_agent(actor: Actor, chat_id: UUID, agent_id: UUID, verb: Agen
 
 
 def get_draft_locked_by(actor: Actor, chat: Chat, agent: Actor, *, revision: int) -> Draft:
-    """Lock the row of the live draft, and return it if the actor holds its edit lock and `revision` is its latest revision.
+    """Lock the row of the current draft, and return it if the actor holds its edit lock and `revision` is its latest revision.
 
     Raises `NotFound`, `Conflict`.
     """
@@ -173,9 +173,9 @@ def build_write_error(draft: Draft | None, actor: Actor) -> NotFound | Conflict:
 
 
 def save_snapshot(draft: Draft, reason: SnapshotReason) -> None:
-    """Save the draft's text as a snapshot before another text replaces it.
+    """Save the draft's content as a snapshot before other content replaces it.
 
-    The caller has locked the row of the draft, and raises its revision afterwards. A text that equals production or an earlier
+    The caller has locked the row of the draft, and raises its revision afterwards. Content that equals production or an earlier
     snapshot is not saved again.
     """
     production = draft.agent.current_spec
@@ -199,11 +199,11 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
     if draft.is_locked:
         publish_locks_changed(draft.chat)
     update.set(lock_holder=None, lock_expires_at=None, requested_by=[])
-    notify_waiters(draft, actor)
+    notify_lock_waiters(draft, actor)
     return update
 
 
-def notify_waiters(draft: Draft, actor: Actor | None) -> None:
+def notify_lock_waiters(draft: Draft, actor: Actor | None) -> None:
     """Notify the people who wait for the lock and may still edit the draft that it is free, and empty the waitlist.
 
     People who only requested the draft are not notified. `actor` released the lock, and is None if it expired.

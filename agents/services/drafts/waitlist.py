@@ -71,7 +71,7 @@ def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
 
 @transaction.atomic
 def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, to: UUID) -> Draft:
-    """Hand the lock of the draft over to the person `to`, who has requested it. The text is kept.
+    """Hand the lock of the draft over to the person `to`, who has requested it. The content is kept.
 
     Raises `NotFound`, `Forbidden`, and `Conflict`: those of `write_draft`, `not_requested`, or `recipient_busy` if the person edits
     another draft or may no longer edit this one.
@@ -146,4 +146,4 @@ def _notify_expired_lock(draft_id: UUID, chat_id: UUID) -> None:
     list(Draft.objects.select_for_update().filter(pk=draft_id).values_list("pk"))
     draft = Draft.objects.select_related("agent", "chat").get(pk=draft_id)
     if not draft.is_locked:
-        locking.notify_waiters(draft, None)
+        locking.notify_lock_waiters(draft, None)

@@ -22,14 +22,13 @@ export function AgentScreen() {
   const drafts = useLockedDrafts(workspace.id).data ?? []
   const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
   const agents = useAgents(workspace.id)
-  const summary = agents.data?.find(each => each.actor.id === id)
+  const summary = agents.data?.find(row => row.actor.id === id)
   const agent = useAgent(workspace.id, id)
   const findActor = useActorLookup()
   useTitle(summary?.actor.name)
   const navigate = useNavigate()
   const params = { workspace: workspace.handle }
-  const chat = (useChats(workspace.id).data ?? []).find(each => each.participants.some(actor => actor.id === id))?.chat
-    .id
+  const chat = (useChats(workspace.id).data ?? []).find(row => row.participants.some(actor => actor.id === id))?.chat.id
   const openWorkshop = () =>
     void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: chat ?? '' }, search: { workshop: id } })
   if (agents.data && !summary) return <NotFound />
@@ -72,26 +71,24 @@ export function AgentScreen() {
 function AgentChats({ agentId }: { agentId: string }) {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const chats = (useChats(workspace.id).data ?? []).filter(each =>
-    each.participants.some(actor => actor.id === agentId),
-  )
+  const chats = (useChats(workspace.id).data ?? []).filter(row => row.participants.some(actor => actor.id === agentId))
   if (chats.length === 0) return <p className={cx(blocks.b, 'faint sm')}>{t('inNoChat')}</p>
   return (
     <ul className={cx(blocks.rows, blocks.in)}>
-      {chats.map(each => (
-        <li key={each.chat.id}>
+      {chats.map(row => (
+        <li key={row.chat.id}>
           <Hash className="i faint" aria-hidden />
           <Link
             className="grow cut"
             to="/w/$workspace/c/$chat"
-            params={{ workspace: workspace.handle, chat: each.chat.id }}
+            params={{ workspace: workspace.handle, chat: row.chat.id }}
           >
-            {each.chat.title}
+            {row.chat.title}
           </Link>
           <Link
             className={cx(buttonStyles.btn, buttonStyles.xs)}
             to="/w/$workspace/c/$chat"
-            params={{ workspace: workspace.handle, chat: each.chat.id }}
+            params={{ workspace: workspace.handle, chat: row.chat.id }}
             search={{ workshop: agentId }}
           >
             {t('workshop')}

@@ -16,7 +16,7 @@ export function HistoryScreen() {
   const params = useParams({ from: '/w/$workspace/agents/$agent/history' })
   const search: HistorySearch = useSearch({ from: '/w/$workspace/agents/$agent/history' })
   const agents = useAgents(workspace.id)
-  const summary = agents.data?.find(each => each.actor.id === params.agent)
+  const summary = agents.data?.find(row => row.actor.id === params.agent)
   const agent = useAgent(workspace.id, params.agent)
   const findActor = useActorLookup()
   const navigate = useNavigate()

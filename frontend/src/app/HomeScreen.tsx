@@ -30,7 +30,7 @@ export function HomeScreen() {
     )
   }
   const last = readStored(lastChatKey(workspace.id), '')
-  const chat = chats.find(each => each.chat.id === last) ?? chats[0]
+  const chat = chats.find(row => row.chat.id === last) ?? chats[0]
   if (!chat) return <NoChats />
   return <Navigate to="/w/$workspace/c/$chat" params={{ workspace: workspace.handle, chat: chat.chat.id }} replace />
 }
@@ -54,7 +54,7 @@ function PhoneChatList() {
       </header>
       <div className={cx(layout.page, sidebarStyles.phonepage)}>
         <SidebarChats />
-        {chats?.length === 0 ? <NoChatsHint /> : null}
+        {chats?.length === 0 ? <NoChatsNotice /> : null}
       </div>
     </main>
   )
@@ -64,12 +64,12 @@ function NoChats() {
   useTitle(useShell().workspace.name)
   return (
     <main className={cx(layout.stage, layout.middle)}>
-      <NoChatsHint />
+      <NoChatsNotice />
     </main>
   )
 }
 
-function NoChatsHint() {
+function NoChatsNotice() {
   const { t } = useTexts()
   const { workspace, openNewChat, openNewAgent } = useShell()
   return (

@@ -72,7 +72,9 @@ it('passes axe', async () => {
   const screen = await openPalette()
   await expect.element(screen.getByRole('combobox', { name: 'Command palette' })).toHaveFocus()
   const { violations } = await axe.run(document.body, { runOnly: ['wcag2a', 'wcag2aa', 'best-practice'] })
-  expect(violations.map(each => each.id).filter(id => !['region', 'page-has-heading-one'].includes(id))).toEqual([])
+  expect(
+    violations.map(violation => violation.id).filter(id => !['region', 'page-has-heading-one'].includes(id)),
+  ).toEqual([])
 })
 
 it('lists every key in the keys dialog, with the keys of one row together', async () => {

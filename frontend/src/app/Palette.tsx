@@ -18,7 +18,7 @@ import {
 import { useMemo, useState } from 'react'
 import { useAgents, useChats } from '@/api'
 import { useParticipants } from '@/features/chats'
-import { type ActionId, actionIds, actions, findRun, formatShortcut } from '@/lib/actions'
+import { type ActionId, actionIds, actions, findActionHandler, formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
@@ -175,11 +175,11 @@ function useActionOptions(): { id: ActionId; option: Option }[] {
     () =>
       actionIds.flatMap(id => {
         const { text, about } = actions[id]
-        const run = text ? findRun(id) : null
-        if (!text || !run) return []
+        const handler = text ? findActionHandler(id) : null
+        if (!text || !handler) return []
         const label = about ? `${t(about)}: ${t(text)}` : t(text)
         const end = formatShortcut(id)
-        return [{ id, option: { id, label, icon: icons[id] ?? Square, run: () => run(), ...(end ? { end } : {}) } }]
+        return [{ id, option: { id, label, icon: icons[id] ?? Square, run: () => handler(), ...(end ? { end } : {}) } }]
       }),
     [t],
   )
@@ -207,24 +207,24 @@ function useGroups(): Group[] {
     return [
       {
         title: t('chats'),
-        options: (chats ?? []).map(each => ({
-          id: each.chat.id,
+        options: (chats ?? []).map(row => ({
+          id: row.chat.id,
           icon: Hash,
-          label: each.chat.title,
-          run: () => goToChat(each.chat.id),
+          label: row.chat.title,
+          run: () => goToChat(row.chat.id),
         })),
       },
       {
         title: t('agents'),
-        options: (agents ?? []).map(each => ({
-          id: each.actor.id,
+        options: (agents ?? []).map(row => ({
+          id: row.actor.id,
           icon: Bot,
-          label: each.actor.name,
-          end: `@${each.actor.handle}`,
-          run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: each.actor.id } }),
+          label: row.actor.name,
+          end: `@${row.actor.handle}`,
+          run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: row.actor.id } }),
         })),
       },
-      { title: t('goTo'), options: actionOptions.filter(isNavigation).map(each => each.option) },
+      { title: t('goTo'), options: actionOptions.filter(isNavigation).map(action => action.option) },
       {
         title: t('do'),
         options: [
@@ -237,7 +237,7 @@ function useGroups(): Group[] {
               end: formatShortcut('workshop.toggle'),
               run: () => goToChat(chat ?? '', participant.actor.id),
             })),
-          ...actionOptions.filter(each => !isNavigation(each)).map(each => each.option),
+          ...actionOptions.filter(action => !isNavigation(action)).map(action => action.option),
         ],
       },
       {

@@ -3,7 +3,9 @@ import { type ReactNode, Suspense, useState } from 'react'
 import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
 import { BackButton, Links } from '@/features/chats'
-import { General, Members, ModelForm } from '@/features/workspaces'
+import { ToolServers } from '@/features/tools'
+import { BudgetSettings } from '@/features/usage'
+import { General, Members, ModelForm, ModelPolicy, OwnModel } from '@/features/workspaces'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
@@ -59,8 +61,11 @@ export function SettingsScreen() {
 const pages: Record<Section, ReactNode> = {
   members: <MembersSection />,
   model: <ModelSection />,
+  tools: <ToolsSection />,
+  budgets: <BudgetsSection />,
   general: <GeneralSection />,
   profile: <ProfileSection />,
+  ownModel: <OwnModel />,
   security: <SecuritySection />,
   tokens: <Tokens />,
 }
@@ -96,9 +101,9 @@ function MembersSection() {
               value={chatId}
               onChange={event => setChosenId(event.target.value)}
             >
-              {chats.map(each => (
-                <option key={each.chat.id} value={each.chat.id}>
-                  {each.chat.title}
+              {chats.map(row => (
+                <option key={row.chat.id} value={row.chat.id}>
+                  {row.chat.title}
                 </option>
               ))}
             </select>
@@ -116,28 +121,52 @@ function MembersSection() {
 
 function ModelSection() {
   const { t } = useTexts()
-  const { workspace } = useShell()
+  const { me, workspace } = useShell()
   const query = useModel(workspace.id)
   const model = query.data
   if (!model) return <Loading query={query} />
   if (!workspace.verbs.includes('set_model')) {
     return (
-      <p className={blocks.b}>
-        {t('model')}: <b>{model.provider === 'demo' ? t('demoModel') : model.default_model}</b>{' '}
-        <span className="faint">{t('editorsChoose')}</span>
-      </p>
+      <>
+        <p className={blocks.b}>
+          {t('model')}: <b>{model.provider === 'demo' ? t('demoModel') : model.default_model}</b>{' '}
+          <span className="faint">{t('editorsChoose')}</span>
+        </p>
+        <ModelPolicy workspace={workspace} name={me.actor.name} />
+      </>
     )
   }
   return (
-    <Card title={t('standardModel')}>
-      <ModelForm
-        key={model.revision}
-        workspaceId={workspace.id}
-        current={model}
-        action={t('saveChanges')}
-        onDone={() => showToast(t('modelSaved'))}
-      />
-    </Card>
+    <>
+      <Card title={t('standardModel')}>
+        <ModelForm
+          key={model.revision}
+          workspaceId={workspace.id}
+          current={model}
+          action={t('saveChanges')}
+          onDone={() => showToast(t('modelSaved'))}
+        />
+      </Card>
+      <ModelPolicy workspace={workspace} name={me.actor.name} />
+    </>
+  )
+}
+
+function BudgetsSection() {
+  const { workspace } = useShell()
+  return (
+    <Suspense fallback={null}>
+      <BudgetSettings workspace={workspace} />
+    </Suspense>
+  )
+}
+
+function ToolsSection() {
+  const { workspace } = useShell()
+  return (
+    <Suspense fallback={null}>
+      <ToolServers workspace={workspace} />
+    </Suspense>
   )
 }
 

@@ -1,9 +1,23 @@
 /** The list of settings pages. It replaces the sidebar; on a phone it is a screen. */
 
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { ArrowLeft, Building2, Cpu, KeyRound, Lock, type LucideIcon, Search, User, Users } from 'lucide-react'
+import {
+  ArrowLeft,
+  Building2,
+  CircuitBoard,
+  Cpu,
+  KeyRound,
+  Lock,
+  type LucideIcon,
+  PiggyBank,
+  Search,
+  TriangleAlert,
+  User,
+  Users,
+  Wrench,
+} from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
-import { useMembers } from '@/api'
+import { useMembers, useToolServers } from '@/api'
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
@@ -20,22 +34,28 @@ const icons: Record<Section, LucideIcon> = {
   general: Building2,
   members: Users,
   model: Cpu,
+  tools: Wrench,
+  budgets: PiggyBank,
   profile: User,
+  ownModel: CircuitBoard,
   security: Lock,
   tokens: KeyRound,
 }
 
 const groups: readonly { title: PlainTextKey; pages: readonly Section[] }[] = [
-  { title: 'workspace', pages: ['general', 'members', 'model'] },
-  { title: 'settings.you', pages: ['profile', 'security', 'tokens'] },
+  { title: 'workspace', pages: ['general', 'members', 'model', 'tools', 'budgets'] },
+  { title: 'settings.you', pages: ['profile', 'ownModel', 'security', 'tokens'] },
 ]
 
 /** Texts of each page by which the search finds the page. */
 const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
   general: ['workspaceName', 'leave'],
   members: ['role', 'inviteLink'],
-  model: ['standardModel', 'apiKey'],
+  model: ['standardModel', 'apiKey', 'whoPays'],
+  tools: ['mcp.add', 'mcp.url'],
+  budgets: ['budget.limit', 'price.title'],
   profile: ['yourName', 'handle', 'email', 'language', 'theme', 'signOut'],
+  ownModel: ['standardModel', 'apiKey'],
   security: ['changePassword', 'sessions'],
   tokens: ['makeToken', 'apiDocs'],
 }
@@ -83,7 +103,6 @@ export function SettingsList() {
   const { t } = useTexts()
   const { workspace } = useShell()
   const { section } = useSearch({ strict: false })
-  const members = useMembers(workspace.id).data
   const [query, setQuery] = useState('')
   const searchField = useRef<HTMLInputElement>(null)
   const needle = query.trim().toLowerCase()
@@ -116,26 +135,25 @@ export function SettingsList() {
           pages.some(isMatch) ? (
             <div key={title}>
               <h2>{t(title)}</h2>
-              {pages.filter(isMatch).map(each => {
-                const Icon = icons[each]
+              {pages.filter(isMatch).map(page => {
+                const Icon = icons[page]
                 return (
                   <Link
-                    key={each}
+                    key={page}
                     to="/w/$workspace/settings"
                     params={{ workspace: workspace.handle }}
-                    search={{ section: each }}
+                    search={{ section: page }}
                     className={layout.nav}
                     onKeyDown={moveFocus}
-                    aria-current={each === section ? 'page' : undefined}
+                    aria-current={page === section ? 'page' : undefined}
                   >
                     <Icon className="i" aria-hidden />
-                    <span className="cut">{t(`settings.${each}`)}</span>
+                    <span className="cut">{t(`settings.${page}`)}</span>
                     {needle ? (
-                      <span className={cx(layout.st, sidebarStyles.hit, 'cut')}>{findMatches(each)[0]}</span>
-                    ) : null}
-                    {each === 'members' && members && !needle ? (
-                      <span className={cx(layout.st, 'num')}>{members.length}</span>
-                    ) : null}
+                      <span className={cx(layout.st, sidebarStyles.hit, 'cut')}>{findMatches(page)[0]}</span>
+                    ) : (
+                      <PageNote page={page} />
+                    )}
                   </Link>
                 )
               })}
@@ -145,6 +163,22 @@ export function SettingsList() {
         {sections.some(isMatch) ? null : <p className={cx(sidebarStyles.none, 'faint sm')}>{t('nothingFound')}</p>}
       </div>
     </div>
+  )
+}
+
+/** What stands beside a page: the number of members, or that a tool needs a review. */
+function PageNote({ page }: { page: Section }) {
+  const { t } = useTexts()
+  const { workspace } = useShell()
+  const members = useMembers(workspace.id).data
+  const servers = useToolServers(workspace.id).data ?? []
+  if (page === 'members' && members) return <span className={cx(layout.st, 'num')}>{members.length}</span>
+  const hasChangedTool = servers.some(server => server.tools.some(tool => tool.off_reason === 'changed'))
+  if (page !== 'tools' || !hasChangedTool) return null
+  return (
+    <span className={layout.st}>
+      <TriangleAlert className="i s no" aria-label={t('mcp.needsReview')} />
+    </span>
   )
 }
 

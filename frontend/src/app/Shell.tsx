@@ -31,7 +31,7 @@ type OpenDialog = 'palette' | 'keys' | 'agent' | { chatWith: readonly string[] }
 export function Shell() {
   const { workspace: handle } = useParams({ from: '/w/$workspace' })
   const me = useMe().data
-  const workspace = me?.workspaces.find(each => each.handle === handle)
+  const workspace = me?.workspaces.find(row => row.handle === handle)
 
   useEffect(() => {
     if (workspace) writeStored(LAST_WORKSPACE_KEY, workspace.handle)
@@ -41,7 +41,7 @@ export function Shell() {
   if (workspace) return <WorkspaceShell key={workspace.id} me={me} workspace={workspace} />
   // An unknown workspace in the address shows "not found" within another workspace of this person.
   const last = readStored(LAST_WORKSPACE_KEY, '')
-  const other = me.workspaces.find(each => each.handle === last) ?? me.workspaces[0]
+  const other = me.workspaces.find(row => row.handle === last) ?? me.workspaces[0]
   return other ? <WorkspaceShell key={other.id} me={me} workspace={other} isMissing /> : <NotFound />
 }
 

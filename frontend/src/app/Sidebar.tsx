@@ -23,6 +23,7 @@ import { useShell } from './ShellContext'
 import styles from './Sidebar.module.css'
 import { SuggestionsLink } from './SuggestionsLink'
 import { openWorkshopKey } from './storageKeys'
+import { UsageLink } from './UsageLink'
 
 const Workspaces = lazy(() => import('./Workspaces').then(module => ({ default: module.Workspaces })))
 
@@ -46,6 +47,7 @@ export function Sidebar() {
       <div className={styles.scroll}>
         <SuggestionsLink className={layout.nav} />
         <FilesLink className={layout.nav} />
+        <UsageLink className={layout.nav} />
         <SidebarChats />
         <SidebarAgents />
       </div>

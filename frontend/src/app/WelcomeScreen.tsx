@@ -24,7 +24,7 @@ export function WelcomeScreen() {
   const { workspace: handle, step = 'model' } = useSearch({ from: '/welcome' })
   const client = useQueryClient()
   const navigate = useNavigate()
-  const workspace = useMe().data?.workspaces.find(each => each.handle === handle)
+  const workspace = useMe().data?.workspaces.find(row => row.handle === handle)
 
   const handleNamed = async (made: WorkspaceRow) => {
     await client.invalidateQueries({ queryKey: keys.me })

@@ -13,13 +13,13 @@ export function Workspaces({ trigger }: { trigger: ReactNode }) {
   return (
     <Menu label={t('workspaces')} trigger={trigger} isInitiallyOpen>
       <MenuCaption>{t('workspaces')}</MenuCaption>
-      {me.workspaces.map(each => (
+      {me.workspaces.map(row => (
         <MenuItem
-          key={each.id}
-          onSelect={() => void navigate({ to: '/w/$workspace', params: { workspace: each.handle } })}
+          key={row.id}
+          onSelect={() => void navigate({ to: '/w/$workspace', params: { workspace: row.handle } })}
         >
-          <span className="cut grow">{each.name}</span>
-          {each.id === workspace.id ? <Check className="i s" aria-label={t('current')} /> : null}
+          <span className="cut grow">{row.name}</span>
+          {row.id === workspace.id ? <Check className="i s" aria-label={t('current')} /> : null}
         </MenuItem>
       ))}
       <MenuSeparator />

@@ -8,10 +8,10 @@ const frame = (working: string[], idle: string[]): ServerFrame => ({
   type: 'agent_states',
   topic: 'workspace:w',
   working,
+  waiting: [],
   idle,
 })
-const states = (client: QueryClient) =>
-  client.getQueryData<AgentSummaryRow[]>(keys.agents('w'))?.map(each => each.state)
+const states = (client: QueryClient) => client.getQueryData<AgentSummaryRow[]>(keys.agents('w'))?.map(row => row.state)
 
 it('changes the agents that the frame names and leaves the others as they are', () => {
   const client = new QueryClient()

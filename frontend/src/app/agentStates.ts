@@ -1,4 +1,4 @@
-/** Applies the states of agents that the server sends (working or idle) to the cached list of agents. */
+/** Applies the states of agents that the server sends (working, waiting for people, or idle) to the cached list of agents. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { type AgentSummaryRow, keys, type ServerFrame } from '@/api'
@@ -9,6 +9,7 @@ type AgentStates = Extract<ServerFrame, { type: 'agent_states' }>
 function withStates(agents: readonly AgentSummaryRow[], frame: AgentStates): AgentSummaryRow[] {
   const states = new Map<string, AgentSummaryRow['state']>([
     ...frame.idle.map(id => [id, 'idle'] as const),
+    ...frame.waiting.map(id => [id, 'waiting'] as const),
     ...frame.working.map(id => [id, 'working'] as const),
   ])
   return agents.map(agent => {

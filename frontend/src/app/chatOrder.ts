@@ -48,7 +48,7 @@ export function useOrderedChats(workspaceId: string): readonly ChatSummaryRow[] 
   const isFrozen = useSelector(isOrderFrozen, identity)
   const isChoosing = useIsAltDown() || isFrozen
   const [order, setOrder] = useState<readonly string[]>([])
-  const ids = useMemo(() => chats?.map(each => each.chat.id) ?? [], [chats])
+  const ids = useMemo(() => chats?.map(row => row.chat.id) ?? [], [chats])
   if (!(isChoosing || sameItems(order, ids))) setOrder(ids)
   return useMemo(() => chats && sortByOrder(chats, isChoosing ? order : ids), [chats, isChoosing, order, ids])
 }

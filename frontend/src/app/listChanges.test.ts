@@ -17,7 +17,7 @@ const activity = (chat_id: string, unread: number, at: number) =>
 it('puts the chat with the newest message first, with its unread count, and leaves the others unchanged', () => {
   const chats = [summary('a', 3), summary('b', 2), summary('c', 1)]
   const after = applyChatActivity(chats, activity('c', 7, 5))
-  expect(after?.map(each => each.chat.id)).toEqual(['c', 'a', 'b'])
+  expect(after?.map(row => row.chat.id)).toEqual(['c', 'a', 'b'])
   expect(after?.[0]).toMatchObject({ unread: 7, mentioned: true, last_read_seq: 4 })
   expect(after?.[1]).toBe(chats[0])
 })

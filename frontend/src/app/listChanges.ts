@@ -2,7 +2,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { applyChatActivity, type ChatSummaryRow, keys, type ServerFrame } from '@/api'
-import { actorTopic, connection, onFrame, startLive, useTopic, workspaceTopic } from '@/realtime'
+import { actorTopic, connection, onFrame, startRealtime, useTopic, workspaceTopic } from '@/realtime'
 
 type ListChanged = Extract<ServerFrame, { type: 'list_changed' }>
 type Activity = Extract<ServerFrame, { type: 'chat_activity' }>
@@ -25,6 +25,10 @@ function getQueryKey(change: ListChanged, workspaceId: string): readonly unknown
       return keys.suggestions(workspaceId)
     case 'files':
       return keys.files(workspaceId)
+    case 'tools':
+      return keys.workspaceTools(workspaceId)
+    case 'budgets':
+      return keys.budgets(workspaceId)
     case 'drafts':
       return keys.lockedDrafts(workspaceId)
     case 'notifications':
@@ -71,7 +75,7 @@ export function useListChanges(workspaceId: string | null, actorId: string): voi
   const client = useQueryClient()
   useTopic(workspaceId ? workspaceTopic(workspaceId) : null)
   useTopic(actorTopic(actorId))
-  useEffect(() => startLive(), [])
+  useEffect(() => startRealtime(), [])
   useEffect(() => {
     const invalidator = createInvalidator(client, workspaceId ?? '')
     const unsubscribe = onFrame(invalidator.handleFrame)

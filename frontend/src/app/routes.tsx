@@ -68,7 +68,7 @@ const start = createRoute({
     const me = await readMe(input.context.client, input.preload)
     if (!me) return
     const last = readStored(LAST_WORKSPACE_KEY, '')
-    const workspace = me.workspaces.find(each => each.handle === last) ?? me.workspaces[0]
+    const workspace = me.workspaces.find(row => row.handle === last) ?? me.workspaces[0]
     if (!workspace) throw redirect({ to: '/welcome' })
     throw redirect({ to: '/w/$workspace', params: { workspace: workspace.handle }, replace: true })
   },
@@ -112,8 +112,8 @@ const confirmEmail = createRoute({
 
 /** Finds a workspace of this person that has no agent yet: an interrupted setup is continued instead of creating a second workspace. */
 async function findUnfinishedWorkspace(client: QueryClient, me: Me) {
-  const own = me.workspaces.filter(each => each.role === 'editor')
-  const agents = await Promise.all(own.map(each => client.fetchQuery(agentsQuery(each.id))))
+  const own = me.workspaces.filter(row => row.role === 'editor')
+  const agents = await Promise.all(own.map(row => client.fetchQuery(agentsQuery(row.id))))
   return own.find((_, at) => agents[at]?.length === 0)
 }
 
@@ -203,11 +203,17 @@ const files = createRoute({
   component: lazyRouteComponent(() => import('./FilesScreen'), 'FilesScreen'),
 })
 
+const usage = createRoute({
+  getParentRoute: () => workspace,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./UsageScreen'), 'UsageScreen'),
+})
+
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: '/settings',
   validateSearch: (search: Record<string, unknown>): { section?: Section } => {
-    const section = sections.find(each => each === search['section'])
+    const section = sections.find(section => section === search['section'])
     return section ? { section } : {}
   },
   component: lazyRouteComponent(() => import('./SettingsScreen'), 'SettingsScreen'),
@@ -222,7 +228,7 @@ const tree = root.addChildren([
   confirmEmail,
   welcome,
   join,
-  workspace.addChildren([home, chat, agents, agent, versions, suggestions, files, settings]),
+  workspace.addChildren([home, chat, agents, agent, versions, suggestions, files, usage, settings]),
 ])
 
 export const createAppRouter = (client: QueryClient) =>

@@ -3,7 +3,7 @@ import { hashKey, type QueryClient } from '@tanstack/react-query'
 import { keys, type Me, meQuery, onUnauthenticated, setRequestPerson } from '@/api'
 import { startOutbox } from '@/features/chats'
 import { removeUnowned, setStorageOwner } from '@/lib/storage'
-import { onSignedOut, stopLive } from '@/realtime'
+import { onSignedOut, stopRealtime } from '@/realtime'
 
 const LAST_PERSON_KEY = 'atelier.person'
 /** Delay before `/me` is read after a socket ended, in ms: a password change ends the sockets before the response with the new session arrives. */
@@ -50,7 +50,7 @@ const buildSignInPath = () => `/sign-in?next=${encodeURIComponent(location.pathn
 function endSession(client: QueryClient, to: string): void {
   if (session.hasEnded) return
   session.hasEnded = true
-  stopLive()
+  stopRealtime()
   client.clear()
   location.assign(to)
 }

@@ -43,9 +43,9 @@ function useOpenVersions(workspace: WorkspaceRow): (() => void) | null {
   const { agent, chat } = useParams({ strict: false })
   const { workshop } = useSearch({ strict: false })
   const agents = useAgents(workspace.id).data
-  const open = useChats(workspace.id).data?.find(each => each.chat.id === chat)
+  const open = useChats(workspace.id).data?.find(row => row.chat.id === chat)
   const participants = open?.participants.map(actor => actor.id) ?? []
-  const id = findAgentInView(agents?.map(each => each.actor.id) ?? [], { agent, workshop, participants })
+  const id = findAgentInView(agents?.map(row => row.actor.id) ?? [], { agent, workshop, participants })
   if (!id) return null
   return () => {
     const params = { workspace: workspace.handle, agent: id }
@@ -73,8 +73,8 @@ export function useShellActions(shell: ShellActions): void {
   const params = { workspace: workspace.handle }
   const goToChat = (step: 1 | -1, unreadOnly: boolean) => {
     const list = (chats ?? [])
-      .filter(each => !unreadOnly || each.unread > 0 || each.chat.id === open)
-      .map(each => each.chat.id)
+      .filter(row => !unreadOnly || row.unread > 0 || row.chat.id === open)
+      .map(row => row.chat.id)
     const chat = getNext(list, open, step)
     if (chat) void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat } })
   }

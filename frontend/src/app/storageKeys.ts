@@ -7,6 +7,16 @@ export const lastChatKey = (workspaceId: string) => `atelier.chat.${workspaceId}
 /** The key of the id of the agent whose workshop was last open in a chat. */
 export const openWorkshopKey = (chatId: string) => `atelier.workshop.${chatId}`
 
-export const sections = ['general', 'members', 'model', 'profile', 'security', 'tokens'] as const
+export const sections = [
+  'general',
+  'members',
+  'model',
+  'tools',
+  'budgets',
+  'profile',
+  'ownModel',
+  'security',
+  'tokens',
+] as const
 /** A page of the settings. */
 export type Section = (typeof sections)[number]

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import { type ActionId, findRun, useActions, useShortcuts } from './actions'
+import { type ActionId, findActionHandler, useActions, useShortcuts } from './actions'
 import { LETTERS_KEY } from './keys'
 import { setStorageOwner, writeStored } from './storage'
 
@@ -56,7 +56,7 @@ it('runs the action of the newest component that offers it, and leaves other key
       <Screen ids={['message.next']} isPossible={false} />
     </>,
   )
-  expect(findRun('message.next')).toBeNull()
+  expect(findActionHandler('message.next')).toBeNull()
   run.mockReturnValue(false)
   const seen: boolean[] = []
   const look = (event: Event) => seen.push(event.defaultPrevented)

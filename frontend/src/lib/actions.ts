@@ -70,15 +70,15 @@ export const actionIds = Object.keys(table) as ActionId[]
 /** Formats the keys of an action for people, such as "Ctrl K". */
 export const formatShortcut = (id: ActionId): string => formatKeys(actions[id].keys)
 
-/** Runs the action. Returns false if it does not apply, and the key is left to the browser. */
-type Run = (event?: KeyboardEvent) => unknown
-type Runs = Partial<Record<ActionId, Run | null>>
+/** Performs the action. Returns false if it does not apply, and the key is left to the browser. */
+type ActionHandler = (event?: KeyboardEvent) => unknown
+type ActionHandlers = Partial<Record<ActionId, ActionHandler | null>>
 
-const registered = new Set<() => Runs>()
+const registered = new Set<() => ActionHandlers>()
 
-/** Registers how actions run while the component is mounted. `runs` is called on each key press; null means not available. */
-export function useActions(runs: () => Runs): void {
-  const latest = useLatest(runs)
+/** Registers the handlers of actions while the component is mounted. `getHandlers` is called on each key press; null means not available. */
+export function useActions(getHandlers: () => ActionHandlers): void {
+  const latest = useLatest(getHandlers)
   useEffect(() => {
     const read = () => latest.current()
     registered.add(read)
@@ -88,11 +88,11 @@ export function useActions(runs: () => Runs): void {
   }, [])
 }
 
-/** Returns the function that runs an action now; null if it is not available. */
-export function findRun(id: ActionId): Run | null {
+/** Returns the handler of an action; null if the action is not available now. */
+export function findActionHandler(id: ActionId): ActionHandler | null {
   for (const read of [...registered].reverse()) {
-    const run = read()[id]
-    if (run) return run
+    const handler = read()[id]
+    if (handler) return handler
   }
   return null
 }
@@ -103,11 +103,11 @@ const SEQUENCE_MS = 1_500
 const isLetter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   key.length === 1 && !(ctrlKey || metaKey || altKey)
 
-function runFirst(ids: readonly ActionId[], event: KeyboardEvent): void {
+function runFirstAction(ids: readonly ActionId[], event: KeyboardEvent): void {
   for (const id of ids) {
     const { when } = actions[id]
-    const run = when && !when(event) ? null : findRun(id)
-    if (!run || run(event) === false) continue
+    const handler = when && !when(event) ? null : findActionHandler(id)
+    if (!handler || handler(event) === false) continue
     event.preventDefault()
     return
   }
@@ -118,7 +118,9 @@ export function useShortcuts(): void {
   useEffect(() => {
     const bound = new Map<string, ActionId[]>()
     for (const id of actionIds) for (const key of actions[id].keys) bound.set(key, [...(bound.get(key) ?? []), id])
-    const bindings = [...bound].map(([key, ids]) => [key, (event: KeyboardEvent) => runFirst(ids, event)] as const)
+    const bindings = [...bound].map(
+      ([key, ids]) => [key, (event: KeyboardEvent) => runFirstAction(ids, event)] as const,
+    )
     return tinykeys(window, Object.fromEntries(bindings), {
       timeout: SEQUENCE_MS,
       ignore: event => event.isComposing || (isLetter(event) && !(areLettersOn() && isForScreen(event))),

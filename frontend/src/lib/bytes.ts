@@ -1,5 +1,5 @@
 /** Sizes of files as people read them. */
-import { currentTag } from './language'
+import { getNumberFormat } from './time'
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
@@ -9,5 +9,5 @@ export function formatBytes(bytes: number): string {
   const unit = UNITS[power] ?? 'byte'
   const value = bytes / 1000 ** power
   const maximumFractionDigits = power > 0 && value < 10 ? 1 : 0
-  return new Intl.NumberFormat(currentTag(), { style: 'unit', unit, maximumFractionDigits }).format(value)
+  return getNumberFormat({ style: 'unit', unit, maximumFractionDigits }).format(value)
 }

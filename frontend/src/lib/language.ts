@@ -48,8 +48,8 @@ function matchLanguage(tag: string): Language | null {
 /** Returns the language that the person chose, or else the browser's. */
 export function getChosenLanguage(): Language {
   const stored = localStorage.getItem(STORAGE_KEY)
-  const storedLanguage = languages.find(each => each === stored)
-  return storedLanguage ?? navigator.languages.map(matchLanguage).find(each => each !== null) ?? 'en'
+  const storedLanguage = languages.find(language => language === stored)
+  return storedLanguage ?? navigator.languages.map(matchLanguage).find(language => language !== null) ?? 'en'
 }
 
 export async function loadLanguage(language: Language): Promise<void> {
@@ -66,7 +66,7 @@ export async function setLanguage(language: Language): Promise<void> {
   await loadLanguage(language)
 }
 
-export const currentLanguage = (): Language => languages.find(each => tags[each] === i18next.language) ?? 'en'
+export const currentLanguage = (): Language => languages.find(language => tags[language] === i18next.language) ?? 'en'
 export const currentTag = (): string => tags[currentLanguage()]
 
 export function t<K extends TextKey>(key: K, ...values: [ValueName<K>] extends [never] ? [] : [Values<K>]): string {

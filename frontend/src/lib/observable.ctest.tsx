@@ -24,7 +24,7 @@ it('selects a part once per value, however often the component renders', async (
 it('keeps an equal part as the same object and does not render', async () => {
   const source = observable([1, 2])
   const rendered = vi.fn()
-  const select = (all: number[]) => all.filter(each => each > 1)
+  const select = (all: number[]) => all.filter(number => number > 1)
   const isEqual = (a: number[], b: number[]) => a.join() === b.join()
   const Display = () => {
     rendered()

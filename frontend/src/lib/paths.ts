@@ -3,11 +3,17 @@
 /** The last open chat of a workspace; on a phone the list of chats. */
 export const workspacePath = (workspace: string) => `/w/${workspace}`
 export const chatPath = (workspace: string, id: string) => `/w/${workspace}/c/${id}`
+/** A message in its chat. */
+export const messagePath = (workspace: string, chatId: string, id: string) => `${chatPath(workspace, chatId)}#${id}`
 /** A suggestion in the list of suggestions. */
 export const suggestionPath = (workspace: string, id: string) => `/w/${workspace}/suggestions?s=${id}`
 /** A merge and its result. */
 export const mergePath = (workspace: string, id: string) => `/w/${workspace}/suggestions?m=${id}`
 /** The pending suggestions for one agent. */
 export const pendingPath = (workspace: string, agentId: string) => `/w/${workspace}/suggestions?agent=${agentId}`
+/** The usage of the workspace. */
+export const usagePath = (workspace: string) => `/w/${workspace}/usage`
+/** The budgets in the workspace's settings. */
+export const budgetsPath = (workspace: string) => `/w/${workspace}/settings?section=budgets`
 /** The model section of the workspace's settings. */
 export const modelPath = (workspace: string) => `/w/${workspace}/settings?section=model`

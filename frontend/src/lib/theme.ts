@@ -14,7 +14,7 @@ function applyTheme(next: Theme): void {
 }
 
 export function applyChosenTheme(): void {
-  applyTheme(themes.find(each => each === localStorage.getItem(STORAGE_KEY)) ?? 'system')
+  applyTheme(themes.find(theme => theme === localStorage.getItem(STORAGE_KEY)) ?? 'system')
 }
 
 export function chooseTheme(next: Theme): void {

@@ -14,7 +14,8 @@ function getCached<T>(kind: string, options: object, make: (tag: string) => T): 
 
 const getDateFormat = (options: Intl.DateTimeFormatOptions) =>
   getCached('date', options, tag => new Intl.DateTimeFormat(tag, options))
-const getNumberFormat = (options: Intl.NumberFormatOptions = {}) =>
+/** Returns a format of numbers, which is made once for each language. */
+export const getNumberFormat = (options: Intl.NumberFormatOptions = {}) =>
   getCached('number', options, tag => new Intl.NumberFormat(tag, options))
 const getRelativeFormat = (options: Intl.RelativeTimeFormatOptions) =>
   getCached('relative', options, tag => new Intl.RelativeTimeFormat(tag, options))

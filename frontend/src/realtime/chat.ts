@@ -12,7 +12,7 @@ import type {
   Subscribed,
 } from '@/api/types'
 import { LayeredMap } from './layered'
-import { appendDelta, fromPartial, type LiveText, mergePartials } from './partials'
+import { appendDelta, fromPartial, mergePartials, type StreamingText } from './partials'
 
 type Rows<T> = ReadonlyMap<string, T>
 
@@ -22,7 +22,7 @@ export interface ChatState {
   /** The highest version that was announced. If it is above `version`, frames were missed. */
   known: number
   loaded: boolean
-  /** True if the reader may not, or no longer, follow this chat. */
+  /** True if the reader may not, or no longer, see this chat. */
   closed: boolean
   hasOlder: boolean
   /** The lowest `seq` from which the log has no gaps. */
@@ -35,7 +35,7 @@ export interface ChatState {
   drafts: Rows<DraftRow>
   runs: Rows<RunRow>
   /** Streaming texts, by run id. */
-  live: ReadonlyMap<string, readonly LiveText[]>
+  streaming: ReadonlyMap<string, readonly StreamingText[]>
   /** Texts that are being edited, by draft id. */
   writing: ReadonlyMap<string, DraftText>
   /** Who is typing a message, with the time in ms until which that is shown. */
@@ -56,7 +56,7 @@ export const emptyChat: ChatState = {
   participants: new Map(),
   drafts: new Map(),
   runs: new Map(),
-  live: new Map(),
+  streaming: new Map(),
   writing: new Map(),
   typing: new Map(),
   present: [],
@@ -168,7 +168,7 @@ function updateLog(log: readonly MessageRow[], rows: readonly MessageRow[]): Mes
     const at = indexOfSeq(next, row.seq)
     if (next[at]?.id === row.id) next[at] = row
     else if (at === next.length) next.push(row)
-    else return [...new Map([...log, ...rows].map(each => [each.id, each])).values()].sort(compareSeq)
+    else return [...new Map([...log, ...rows].map(row => [row.id, row])).values()].sort(compareSeq)
   }
   return next
 }
@@ -186,10 +186,10 @@ function isNewer(row: AnyRow, known: AnyRow | undefined, replacesEqual: boolean)
 }
 
 /** Returns the streaming texts that no durable row has replaced yet. */
-function filterLive(live: ChatState['live'], tables: Tables): ChatState['live'] {
-  const left = new Map<string, readonly LiveText[]>()
+function filterStreaming(streaming: ChatState['streaming'], tables: Tables): ChatState['streaming'] {
+  const left = new Map<string, readonly StreamingText[]>()
   let isUnchanged = true
-  for (const [runId, texts] of live) {
+  for (const [runId, texts] of streaming) {
     const run = tables.runs.get(runId)
     const hasEnded = run !== undefined && !isActive(run)
     // The rows of a step arrive together: if one is loaded, no part of the step is streaming.
@@ -201,7 +201,7 @@ function filterLive(live: ChatState['live'], tables: Tables): ChatState['live'] 
       if (open.length > 0) left.set(runId, open)
     }
   }
-  return isUnchanged ? live : left
+  return isUnchanged ? streaming : left
 }
 
 function filterWriting(writing: ChatState['writing'], tables: Tables): ChatState['writing'] {
@@ -222,7 +222,7 @@ function applyTables(state: ChatState, tables: Tables, rows: readonly AnyRow[]):
   return {
     ...state,
     ...tables,
-    live: filterLive(state.live, tables),
+    streaming: filterStreaming(state.streaming, tables),
     writing: filterWriting(state.writing, tables),
     typing: filterTyping(state.typing, rows),
   }
@@ -266,18 +266,18 @@ function getFirstSeq(frame: Subscribed): number {
   return seqs.length > 0 ? Math.min(...seqs) : frame.version + 1
 }
 
-function updateLive(state: ChatState, frame: Subscribed, tables: Tables): ChatState['live'] {
-  const live = new Map<string, readonly LiveText[]>()
-  for (const [runId, texts] of state.live) if (tables.runs.has(runId)) live.set(runId, texts)
+function updateStreaming(state: ChatState, frame: Subscribed, tables: Tables): ChatState['streaming'] {
+  const streaming = new Map<string, readonly StreamingText[]>()
+  for (const [runId, texts] of state.streaming) if (tables.runs.has(runId)) streaming.set(runId, texts)
   for (const partial of frame.partials) {
-    const known = live.get(partial.run_id) ?? []
-    live.set(partial.run_id, mergePartials(known, [fromPartial(partial)]))
+    const known = streaming.get(partial.run_id) ?? []
+    streaming.set(partial.run_id, mergePartials(known, [fromPartial(partial)]))
   }
-  return filterLive(live, tables)
+  return filterStreaming(streaming, tables)
 }
 
 /** Applies the response to `subscribe`: a snapshot, or the rows since a version. */
-export function applySubscribed(state: ChatState, frame: Subscribed): ChatState {
+export function applySubscriptionReply(state: ChatState, frame: Subscribed): ChatState {
   const next = removeMissing(state, frame)
   for (const row of frame.rows) {
     const isLate = !frame.snapshot && frame.version < state.version && row.version <= state.version
@@ -285,12 +285,12 @@ export function applySubscribed(state: ChatState, frame: Subscribed): ChatState 
     next.upsert(row, true)
   }
   const tables = next.build()
-  const base = applyTables({ ...state, live: new Map() }, tables, frame.rows)
+  const base = applyTables({ ...state, streaming: new Map() }, tables, frame.rows)
   const page = frame.snapshot ? { hasOlder: frame.has_older, firstLoadedSeq: getFirstSeq(frame) } : {}
   return {
     ...base,
     ...page,
-    live: updateLive(state, frame, tables),
+    streaming: updateStreaming(state, frame, tables),
     version: frame.snapshot ? frame.version : Math.max(state.version, frame.version),
     known: Math.max(state.known, frame.version),
     loaded: true,
@@ -311,9 +311,9 @@ export function addOlderMessages(state: ChatState, rows: readonly MessageRow[], 
 export function applyDelta(state: ChatState, delta: Delta): ChatState {
   const run = state.runs.get(delta.run_id)
   if (state.messages.has(delta.row_id) || (run && (!isActive(run) || delta.attempt < run.attempt))) return state
-  const before = state.live.get(delta.run_id) ?? []
+  const before = state.streaming.get(delta.run_id) ?? []
   const after = appendDelta(before, delta)
-  return after === before ? state : { ...state, live: new Map(state.live).set(delta.run_id, after) }
+  return after === before ? state : { ...state, streaming: new Map(state.streaming).set(delta.run_id, after) }
 }
 
 export function applyDraftText(state: ChatState, text: DraftText): ChatState {

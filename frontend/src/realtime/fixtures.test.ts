@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ServerFrame, Subscribed } from '@/api/types'
 import { selectDurable } from './server.testing'
-import { apply, emptyState, type LiveState } from './store'
+import { applyFrame, type ChatStates, emptyState } from './store'
 
 /** Recorded from the services by the Python tests: the frames that were sent, and a fresh snapshot after them. */
 interface Fixture {
@@ -15,7 +15,7 @@ const folder = join(import.meta.dirname, '../../../tests/fixtures/frames')
 const files = readdirSync(folder).filter(name => name.endsWith('.json'))
 
 const applyAll = (frames: readonly ServerFrame[]) =>
-  frames.reduce<LiveState>((state, frame) => apply(state, frame, 0), emptyState)
+  frames.reduce<ChatStates>((state, frame) => applyFrame(state, frame, 0), emptyState)
 
 describe('MSG5: frames recorded from the services', () => {
   it('exist', () => expect(files.length).toBeGreaterThan(0))

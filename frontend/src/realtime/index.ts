@@ -10,12 +10,12 @@ export {
   resubscribe,
   sendRead,
   sendTyping,
-  startLive,
-  stopLive,
+  startRealtime,
+  stopRealtime,
   upsertRows,
   useChatSelector,
   useConnection,
   useTopic,
-} from './live'
-export type { LiveText } from './partials'
+} from './client'
+export type { StreamingText } from './partials'
 export { actorTopic, chatTopic, workspaceTopic } from './topics'

@@ -2,7 +2,7 @@
 import type { Delta, PartialRow } from '@/api/types'
 
 /** A part of a message that is streaming. `end` is the number of its code points that have arrived or were skipped. */
-export interface LiveText extends PartialRow {
+export interface StreamingText extends PartialRow {
   end: number
 }
 
@@ -11,27 +11,27 @@ const isSameText = (a: PartialRow, b: PartialRow) =>
 
 const splitCodePoints = (text: string) => Array.from(text)
 
-export function fromPartial(partial: PartialRow): LiveText {
+export function fromPartial(partial: PartialRow): StreamingText {
   return { ...partial, end: splitCodePoints(partial.text).length }
 }
 
 /** Adds a delta to the texts of a run. A delta that is repeated, late or of an older attempt changes nothing. */
-export function appendDelta(texts: readonly LiveText[], delta: Delta): readonly LiveText[] {
+export function appendDelta(texts: readonly StreamingText[], delta: Delta): readonly StreamingText[] {
   const attempt = texts.reduce((highest, text) => Math.max(highest, text.attempt), 0)
   if (delta.attempt < attempt) return texts
   const current = delta.attempt > attempt ? [] : texts
   const known = current.find(text => isSameText(text, delta))
-  if (!known) return [...current, buildLiveText(delta)]
+  if (!known) return [...current, buildStreamingText(delta)]
   const extended = extendText(known, delta)
   return extended === known ? texts : current.map(text => (text === known ? extended : text))
 }
 
-function buildLiveText({ type: _, topic: __, offset, ...delta }: Delta): LiveText {
+function buildStreamingText({ type: _, topic: __, offset, ...delta }: Delta): StreamingText {
   const text = offset > 0 ? `…${delta.text}` : delta.text
   return { ...delta, text, end: offset + splitCodePoints(delta.text).length }
 }
 
-function extendText(known: LiveText, delta: Delta): LiveText {
+function extendText(known: StreamingText, delta: Delta): StreamingText {
   const added = splitCodePoints(delta.text)
   const end = delta.offset + added.length
   if (end <= known.end) return known
@@ -47,7 +47,10 @@ function extendText(known: LiveText, delta: Delta): LiveText {
 }
 
 /** Merges the known texts with those of a snapshot: of two versions of a text, the longer one is kept. */
-export function mergePartials(known: readonly LiveText[], received: readonly LiveText[]): readonly LiveText[] {
+export function mergePartials(
+  known: readonly StreamingText[],
+  received: readonly StreamingText[],
+): readonly StreamingText[] {
   const attempt = Math.max(0, ...known.map(text => text.attempt), ...received.map(text => text.attempt))
   const texts = known.filter(text => text.attempt === attempt)
   for (const partial of received.filter(text => text.attempt === attempt)) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Connection, LiveSocket } from './socket'
+import { type Connection, RealtimeSocket } from './socket'
 
 class FakeSocket {
   static instances: FakeSocket[] = []
@@ -19,7 +19,7 @@ class FakeSocket {
 
 const states: Connection['state'][] = []
 const openSocket = () => {
-  const socket = new LiveSocket(() => 'ws://here/ws/', {
+  const socket = new RealtimeSocket(() => 'ws://here/ws/', {
     onFrame: () => undefined,
     onConnection: connection => states.push(connection.state),
     onSignedOut: () => undefined,
@@ -69,11 +69,11 @@ describe('a dead connection', () => {
 describe('a topic', () => {
   it('is followed until the last follower leaves', () => {
     const socket = openSocket()
-    const first = socket.follow('chat:1')
-    const second = socket.follow('chat:1')
+    const first = socket.subscribe('chat:1')
+    const second = socket.subscribe('chat:1')
     first()
-    expect(socket.isFollowed('chat:1')).toBe(true)
+    expect(socket.isSubscribed('chat:1')).toBe(true)
     second()
-    expect(socket.isFollowed('chat:1')).toBe(false)
+    expect(socket.isSubscribed('chat:1')).toBe(false)
   })
 })

@@ -24,7 +24,7 @@ const HEARTBEAT_TIMEOUT_MS = 25_000
 /** The close code of the server after the session ended. */
 const SIGNED_OUT_CODE = 4003
 
-export class LiveSocket {
+export class RealtimeSocket {
   private socket: WebSocket | null = null
   private readonly subscriberCounts = new Map<string, number>()
   private attempt = 0
@@ -57,19 +57,20 @@ export class LiveSocket {
     this.connect()
   }
 
-  /** Follows a topic until the returned function is called. Several followers share one subscription. */
-  follow(topic: string): () => void {
+  /** Subscribes to a topic until the returned function is called. Several callers share one subscription. */
+  subscribe(topic: string): () => void {
     const count = this.subscriberCounts.get(topic) ?? 0
     this.subscriberCounts.set(topic, count + 1)
-    if (count === 0) this.subscribe(topic)
-    return () => this.unfollow(topic)
+    if (count === 0) this.sendSubscribe(topic)
+    return () => this.unsubscribe(topic)
   }
 
-  isFollowed(topic: string): boolean {
+  isSubscribed(topic: string): boolean {
     return this.subscriberCounts.has(topic)
   }
 
-  subscribe(topic: string): void {
+  /** Requests the rows of a topic that changed since those in the store. */
+  sendSubscribe(topic: string): void {
     this.send({ type: 'subscribe', topic, since: this.events.since(topic) })
   }
 
@@ -80,7 +81,7 @@ export class LiveSocket {
     return isOpen
   }
 
-  private unfollow(topic: string): void {
+  private unsubscribe(topic: string): void {
     const count = (this.subscriberCounts.get(topic) ?? 1) - 1
     if (count > 0) {
       this.subscriberCounts.set(topic, count)
@@ -102,7 +103,7 @@ export class LiveSocket {
 
   private handleOpen(): void {
     this.events.onConnection({ state: 'open' })
-    for (const topic of this.subscriberCounts.keys()) this.subscribe(topic)
+    for (const topic of this.subscriberCounts.keys()) this.sendSubscribe(topic)
   }
 
   private handleMessage(data: string): void {

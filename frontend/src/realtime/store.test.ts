@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyRow, Delta, ServerFrame } from '@/api/types'
 import { type Change, draft, message, run, ServerChat, selectDurable, topic } from './server.testing'
-import { apply, emptyState, evictOldChats, isBehind, type LiveState, MAX_LEFT } from './store'
+import { applyFrame, type ChatStates, emptyState, evictOldChats, isBehind, MAX_LEFT } from './store'
 
-const applyAll = (frames: readonly ServerFrame[], from: LiveState = emptyState) =>
-  frames.reduce((state, frame) => apply(state, frame, 0), from)
+const applyAll = (frames: readonly ServerFrame[], from: ChatStates = emptyState) =>
+  frames.reduce((state, frame) => applyFrame(state, frame, 0), from)
 
 const change: fc.Arbitrary<Change> = fc.record({
   kind: fc.constantFrom('post', 'edit', 'run', 'draft', 'participant'),
@@ -116,7 +116,7 @@ describe('tables without changes in a frame', () => {
     { kind: 'run', index: 0 },
   ])
   const before = applyAll([history.snapshot()])
-  const tables = ['messages', 'log', 'participants', 'drafts', 'runs', 'live', 'writing', 'typing'] as const
+  const tables = ['messages', 'log', 'participants', 'drafts', 'runs', 'streaming', 'writing', 'typing'] as const
   const listChangedTables = (frame: ServerFrame) => {
     const [was, is] = [before.get(topic), applyAll([frame], before).get(topic)]
     return tables.filter(name => was?.[name] !== is?.[name])
@@ -128,12 +128,12 @@ describe('tables without changes in a frame', () => {
     expect(listChangedTables(changes(message('m5', 5, 5, 'five')))).toEqual(['messages', 'log'])
     expect(listChangedTables(changes(message('post1', 1, 1, 'text')))).toEqual([])
     // Each response has all streaming texts.
-    expect(listChangedTables(history.snapshot())).toEqual(['live'])
-    expect(listChangedTables({ ...history.snapshot(), snapshot: false })).toEqual(['live'])
+    expect(listChangedTables(history.snapshot())).toEqual(['streaming'])
+    expect(listChangedTables({ ...history.snapshot(), snapshot: false })).toEqual(['streaming'])
   })
 
   it('keep the log sorted, whatever the order of arrival', () => {
-    const log = (state: LiveState) => state.get(topic)?.log.map(row => `${row.seq} ${row.version}`)
+    const log = (state: ChatStates) => state.get(topic)?.log.map(row => `${row.seq} ${row.version}`)
     const state = applyAll(
       [changes(message('c', 7, 7, ''), message('b', 6, 6, '')), changes(message('b', 8, 6, ''))],
       before,
@@ -161,10 +161,10 @@ const delta = (offset: number, text: string, more: Partial<Delta> = {}): Delta =
   ...more,
 })
 
-const listTexts = (state: LiveState) =>
+const listTexts = (state: ChatStates) =>
   state
     .get(topic)
-    ?.live.get('r')
+    ?.streaming.get('r')
     ?.map(text => text.text)
 
 describe('a streaming text', () => {
@@ -227,9 +227,9 @@ describe('a chat without access', () => {
 
 describe('chats that were left', () => {
   const topics = Array.from({ length: MAX_LEFT + 3 }, (_, number) => `chat:${number}`)
-  const state = topics.reduce<LiveState>(
-    (all, each) => apply(all, { type: 'access', topic: each, allowed: true }, 0),
-    apply(emptyState, { type: 'access', topic: 'chat:open', allowed: true }, 0),
+  const state = topics.reduce<ChatStates>(
+    (all, each) => applyFrame(all, { type: 'access', topic: each, allowed: true }, 0),
+    applyFrame(emptyState, { type: 'access', topic: 'chat:open', allowed: true }, 0),
   )
 
   it('are dropped if they were left longest ago', () => {

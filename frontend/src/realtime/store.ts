@@ -4,23 +4,23 @@ import {
   applyChanges,
   applyDelta,
   applyDraftText,
-  applySubscribed,
+  applySubscriptionReply,
   applyTyping,
   type ChatState,
   emptyChat,
 } from './chat'
 
-export type LiveState = ReadonlyMap<string, ChatState>
+export type ChatStates = ReadonlyMap<string, ChatState>
 
-export const emptyState: LiveState = new Map()
+export const emptyState: ChatStates = new Map()
 
 /** Applies a frame. `now` is the time in ms, from which the typing notice expires. */
-export function apply(state: LiveState, frame: ServerFrame, now: number): LiveState {
+export function applyFrame(state: ChatStates, frame: ServerFrame, now: number): ChatStates {
   switch (frame.type) {
     case 'changes':
       return updateChat(state, frame.topic, chat => applyChanges(chat, frame))
     case 'subscribed':
-      return updateChat(state, frame.topic, chat => applySubscribed(chat, frame))
+      return updateChat(state, frame.topic, chat => applySubscriptionReply(chat, frame))
     case 'delta':
       return updateChat(state, frame.topic, chat => applyDelta(chat, frame))
     case 'typing':
@@ -45,7 +45,7 @@ export function apply(state: LiveState, frame: ServerFrame, now: number): LiveSt
   }
 }
 
-export function updateChat(state: LiveState, topic: string, change: (chat: ChatState) => ChatState): LiveState {
+export function updateChat(state: ChatStates, topic: string, change: (chat: ChatState) => ChatState): ChatStates {
   if (!topic.startsWith('chat:')) return state
   const before = state.get(topic) ?? emptyChat
   const after = change(before)
@@ -53,12 +53,12 @@ export function updateChat(state: LiveState, topic: string, change: (chat: ChatS
 }
 
 /** Closes a chat to which access is denied; any other error concerns a single frame. */
-function applyError(state: LiveState, topic: string | null, code: string): LiveState {
+function applyError(state: ChatStates, topic: string | null, code: string): ChatStates {
   if (topic === null || !['not_found', 'forbidden'].includes(code)) return state
   return updateChat(state, topic, chat => ({ ...chat, closed: true }))
 }
 
-function applyHeartbeat(state: LiveState, versions: Record<string, number>): LiveState {
+function applyHeartbeat(state: ChatStates, versions: Record<string, number>): ChatStates {
   return Object.entries(versions).reduce(
     (all, [topic, version]) =>
       all.has(topic)
@@ -74,7 +74,7 @@ export const isBehind = (chat: ChatState) => chat.loaded && chat.known > chat.ve
 export const MAX_LEFT = 20
 
 /** Drops the chats that were left longest ago. `left` is in the order of leaving. Returns the remaining state and topics. */
-export function evictOldChats(state: LiveState, left: readonly string[]): [LiveState, readonly string[]] {
+export function evictOldChats(state: ChatStates, left: readonly string[]): [ChatStates, readonly string[]] {
   const old = new Set(left.slice(0, Math.max(0, left.length - MAX_LEFT)))
   if (old.size === 0) return [state, left]
   return [new Map([...state].filter(([topic]) => !old.has(topic))), left.filter(topic => !old.has(topic))]

@@ -1,4 +1,4 @@
-/** A topic that a socket can follow. */
+/** A topic that a socket can subscribe to. */
 export type Topic = `chat:${string}` | `workspace:${string}` | `actor:${string}`
 
 export const chatTopic = (id: string): Topic => `chat:${id}`

@@ -24,9 +24,9 @@ function resolveImport(file: string, path: string): string | null {
 const listNames = (list: string, side: 'imported' | 'local') =>
   list
     .split(',')
-    .map(each => each.replace(/^\s*type\s/, '').trim())
+    .map(name => name.replace(/^\s*type\s/, '').trim())
     .filter(Boolean)
-    .map(each => each.split(/\s+as\s+/).at(side === 'imported' ? 0 : -1) ?? '')
+    .map(name => name.split(/\s+as\s+/).at(side === 'imported' ? 0 : -1) ?? '')
 
 const namedImport = /(import|export)\s+(?:type\s+)?(?:\w+,\s*)?\{([^}]*)\}\s*from\s*'([^']+)'/g
 const starExport = /export\s+(?:type\s+)?\*\s*from\s*'([^']+)'/g
@@ -65,7 +65,7 @@ function listUnusedExports(): string[] {
   return [...sources]
     .filter(([file]) => !/\.c?test\.tsx?$/.test(file) && !build.includes(`./src/${file}`))
     .flatMap(([file, source]) => listExports(source).map(name => `${file} ${name}`))
-    .filter(each => !imported.has(each))
+    .filter(name => !imported.has(name))
 }
 
 test('every export is imported by another file', () => {

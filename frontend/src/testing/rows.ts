@@ -48,6 +48,7 @@ export const systemRow = (
     authors: [],
     wake_name: '',
     summary: '',
+    payer_name: '',
     touches: [],
     ...payload,
   },

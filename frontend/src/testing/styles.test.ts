@@ -42,6 +42,6 @@ test('ui uses no class of a feature or of the app', () => {
   const wrong = sheets
     .filter(sheet => sheet.startsWith('ui/'))
     .flatMap(sheet => listGlobalClasses(extractSelectors(read(sheet))).map(name => `${sheet}: ${name}`))
-    .filter(each => upper.has(each.split(': ')[1]?.split('_')[0] ?? ''))
+    .filter(rule => upper.has(rule.split(': ')[1]?.split('_')[0] ?? ''))
   expect(wrong).toEqual([])
 })

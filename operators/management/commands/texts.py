@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true")
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
-        template = collect_texts()
+        collected = collect_texts()
         problems = []
         for code, _name in settings.LANGUAGES:
             if code == settings.LANGUAGE_CODE:
@@ -43,8 +43,8 @@ class Command(BaseCommand):
             locale = to_locale(code)
             path = Path(settings.LOCALE_PATHS[0]) / locale / "LC_MESSAGES" / "django.po"
             if not check:
-                update_catalog(path, locale, template)
-            problems += [f"{locale}: {problem}" for problem in find_problems(path, locale, template)]
+                update_catalog(path, locale, collected)
+            problems += [f"{locale}: {problem}" for problem in find_problems(path, locale, collected)]
         if problems:
             advice = "Run `manage.py texts` and translate what is empty in locale/*/LC_MESSAGES/django.po."
             raise CommandError("\n".join([*problems, advice]))
@@ -52,7 +52,7 @@ class Command(BaseCommand):
 
 def collect_texts() -> Catalog:
     """Return all texts of the admin with the files that contain them."""
-    template = Catalog()
+    collected = Catalog()
     configs = [config for config in apps.get_app_configs() if Path(config.path).parent == settings.ROOT]
     for config in [*configs, apps.get_app_config("unfold")]:
         found = extract_from_dir(
@@ -62,8 +62,8 @@ def collect_texts() -> Catalog:
             directory_filter=lambda folder: Path(folder).name not in ("contrib", "migrations"),
         )
         for file, line, message, _comments, context in sorted(found, key=str):
-            template.add(message, locations=[(f"{config.label}/{file}", line)], context=context)
-    return template
+            collected.add(message, locations=[(f"{config.label}/{file}", line)], context=context)
+    return collected
 
 
 def extract_template(file: BinaryIO, keywords: Any, comment_tags: Any, options: Any) -> Any:
@@ -73,19 +73,19 @@ def extract_template(file: BinaryIO, keywords: Any, comment_tags: Any, options: 
     return extract_python(io.BytesIO("\n".join(lines).encode()), keywords, comment_tags, options)
 
 
-def update_catalog(path: Path, locale: str, template: Catalog) -> None:
-    """Add new texts to the catalogue, with empty translations, and remove those that are no longer used."""
+def update_catalog(path: Path, locale: str, collected: Catalog) -> None:
+    """Add the collected texts to the catalogue, with empty translations, and remove those that are no longer used."""
     catalog = read_catalog(path, locale)
-    catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
+    catalog.update(collected, no_fuzzy_matching=True, update_creation_date=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         write_po(file, catalog, width=120, include_lineno=False, ignore_obsolete=True, sort_by_file=True)
 
 
-def find_problems(path: Path, locale: str, template: Catalog) -> Iterator[str]:
+def find_problems(path: Path, locale: str, collected: Catalog) -> Iterator[str]:
     """Describe what is missing, unused, untranslated, or translated with other placeholders."""
     catalog = read_catalog(path, locale)
-    used = {(message.id, message.context) for message in template if message.id}
+    used = {(message.id, message.context) for message in collected if message.id}
     known = {(message.id, message.context): message for message in catalog if message.id}
     yield from (f"not collected: {text!r}" for text, _context in used - known.keys())
     yield from (f"not used any more: {text!r}" for text, _context in known.keys() - used)

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from workspaces.services import rotate_model_keys
+from common.key_rotation import rotate_keys
 
 
 class Command(BaseCommand):
     help = (
-        "Encrypt the model keys of all workspaces with the newest of SECRET_KEYS. It can be interrupted and run again."
+        "Encrypt all stored keys and credentials with the newest of SECRET_KEYS. It can be interrupted and run again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, batch: int, **options: Any) -> None:
         rotated = undecryptable = 0
-        for rotated_in_batch, undecryptable_in_batch in rotate_model_keys(batch=batch):
+        for rotated_in_batch, undecryptable_in_batch in rotate_keys(batch=batch):
             rotated += rotated_in_batch
             undecryptable += undecryptable_in_batch
             self.stdout.write(f"{rotated} encrypted anew")

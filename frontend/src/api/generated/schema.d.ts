@@ -49,7 +49,7 @@ export interface paths {
         delete: operations["delete_agent"];
         options?: never;
         head?: never;
-        patch: operations["rename_agent"];
+        patch: operations["update_agent_profile"];
         trace?: never;
     };
     "/api/v1/agents/{agent_id}/diff": {
@@ -180,6 +180,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/approvals/{approval_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_approval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{approval_id}/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["decide_approval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{budget_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_budget"];
+        options?: never;
+        head?: never;
+        patch: operations["change_budget"];
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}": {
         parameters: {
             query?: never;
@@ -270,6 +318,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["hand_over_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/lock-waiter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_lock_waiter"];
+        put: operations["set_lock_waiter"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -388,22 +452,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["read_lock_waiter"];
-        put: operations["set_lock_waiter"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions": {
         parameters: {
             query?: never;
@@ -413,7 +461,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["suggest_text"];
+        post: operations["suggest_spec"];
         delete?: never;
         options?: never;
         head?: never;
@@ -507,7 +555,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["diff_applied_text"];
+        get: operations["diff_applied_spec"];
         put?: never;
         post?: never;
         delete?: never;
@@ -742,6 +790,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/mcp-servers/{server_id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["refresh_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{server_id}/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["start_mcp_sign_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-tools/{tool_id}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["approve_mcp_tool"];
+        post?: never;
+        delete: operations["switch_mcp_tool_off"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -758,6 +854,22 @@ export interface paths {
         patch: operations["change_me"];
         trace?: never;
     };
+    "/api/v1/me/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me/email": {
         parameters: {
             query?: never;
@@ -771,6 +883,54 @@ export interface paths {
         post: operations["start_email_change"];
         /** @description The reader's email address. */
         delete: operations["cancel_email_change"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/llm-profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_llm_profile"];
+        put: operations["set_llm_profile"];
+        post?: never;
+        delete: operations["delete_llm_profile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/llm-profile/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["test_llm_profile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/llm-profile/test/{test_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_llm_profile_test"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -953,6 +1113,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prices/{price_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_price"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -961,6 +1137,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["read_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_run_calls"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1097,6 +1289,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tool-servers/{server_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_tool_server"];
+        options?: never;
+        head?: never;
+        patch: operations["change_tool_server"];
+        trace?: never;
+    };
+    "/api/v1/tool-servers/{server_id}/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["import_operations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tool-servers/{server_id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["create_workspace_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tools": {
         parameters: {
             query?: never;
@@ -1107,6 +1347,54 @@ export interface paths {
         get: operations["list_tools"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspace-tools/{tool_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_workspace_tool"];
+        options?: never;
+        head?: never;
+        patch: operations["change_workspace_tool"];
+        trace?: never;
+    };
+    "/api/v1/workspace-tools/{tool_id}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["approve_workspace_tool"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspace-tools/{tool_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["test_workspace_tool"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1177,6 +1465,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_budgets"];
+        put?: never;
+        post: operations["create_budget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/chats": {
         parameters: {
             query?: never;
@@ -1209,6 +1513,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/http-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["create_tool_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/leave": {
         parameters: {
             query?: never;
@@ -1235,6 +1555,22 @@ export interface paths {
         get: operations["list_locked_drafts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/mcp-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["add_mcp_server"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1280,7 +1616,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The live links that a member created for chats of the workspace. Removing or demoting the member revokes them. */
+        /** @description The valid links that a member created for chats of the workspace. Removing or demoting the member revokes them. */
         get: operations["list_member_links"];
         put?: never;
         post?: never;
@@ -1322,6 +1658,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/model/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_model_policy"];
+        put: operations["set_model_policy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/model/test": {
         parameters: {
             query?: never;
@@ -1354,6 +1706,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/openapi-documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["read_openapi_document"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_prices"];
+        put: operations["set_price"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/suggestions": {
         parameters: {
             query?: never;
@@ -1378,6 +1762,102 @@ export interface paths {
             cookie?: never;
         };
         get: operations["count_suggestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/tool-jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_tool_job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/tool-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_tool_servers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_workspace_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/tools/{tool}/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["set_tool_policy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/usage.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["export_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1435,10 +1915,13 @@ export interface components {
              * @default idle
              * @enum {string}
              */
-            state: "idle" | "working";
+            state: "idle" | "working" | "waiting";
             verbs: string[];
         };
-        /** @description The agents of a workspace that started or stopped working, on its topic: their `state`, as in the list of agents. */
+        /**
+         * @description The agents of a workspace that started or stopped working or waiting for people, on its topic: their `state`, as in the list
+         *     of agents.
+         */
         AgentStates: {
             /** @default [] */
             idle: string[];
@@ -1448,6 +1931,8 @@ export interface components {
              * @constant
              */
             type: "agent_states";
+            /** @default [] */
+            waiting: string[];
             /** @default [] */
             working: string[];
         };
@@ -1460,8 +1945,18 @@ export interface components {
              * @default idle
              * @enum {string}
              */
-            state: "idle" | "working";
+            state: "idle" | "working" | "waiting";
             verbs: string[];
+        };
+        AgentTemplateRow: {
+            avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
+            description: string;
+            greeting: string;
+            /** @enum {string} */
+            key: "scribe" | "translator" | "reviewer" | "blank";
+            name: string;
+            prompt: string;
+            tools: string[];
         };
         /** @description An API token of the reader. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
@@ -1476,11 +1971,213 @@ export interface components {
             /** @enum {string} */
             scope: "full" | "read";
         };
+        /**
+         * @description A run waits for a decision about one of its calls. The message has the id of the approval.
+         *
+         *     `target_id` is the agent, `person_id` the person whom the run works for. `arguments` is the model's own JSON text, which is data
+         *     and never markup. A question has a `question` and no `reason`.
+         */
+        ApprovalAskedPayload: {
+            arguments: string;
+            call_id: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @default null */
+            person_id?: string | null;
+            /** @default  */
+            person_name: string;
+            /** @default null */
+            question?: components["schemas"]["Question"] | null;
+            /** @default null */
+            reason?: ("policy" | "others" | "outside") | null;
+            /** Format: uuid */
+            target_id: string;
+            target_name: string;
+            tool: string;
+        };
+        ApprovalAskedRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["ApprovalAskedPayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "APPROVAL_ASKED";
+            version: number;
+        };
+        /** @description `hash`: of the description that the person has read. */
+        ApprovalBodyRequest: {
+            /** @enum {string} */
+            effect: "read" | "write";
+            hash: string;
+        };
+        /** @description What came of an approval, and by whom; no actor if it expired. `arguments`: those of the decision, if they were edited. */
+        ApprovalDecidedPayload: {
+            /** @default null */
+            actor_id?: string | null;
+            /** @default  */
+            actor_name: string;
+            /** @default  */
+            answer: string;
+            /** Format: uuid */
+            approval_id: string;
+            /** @default null */
+            arguments?: string | null;
+            call_id: string;
+            /** @enum {string} */
+            decision: "approved" | "approved_for_run" | "refused" | "answered" | "expired" | "stopped";
+            /** @default  */
+            note: string;
+            /** Format: uuid */
+            target_id: string;
+            target_name: string;
+            tool: string;
+        };
+        ApprovalDecidedRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["ApprovalDecidedPayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "APPROVAL_DECIDED";
+            version: number;
+        };
+        /**
+         * @description A call of a tool that waits for a person, or a question of an agent. `decision` is null until a person decides.
+         *
+         *     The message with the same id shows it in its chat. `arguments` are the model's own JSON text, `decided_arguments` those of the
+         *     decision, if they were edited.
+         */
+        ApprovalRow: {
+            agent: components["schemas"]["ActorRow"];
+            answer: string;
+            arguments: string;
+            /** Format: date-time */
+            asked_at: string;
+            call_id: string;
+            /** Format: uuid */
+            chat_id: string;
+            decided_arguments: string | null;
+            decided_at: string | null;
+            decided_by: components["schemas"]["ActorRow"] | null;
+            decision: ("approved" | "approved_for_run" | "refused" | "answered" | "expired" | "stopped") | null;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            note: string;
+            person_id: string | null;
+            question: components["schemas"]["Question"] | null;
+            reason: ("policy" | "others" | "outside") | null;
+            /** Format: uuid */
+            run_id: string;
+            tool: string;
+            /** Format: uuid */
+            workspace_id: string;
+        };
+        /**
+         * @description How a request carries the credential of a server.
+         * @enum {string}
+         */
+        AuthScheme: "none" | "bearer" | "header" | "basic" | "query" | "oauth";
         /** @description In requests only: removes the avatar. */
         AutomaticAvatarRequest: {
             /** @constant */
             kind: "automatic";
         };
+        /**
+         * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace.
+         * @enum {string}
+         */
+        BudgetPeriod: "day" | "month" | "run";
+        /**
+         * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace.
+         * @enum {string}
+         */
+        BudgetPeriodRequest: "day" | "month" | "run";
+        /**
+         * @description The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
+         *
+         *     `needed_micro`: the most that the call could have cost; `ends_at`: when the budget begins again, null for that of a run.
+         */
+        BudgetRefusal: {
+            /** Format: uuid */
+            budget_id: string;
+            /** @default null */
+            ends_at?: string | null;
+            limit_micro: number;
+            needed_micro: number;
+            period: components["schemas"]["BudgetPeriod"];
+            scope: components["schemas"]["BudgetScope"];
+            spent_micro: number;
+            /** @default  */
+            subject_name: string;
+            /** @default  */
+            time_zone: string;
+        };
+        /**
+         * @description A budget, with what is spent of it now. For each person or agent (`subject_id` null), and for runs: of the one that has spent
+         *     most, `subject_name`. `ends_at`: when the budget begins again.
+         */
+        BudgetRow: {
+            by_operator: boolean;
+            ends_at: string | null;
+            held_micro: number;
+            /** Format: uuid */
+            id: string;
+            limit_micro: number;
+            period: components["schemas"]["BudgetPeriod"];
+            revision: number;
+            scope: components["schemas"]["BudgetScope"];
+            spent_micro: number;
+            subject_id: string | null;
+            subject_name: string;
+        };
+        /**
+         * @description Whose calls a budget limits: those of the workspace, of a person, of an agent, or of a run with all that it starts.
+         * @enum {string}
+         */
+        BudgetScope: "workspace" | "person" | "agent" | "run_tree";
+        /**
+         * @description Whose calls a budget limits: those of the workspace, of a person, of an agent, or of a run with all that it starts.
+         * @enum {string}
+         */
+        BudgetScopeRequest: "workspace" | "person" | "agent" | "run_tree";
         /**
          * @description The durable frame: rows changed between version `after` and `version` of the topic's chat.
          *
@@ -1551,6 +2248,13 @@ export interface components {
             contributor: string | null;
             text: string;
         };
+        /** @description `effect` null: that of its method. */
+        ChosenOperationBodyRequest: {
+            /** @default null */
+            effect?: ("read" | "write") | null;
+            key: string;
+            name: string;
+        };
         /** @description An error and its position. The message of the error is left out, because it may contain text of a person. */
         ClientErrorBodyRequest: {
             frames: string[];
@@ -1564,7 +2268,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "run_ended" | "approval_decided" | "still_public";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -1673,6 +2377,22 @@ export interface components {
             pending: number;
         };
         /**
+         * @description `arguments`: JSON text that replaces the arguments of an approved call. `note`: words for the agent. A question is `answered`
+         *     by the index of a `choice` or by a text, `answer`.
+         */
+        DecideBodyRequest: {
+            /** @default  */
+            answer?: string;
+            /** @default null */
+            arguments?: string | null;
+            /** @default null */
+            choice?: number | null;
+            /** @enum {string} */
+            decision: "approved" | "approved_for_run" | "refused" | "answered";
+            /** @default  */
+            note?: string;
+        };
+        /**
          * @description The next text of a part of a streamed message. `offset`: how many characters (code points) of the part came before.
          *     `row_id` is the id of the durable row that follows.
          *
@@ -1712,6 +2432,23 @@ export interface components {
             prompt: string;
             prompt_added: number;
             prompt_removed: number;
+        };
+        /** @description The address of an OpenAPI document, or its text. */
+        DocumentBodyRequest: {
+            /** @default  */
+            text?: string;
+            /** @default  */
+            url?: string;
+        };
+        /** @description An OpenAPI document that was read: what it suggests, its bytes, and its operations. */
+        DocumentRow: {
+            auth: components["schemas"]["AuthScheme"];
+            auth_name: string;
+            base_url: string;
+            operations: components["schemas"]["OperationRow"][];
+            size: number;
+            title: string;
+            version: string;
         };
         /** @description Without `revision`, acquire the lock, and start a draft if there is none. With `revision`, write `content` on top of it. */
         DraftBodyRequest: {
@@ -1812,7 +2549,7 @@ export interface components {
             type: "draft";
             written: components["schemas"]["SpecContent"];
         };
-        /** @description Whether the text of a draft is applied in its chat, and whether it has answered there. */
+        /** @description Whether the content of a draft is applied in its chat, and whether it has answered there. */
         DraftTrialRow: {
             is_applied: boolean;
             is_tried: boolean;
@@ -1878,6 +2615,11 @@ export interface components {
             before: unknown;
             field: string;
         };
+        /**
+         * @description The kind of a file, which is recognised by its content.
+         * @enum {string}
+         */
+        FileKind: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
         FileMessageRow: {
             author_id: string | null;
             /** Format: uuid */
@@ -1906,10 +2648,9 @@ export interface components {
             version: number;
         };
         /**
-         * @description A file that was shared in the chat; its id is the message's. `size` is in bytes.
+         * @description A file that was shared in the chat; its id is the message's. `size` is in bytes, `width` and `height` in pixels.
          *
-         *     `state` is that of reading its text, its size in pixels and its number of pages. `answers` is the message that started the
-         *     run whose agent wrote the file.
+         *     `answers` is the message that started the run whose agent wrote the file.
          */
         FilePayload: {
             /** @default null */
@@ -1917,20 +2658,18 @@ export interface components {
             content_type: string;
             /** Format: uuid */
             file_id: string;
-            /** @enum {string} */
-            file_kind: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
             /** @default false */
             has_thumbnail: boolean;
             /** @default null */
             height?: number | null;
             /** @default false */
             is_deleted: boolean;
+            kind: components["schemas"]["FileKind"];
             name: string;
             /** @default null */
             pages?: number | null;
             size: number;
-            /** @enum {string} */
-            state: "waiting" | "ready" | "failed";
+            state: components["schemas"]["FileState"];
             /**
              * @default auto
              * @enum {string}
@@ -1942,7 +2681,7 @@ export interface components {
         /**
          * @description A file of a chat, or of the workspace if `chat_id` is null. Its content is at `/api/v1/files/{id}/content`.
          *
-         *     `size` is in bytes. `state` is that of reading its text, its size in pixels and its number of pages.
+         *     `size` is in bytes, `width` and `height` in pixels.
          */
         FileRow: {
             chat_id: string | null;
@@ -1955,27 +2694,68 @@ export interface components {
             height: number | null;
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
-            kind: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
+            kind: components["schemas"]["FileKind"];
             name: string;
             /** @default null */
             pages: number | null;
             posted: boolean;
             size: number;
-            /** @enum {string} */
-            state: "waiting" | "ready" | "failed";
+            state: components["schemas"]["FileState"];
             uploaded_by: components["schemas"]["ActorRow"] | null;
             /** @default null */
             width: number | null;
             /** Format: uuid */
             workspace_id: string;
         };
+        /**
+         * @description The state of reading a file: its text, its size in pixels and its number of pages.
+         * @enum {string}
+         */
+        FileState: "waiting" | "ready" | "failed";
         /** @description The text that was read from a file. `is_cut`: the file has more. */
         FileTextRow: {
             is_cut: boolean;
-            /** @enum {string} */
-            state: "waiting" | "ready" | "failed";
+            state: components["schemas"]["FileState"];
             text: string;
+        };
+        /** @description An argument as the form describes it. `target`: its name in the request, if it is another one. */
+        FormArgumentRequest: {
+            /** @default  */
+            description?: string;
+            /** @default false */
+            is_required?: boolean;
+            name: string;
+            /** @default  */
+            target?: string;
+            /**
+             * @default string
+             * @enum {string}
+             */
+            type?: "string" | "integer" | "number" | "boolean" | "strings";
+            /** @enum {string} */
+            where: "path" | "query" | "header" | "body";
+        };
+        /** @description A message that a search found. `text` is an excerpt. */
+        FoundMessage: {
+            author: string;
+            /** Format: uuid */
+            chat_id: string;
+            chat_title: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            message_id: string;
+            text: string;
+        };
+        /** @description The messages that a search of chats found, the newest first. */
+        FoundMessagesData: {
+            /**
+             * @default found_messages
+             * @constant
+             */
+            kind: "found_messages";
+            messages: components["schemas"]["FoundMessage"][];
+            query: string;
         };
         /** @description `to` is a person who has requested the draft. */
         HandOverBodyRequest: {
@@ -1994,6 +2774,22 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @description The answer of a workspace tool's server. `path` is the template, without arguments. `is_cut`: the answer is longer. */
+        HttpResponseData: {
+            content_type: string;
+            /** @default false */
+            is_cut: boolean;
+            /**
+             * @default http_response
+             * @constant
+             */
+            kind: "http_response";
+            method: string;
+            path: string;
+            server: string;
+            status: number;
+            text: string;
+        };
         /** @description `text` is the content of a YAML or JSON file. With `is_trial`, nothing is created: the answer shows what would be. */
         ImportBodyRequest: {
             /** @default null */
@@ -2003,6 +2799,13 @@ export interface components {
             /** @default null */
             name?: string | null;
             text: string;
+        };
+        /** @description `job_id`: of the reading of the document. */
+        ImportOperationsBodyRequest: {
+            /** Format: uuid */
+            job_id: string;
+            /** @default [] */
+            operations?: components["schemas"]["ChosenOperationBodyRequest"][];
         };
         /**
          * @description The result of an import. `agent` and `chat_id` are null after a trial. `content` is the spec as it is stored here, without
@@ -2032,6 +2835,51 @@ export interface components {
             /** Format: uuid */
             chat_id: string;
             workspace: components["schemas"]["WorkspaceRow"];
+        };
+        /** @description One request to a model. `cost_micro` null: the price is not known. */
+        LLMCallRow: {
+            agent_name: string;
+            cost_micro: number | null;
+            /** Format: date-time */
+            created_at: string;
+            error_code: string;
+            /** Format: uuid */
+            id: string;
+            input_tokens: number;
+            model: string;
+            output_tokens: number;
+            /** @enum {string} */
+            paid_by: "person" | "workspace" | "system" | "demo";
+            provider: string;
+            seconds: number | null;
+            tokens_estimated: boolean;
+            tries: number;
+        };
+        /**
+         * @description The reader's own model; `model` is null if none is set.
+         *
+         *     `is_allowed` and `allowed_providers`: what the operator allows. `tested_at`, `test_code` and `test_message`: the last test of
+         *     these settings; the texts are empty if the model answered. `failed_at` and so on: the last request of a run that failed.
+         */
+        LLMProfileRow: {
+            allowed_providers: ("demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible")[];
+            failed_at: string | null;
+            failure_code: string;
+            failure_message: string;
+            is_allowed: boolean;
+            model: components["schemas"]["ModelRow"] | null;
+            test_code: string;
+            test_message: string;
+            tested_at: string | null;
+            workspaces: components["schemas"]["LLMProfileUseRow"][];
+        };
+        /** @description A workspace of the reader, and why the reader's own model answers there (`llm_profile`) or not. */
+        LLMProfileUseRow: {
+            name: string;
+            /** @enum {string} */
+            reason: "system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model";
+            /** Format: uuid */
+            workspace_id: string;
         };
         /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatar: {
@@ -2092,7 +2940,7 @@ export interface components {
         /** @description A list of a workspace or of a person changed. The client reads it again. */
         ListChanged: {
             /** @enum {string} */
-            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files";
+            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files" | "tools" | "budgets";
             topic: string;
             /**
              * @default list_changed
@@ -2168,6 +3016,20 @@ export interface components {
             ids?: string[] | null;
             /** @default null */
             up_to?: string | null;
+        };
+        /** @description `auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned. */
+        McpServerBodyRequest: {
+            /**
+             * @default none
+             * @enum {string}
+             */
+            auth?: "none" | "bearer" | "header" | "oauth";
+            /** @default  */
+            auth_name?: string;
+            base_url: string;
+            /** @default  */
+            credential?: string;
+            name: string;
         };
         /** @description The signed-in person and their workspaces. `new_email` is a new address that is not confirmed yet. */
         MeRow: {
@@ -2261,7 +3123,7 @@ export interface components {
             next: string | null;
             results: components["schemas"]["MessageRow"][];
         };
-        MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["FileMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["SystemMessageRow"];
+        MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["FileMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["ApprovalAskedRow"] | components["schemas"]["ApprovalDecidedRow"] | components["schemas"]["SystemMessageRow"];
         /** @description A tool, model or setting that the file names and that does not exist here. `text` says what replaces it. */
         MissingRow: {
             /** @enum {string} */
@@ -2269,10 +3131,7 @@ export interface components {
             name: string;
             text: string;
         };
-        /**
-         * @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. `GET model-providers` lists the
-         *     providers that have an address, and the options of each.
-         */
+        /** @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. */
         ModelBodyRequest: {
             /** @default  */
             api_base?: string;
@@ -2284,6 +3143,38 @@ export interface components {
             };
             /** @enum {string} */
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
+            revision: number;
+        };
+        ModelPolicyBodyRequest: {
+            allows_llm_profiles: boolean;
+        };
+        /**
+         * @description Who pays for the models of a workspace. `allows_llm_profiles`: its editors allow that members use their own models;
+         *     `operator_allows_llm_profiles`: the operator does.
+         *
+         *     `paid_by`, `payer_reason` and `model`: what answers now if the reader asks an agent whose version names no model; null if
+         *     nothing can.
+         */
+        ModelPolicyRow: {
+            allows_llm_profiles: boolean;
+            model: string | null;
+            operator_allows_llm_profiles: boolean;
+            paid_by: ("person" | "workspace" | "system" | "demo") | null;
+            payer_reason: ("system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model") | null;
+            requires_system_model: boolean;
+        };
+        /**
+         * @description A price of the workspace or, `by_operator`, of the operator, per million tokens. `model` empty: all models
+         *     of the provider.
+         */
+        ModelPriceRow: {
+            by_operator: boolean;
+            /** Format: uuid */
+            id: string;
+            input_micro: number;
+            model: string;
+            output_micro: number;
+            provider: string;
             revision: number;
         };
         /** @description The model of a workspace's agents. The key is write-only: only its last four characters are returned. */
@@ -2368,8 +3259,16 @@ export interface components {
              * @default idle
              * @enum {string}
              */
-            state: "idle" | "working";
+            state: "idle" | "working" | "waiting";
             verbs: string[];
+        };
+        /** @description `subject_id` null: the workspace, each person, each agent or each run. Amounts are in millionths of a dollar. */
+        NewBudgetBodyRequest: {
+            limit_micro: number;
+            period: components["schemas"]["BudgetPeriodRequest"];
+            scope: components["schemas"]["BudgetScopeRequest"];
+            /** @default null */
+            subject_id?: string | null;
         };
         NewChatBodyRequest: {
             actor_ids?: string[];
@@ -2389,6 +3288,26 @@ export interface components {
             /** Format: uuid */
             actor_id: string;
         };
+        /** @description `auth_name`: the header, the query parameter, or the user name. `credential` is stored encrypted and never returned. */
+        NewServerBodyRequest: {
+            /**
+             * @default none
+             * @enum {string}
+             */
+            auth?: "none" | "bearer" | "header" | "basic" | "query";
+            /** @default  */
+            auth_name?: string;
+            base_url: string;
+            /** @default  */
+            credential?: string;
+            /** @default {} */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @enum {string} */
+            kind: "http" | "openapi";
+            name: string;
+        };
         /** @description `id` is generated by the client: a second request with the same id has no effect. */
         NewSuggestionBodyRequest: {
             base_version: number;
@@ -2403,6 +3322,16 @@ export interface components {
             text: string;
             token: components["schemas"]["ApiTokenRow"];
         };
+        NewToolBodyRequest: {
+            form: components["schemas"]["ToolFormRequest"];
+            /** @default false */
+            is_idempotent?: boolean;
+            name: string;
+            /** @default 30 */
+            timeout_s?: number;
+            /** @default  */
+            title?: string;
+        };
         NewWorkspaceBodyRequest: {
             /** @default null */
             handle?: string | null;
@@ -2412,7 +3341,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "model_changed";
+        NotificationKind: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "budget_warning";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -2432,6 +3361,11 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
+        /**
+         * @description Why a workspace tool is off: an editor switched it off, its definition changed, or its server no longer has it.
+         * @enum {string}
+         */
+        OffReason: "editor" | "changed" | "gone";
         /** @description A model that a workspace can use without a key. */
         OfferRow: {
             /** @default null */
@@ -2441,15 +3375,70 @@ export interface components {
             /** @enum {string} */
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
+        /**
+         * @description A tool that the agents of a workspace can be given: a system tool or one of its own, also if it is off.
+         *
+         *     `server_name` is empty for a system tool. `is_available`: it is not switched off. `schema_tokens` estimates what its
+         *     description costs in each request to a model.
+         */
+        OfferedToolRow: {
+            config_schema: {
+                [key: string]: unknown;
+            };
+            description: string;
+            /** @enum {string} */
+            effect: "read" | "write";
+            id: string | null;
+            is_available: boolean;
+            name: string;
+            output_schema: {
+                [key: string]: unknown;
+            } | null;
+            policy: components["schemas"]["Policy"];
+            schema: {
+                [key: string]: unknown;
+            };
+            schema_tokens: number;
+            server_name: string;
+            title: string;
+            tool_type: components["schemas"]["ToolType"];
+        };
+        /** @description An operation of an OpenAPI document. `problem`: why it cannot become a tool; empty if it can. */
+        OperationRow: {
+            /** @enum {string} */
+            effect: "read" | "write";
+            key: string;
+            method: string;
+            name: string;
+            path: string;
+            problem: string;
+            summary: string;
+            tag: string;
+        };
         PageOfAgentSummaryRow: {
             /** @default null */
             next: string | null;
             results: components["schemas"]["AgentSummaryRow"][];
         };
+        PageOfAgentTemplateRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["AgentTemplateRow"][];
+        };
         PageOfApiTokenRow: {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ApiTokenRow"][];
+        };
+        PageOfApprovalRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ApprovalRow"][];
+        };
+        PageOfBudgetRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["BudgetRow"][];
         };
         PageOfChatSummaryRow: {
             /** @default null */
@@ -2465,6 +3454,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["FileRow"][];
+        };
+        PageOfLLMCallRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["LLMCallRow"][];
         };
         PageOfLinkRow: {
             /** @default null */
@@ -2491,6 +3485,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["MergeRow"][];
         };
+        PageOfModelPriceRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ModelPriceRow"][];
+        };
         PageOfNotificationRow: {
             /** @default null */
             next: string | null;
@@ -2500,6 +3499,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["OfferRow"][];
+        };
+        PageOfOfferedToolRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["OfferedToolRow"][];
         };
         PageOfParticipantRow: {
             /** @default null */
@@ -2526,15 +3530,15 @@ export interface components {
             next: string | null;
             results: components["schemas"]["SpecRow"][];
         };
-        PageOfTemplateRow: {
-            /** @default null */
-            next: string | null;
-            results: components["schemas"]["TemplateRow"][];
-        };
         PageOfToolRow: {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ToolRow"][];
+        };
+        PageOfToolServerRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ToolServerRow"][];
         };
         PageOfWakesRow: {
             /** @default null */
@@ -2545,6 +3549,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["WorkspaceRow"][];
+        };
+        PageOfWorkspaceToolRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["WorkspaceToolRow"][];
         };
         /** @description Parameters of the model. Null means the default of the provider. */
         Parameters: {
@@ -2622,6 +3631,10 @@ export interface components {
             name?: string | null;
             revision: number;
         };
+        PatchedBudgetBodyRequest: {
+            limit_micro: number;
+            revision: number;
+        };
         PatchedChatBodyRequest: {
             title: string;
         };
@@ -2639,14 +3652,66 @@ export interface components {
             /** @enum {string} */
             role: "editor" | "suggester";
         };
+        /** @description What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it. */
+        PatchedServerBodyRequest: {
+            /** @default null */
+            auth?: ("none" | "bearer" | "header" | "basic" | "query") | null;
+            /** @default null */
+            auth_name?: string | null;
+            /** @default null */
+            base_url?: string | null;
+            /** @default null */
+            credential?: string | null;
+            /** @default null */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @default null */
+            name?: string | null;
+            revision: number;
+        };
+        /** @description What is null stays. */
+        PatchedToolBodyRequest: {
+            /** @default null */
+            effect?: ("read" | "write") | null;
+            /** @default null */
+            form?: components["schemas"]["ToolFormRequest"] | null;
+            /** @default null */
+            is_enabled?: boolean | null;
+            /** @default null */
+            is_idempotent?: boolean | null;
+            /** @default null */
+            name?: string | null;
+            revision: number;
+            /** @default null */
+            timeout_s?: number | null;
+            /** @default null */
+            title?: string | null;
+        };
         PatchedWakeBodyRequest: {
             /** @enum {string} */
             wake: "mention" | "always";
         };
+        /** @description `time_zone`: a name of the IANA database, such as `Asia/Taipei`; null keeps it. */
         PatchedWorkspaceBodyRequest: {
             name: string;
             revision: number;
+            /** @default null */
+            time_zone?: string | null;
         };
+        /**
+         * @description Whether the calls of a tool are made at once, wait for the approval of a person, or are not possible.
+         * @enum {string}
+         */
+        Policy: "auto" | "ask" | "off";
+        PolicyBodyRequest: {
+            policy: components["schemas"]["PolicyRequest"];
+        };
+        /**
+         * @description Whether the calls of a tool are made at once, wait for the approval of a person, or are not possible.
+         * @enum {string}
+         */
+        PolicyRequest: "auto" | "ask" | "off";
         /** @description `wake`: `nobody` wakes no agent. */
         PostFileBodyRequest: {
             /** @default null */
@@ -2666,6 +3731,15 @@ export interface components {
              * @constant
              */
             type: "presence";
+        };
+        /** @description Amounts are in millionths of a dollar per million tokens. `model` empty: all models of the provider. */
+        PriceBodyRequest: {
+            input_micro: number;
+            /** @default  */
+            model?: string;
+            output_micro: number;
+            /** @enum {string} */
+            provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
         /** @description The progress of a merge, on the workspace's topic: the number of characters that are written, and an estimate of all. */
         Progress: {
@@ -2714,6 +3788,19 @@ export interface components {
             name: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
             usual_model: string;
         };
+        /** @description A question of an agent to a person: one of the choices or, if that is allowed, any text answers it. */
+        Question: {
+            /** @default true */
+            allow_free_answer: boolean;
+            /** @default [] */
+            choices: components["schemas"]["QuestionChoice"][];
+            text: string;
+        };
+        QuestionChoice: {
+            /** @default  */
+            description: string;
+            label: string;
+        };
         ReadBodyRequest: {
             seq: number;
         };
@@ -2721,7 +3808,7 @@ export interface components {
         ReadRow: {
             last_read_seq: number;
         };
-        /** @description With `merge`, merge production's changes into the text. Without it, only the base changes: the reader has merged by hand. */
+        /** @description With `merge`, merge production's changes into the draft. Without it, only the base changes: the reader has merged by hand. */
         RebaseBodyRequest: {
             /** @default false */
             merge?: boolean;
@@ -2810,7 +3897,7 @@ export interface components {
             message?: string;
             revision: number;
         };
-        /** @description A page that a search found. `text` is an excerpt. */
+        /** @description A page that a search found. `title` is its address if it has none; `text` is an excerpt. */
         SearchHit: {
             /** @default  */
             published: string;
@@ -2839,7 +3926,21 @@ export interface components {
         };
         ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["ListChanged"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
         /**
-         * @description Who may sign up: all people (`open`), people with a live invite link (`invited`), or no one (`closed`).
+         * @description How the tools of a server are described: by a form, an OpenAPI document, or the server itself (MCP).
+         * @enum {string}
+         */
+        ServerKind: "http" | "openapi" | "mcp";
+        /**
+         * @description The result of the last test or listing of a server. `sign_in`: an editor must sign in there (OAuth).
+         * @enum {string}
+         */
+        ServerState: "untested" | "ok" | "failed" | "sign_in";
+        /** @description The address of the authorization server to which the browser goes. */
+        SignInRow: {
+            url: string;
+        };
+        /**
+         * @description Who may sign up: all people (`open`), people with a valid invite link (`invited`), or no one (`closed`).
          *     `confirms_email`: a new account can sign in after the email address is confirmed by a mailed link.
          */
         SignUpRow: {
@@ -2941,7 +4042,8 @@ export interface components {
         /**
          * @description The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
          *
-         *     `compared` is the id of the comparison that the answer is one `side` of.
+         *     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
+         *     answer is one `side` of.
          */
         Stamp: {
             /** @default null */
@@ -2959,7 +4061,13 @@ export interface components {
             /** @default null */
             output_tokens?: number | null;
             /** @default null */
-            paid_by?: ("workspace" | "system" | "demo") | null;
+            paid_by?: ("person" | "workspace" | "system" | "demo") | null;
+            /** @default null */
+            payer_id?: string | null;
+            /** @default null */
+            payer_name?: string | null;
+            /** @default null */
+            payer_reason?: ("system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model") | null;
             /** @default  */
             provider: string;
             /** @default null */
@@ -2997,7 +4105,7 @@ export interface components {
          * @description The answer to `subscribe`. `snapshot` true: the rows replace those of the client; false: they are the changes since
          *     the client's version.
          *
-         *     `rows` always include the chat, its participants, live drafts and active runs. They also include messages: the newest page in
+         *     `rows` always include the chat, its participants, current drafts and active runs. They also include messages: the newest page in
          *     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
          */
         Subscribed: {
@@ -3103,6 +4211,9 @@ export interface components {
          *     The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
          *     agent that acted for the actor. A model writes `summary` later.
          *
+         *     `payer_name`: the person whose own model failed, for a run that failed for this reason.
+         *     `budget`: the budget that ended the run.
+         *
          *     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
          *     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
          */
@@ -3116,6 +4227,8 @@ export interface components {
             /** @default null */
             before_id?: string | null;
             /** @default null */
+            budget?: components["schemas"]["BudgetRefusal"] | null;
+            /** @default null */
             code?: string | null;
             /** @default null */
             draft_apply?: number | null;
@@ -3125,6 +4238,8 @@ export interface components {
             merge_id?: string | null;
             /** @default  */
             note: string;
+            /** @default  */
+            payer_name: string;
             /** @default null */
             run_id?: string | null;
             /** @default null */
@@ -3149,16 +4264,6 @@ export interface components {
             wake_id?: string | null;
             /** @default  */
             wake_name: string;
-        };
-        TemplateRow: {
-            avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
-            description: string;
-            greeting: string;
-            /** @enum {string} */
-            key: "scribe" | "translator" | "reviewer" | "blank";
-            name: string;
-            prompt: string;
-            tools: string[];
         };
         TextMessageRow: {
             author_id: string | null;
@@ -3256,6 +4361,12 @@ export interface components {
              */
             scope?: "full" | "read";
         };
+        /** @description `hash`: of the definition that the person has read. `effect` null: that of its method. */
+        ToolApprovalBodyRequest: {
+            /** @default null */
+            effect?: ("read" | "write") | null;
+            hash: string;
+        };
         /** @description One call as the model made it, in the shape of OpenAI's `tool_calls`. `arguments` is the model's own JSON text. */
         ToolCallPayload: {
             arguments: string;
@@ -3301,10 +4412,59 @@ export interface components {
             /** @default  */
             usage_instructions: string;
         };
+        /** @description The description of a tool that waits for the approval of an editor. `effect` is what its server says of it. */
+        ToolDefinitionRow: {
+            description: string;
+            /** @enum {string} */
+            effect: "read" | "write";
+            hash: string;
+            input_schema: {
+                [key: string]: unknown;
+            };
+            output_schema: {
+                [key: string]: unknown;
+            } | null;
+            /** @default {} */
+            request: {
+                [key: string]: unknown;
+            };
+            title: string;
+        };
+        /**
+         * @description The definition of an HTTP tool. `effect` null: GET and HEAD read, all other methods write. `body`: the format of the
+         *     arguments in the body.
+         */
+        ToolFormRequest: {
+            /** @default [] */
+            arguments?: components["schemas"]["FormArgumentRequest"][];
+            /**
+             * @default json
+             * @enum {string}
+             */
+            body?: "json" | "form";
+            description: string;
+            /** @default null */
+            effect?: ("read" | "write") | null;
+            /** @enum {string} */
+            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+            path: string;
+        };
+        /** @description The reading of a document, or the test of a tool. `text`: the result of the test; `message`: why it failed. */
+        ToolJobRow: {
+            document: components["schemas"]["DocumentRow"] | null;
+            /** Format: uuid */
+            id: string;
+            is_ok: boolean;
+            message: string;
+            seconds: number;
+            /** @enum {string} */
+            state: "waiting" | "running" | "done";
+            text: string;
+        };
         /** @description The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any. */
         ToolResponsePayload: {
             /** @default null */
-            data?: components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | null;
+            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | null;
             name: string;
             /** @default null */
             seconds?: number | null;
@@ -3349,15 +4509,50 @@ export interface components {
             /** @enum {string} */
             effect: "read" | "write";
             name: string;
+            output_schema: {
+                [key: string]: unknown;
+            } | null;
             schema: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * @description A server of a workspace, with its tools and without its credential. `last_error`: why it failed, or what was left out of its
+         *     list. `signed_in_by`: the person whose rights on the server the agents have (OAuth); `can_sign_in`: it is known where.
+         */
+        ToolServerRow: {
+            auth: components["schemas"]["AuthScheme"];
+            auth_name: string;
+            base_url: string;
+            can_sign_in: boolean;
+            credential_last4: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: components["schemas"]["ServerKind"];
+            last_error: string;
+            name: string;
+            revision: number;
+            signed_in_by: string | null;
+            state: components["schemas"]["ServerState"];
+            tested_at: string | null;
+            tools: components["schemas"]["WorkspaceToolRow"][];
         };
         ToolSettings: {
             [key: string]: string | boolean | number | (string | boolean | number | null)[] | {
                 [key: string]: string | boolean | number | null;
             } | null;
         };
+        ToolTestBodyRequest: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @description Where a tool comes from: our code, a workspace, or an agent that is called as a tool.
+         * @enum {string}
+         */
+        ToolType: "system" | "workspace" | "agent";
         /** @description How an agent uses one tool. `custom_config` is merged over the tool's defaults. */
         ToolUse: {
             /** @default {} */
@@ -3410,6 +4605,62 @@ export interface components {
             topic: string;
             /** @constant */
             type: "unsubscribe";
+        };
+        /** @description The usage of a workspace between two days, both included: by group, and by day and agent for the chart. */
+        UsageReportRow: {
+            days: components["schemas"]["UsageRow"][];
+            /** Format: date */
+            ends_on: string;
+            /** @enum {string} */
+            group: "agent" | "person" | "model" | "chain";
+            rows: components["schemas"]["UsageRow"][];
+            /** Format: date */
+            starts_on: string;
+            time_zone: string;
+            totals: components["schemas"]["UsageTotals"];
+        };
+        /**
+         * @description The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
+         *     of a model; empty for model tests and people whose account is gone. `models`: the names of the models that were called.
+         *     `starts_at`: of a chain.
+         *
+         *     `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
+         */
+        UsageRow: {
+            calls: number;
+            cost_micro: number;
+            /** @default null */
+            day: string | null;
+            draft_micro: number;
+            input_tokens: number;
+            key: string;
+            /** @default [] */
+            models: string[];
+            name: string;
+            output_tokens: number;
+            runs: number;
+            /** @default null */
+            starts_at: string | null;
+            unpriced_calls: number;
+        };
+        /**
+         * @description The usage of the whole time. `pace_micro`: what it costs until `pace_until` if it goes on like this; null for a time that is
+         *     over. `draft_micro`: what answers of applied drafts cost.
+         */
+        UsageTotals: {
+            calls: number;
+            cost_micro: number;
+            draft_micro: number;
+            failed_calls: number;
+            input_tokens: number;
+            output_tokens: number;
+            /** @default null */
+            pace_micro: number | null;
+            /** @default null */
+            pace_until: string | null;
+            runs: number;
+            stopped_calls: number;
+            unpriced_calls: number;
         };
         Vote: {
             /** Format: uuid */
@@ -3478,7 +4729,41 @@ export interface components {
             revision: number;
             /** @enum {string} */
             role: "editor" | "suggester";
+            time_zone: string;
             verbs: string[];
+        };
+        /**
+         * @description A tool of a workspace, also if it is off. `remote_name`: its name on the server. `hash`: of the approved description, empty
+         *     if nobody has approved one; `pending` is another description of it, with which it would be switched on. `method` and `path`
+         *     are those of its request; empty for MCP.
+         */
+        WorkspaceToolRow: {
+            description: string;
+            /** @enum {string} */
+            effect: "read" | "write";
+            hash: string;
+            /** Format: uuid */
+            id: string;
+            input_schema: {
+                [key: string]: unknown;
+            };
+            is_enabled: boolean;
+            is_idempotent: boolean;
+            method: string;
+            name: string;
+            off_reason: components["schemas"]["OffReason"] | null;
+            output_schema: {
+                [key: string]: unknown;
+            } | null;
+            path: string;
+            pending: components["schemas"]["ToolDefinitionRow"] | null;
+            policy: components["schemas"]["Policy"];
+            remote_name: string;
+            revision: number;
+            /** Format: uuid */
+            server_id: string;
+            timeout_s: number;
+            title: string;
         };
     };
     responses: {
@@ -3614,7 +4899,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfTemplateRow"];
+                    "application/json": components["schemas"]["PageOfAgentTemplateRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -3681,7 +4966,7 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    rename_agent: {
+    update_agent_profile: {
         parameters: {
             query?: never;
             header?: never;
@@ -3953,6 +5238,130 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpecRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_approval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    decide_approval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_budget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                budget_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    change_budget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                budget_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedBudgetBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -4238,6 +5647,69 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    read_lock_waiter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockWaiterRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_lock_waiter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LockWaiterBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockWaiterRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     rebase_draft: {
         parameters: {
             query?: never;
@@ -4468,70 +5940,7 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    read_lock_waiter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                agent_id: string;
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LockWaiterRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    set_lock_waiter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                agent_id: string;
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["LockWaiterBodyRequest"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LockWaiterRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    suggest_text: {
+    suggest_spec: {
         parameters: {
             query?: never;
             header?: never;
@@ -4847,7 +6256,7 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    diff_applied_text: {
+    diff_applied_spec: {
         parameters: {
             query?: never;
             header?: never;
@@ -5431,6 +6840,128 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    refresh_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    start_mcp_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    approve_mcp_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovalBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceToolRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    switch_mcp_tool_off: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     read_me: {
         parameters: {
             query?: never;
@@ -5484,6 +7015,34 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_approvals: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfApprovalRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -5543,6 +7102,149 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_llm_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LLMProfileRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_llm_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LLMProfileRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_llm_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    test_llm_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelTestBodyRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTestRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_llm_profile_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                test_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTestRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -5886,6 +7588,35 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    delete_price: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                price_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     read_run: {
         parameters: {
             query?: never;
@@ -5903,6 +7634,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_run_calls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfLLMCallRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -6153,6 +7911,137 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    delete_tool_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    change_tool_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedServerBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServerRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    import_operations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportOperationsBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfWorkspaceToolRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_workspace_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToolBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceToolRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_tools: {
         parameters: {
             query?: never;
@@ -6174,6 +8063,137 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_workspace_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    change_workspace_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedToolBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceToolRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    approve_workspace_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolApprovalBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceToolRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    test_workspace_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ToolTestBodyRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolJobRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -6405,6 +8425,67 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_budgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfBudgetRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_budget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBudgetBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_chats: {
         parameters: {
             query?: {
@@ -6548,6 +8629,40 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    create_tool_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewServerBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServerRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     leave_workspace: {
         parameters: {
             query?: never;
@@ -6603,6 +8718,40 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    add_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpServerBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServerRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -6825,6 +8974,67 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    read_model_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelPolicyRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_model_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelPolicyBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelPolicyRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     test_model: {
         parameters: {
             query?: never;
@@ -6887,6 +9097,101 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    read_openapi_document: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DocumentBodyRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolJobRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_prices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfModelPriceRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_price: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriceBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelPriceRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_suggestions: {
         parameters: {
             query?: {
@@ -6937,6 +9242,185 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CountRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_tool_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolJobRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_tool_servers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfToolServerRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_workspace_tools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfOfferedToolRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_tool_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tool: string;
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferedToolRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_usage: {
+        parameters: {
+            query: {
+                ends_on: string;
+                group?: "agent" | "person" | "model" | "chain";
+                starts_on: string;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageReportRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    export_usage: {
+        parameters: {
+            query: {
+                ends_on: string;
+                group?: "agent" | "person" | "model" | "chain";
+                starts_on: string;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["Error400"];

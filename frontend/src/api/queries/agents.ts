@@ -30,19 +30,12 @@ export const useAgent = (workspaceId: string, id: string | undefined) =>
     enabled: id !== undefined,
   })
 
-export const useTemplates = (language: Language) =>
+export const useAgentTemplates = (language: Language) =>
   useQuery({
-    queryKey: keys.templates(language),
+    queryKey: keys.agentTemplates(language),
     queryFn: async () =>
       (await unwrap(rest.GET('/api/v1/agent-templates', { params: { query: { language } } }))).results,
     staleTime: Number.POSITIVE_INFINITY,
-  })
-
-export const useTools = () =>
-  useQuery({
-    queryKey: keys.tools,
-    queryFn: async () => (await unwrap(rest.GET('/api/v1/tools'))).results,
-    staleTime: 300_000,
   })
 
 /** With `open_chat`, a chat is created too, in which the agent posts its greeting. */

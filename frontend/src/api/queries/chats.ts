@@ -27,9 +27,9 @@ export function applyChatActivity(
   chats: readonly ChatSummaryRow[],
   { chat_id, unread, mentioned, last_read_seq, last_message }: ChatActivity,
 ): ChatSummaryRow[] | null {
-  if (!chats.some(each => each.chat.id === chat_id)) return null
+  if (!chats.some(row => row.chat.id === chat_id)) return null
   return chats
-    .map(each => (each.chat.id === chat_id ? { ...each, unread, mentioned, last_read_seq, last_message } : each))
+    .map(row => (row.chat.id === chat_id ? { ...row, unread, mentioned, last_read_seq, last_message } : row))
     .sort((a, b) => Date.parse(getLastActivity(b)) - Date.parse(getLastActivity(a)))
 }
 

@@ -55,9 +55,10 @@ export const postFile = (id: string, wake: 'auto' | 'nobody', replyTo?: string) 
     }),
   )
 
-interface UploadTarget {
-  chatId?: string
-  workspaceId?: string
+/** A chat, or a workspace. */
+export interface UploadTarget {
+  chatId?: string | undefined
+  workspaceId?: string | undefined
 }
 
 /** Uploads a file under an id of the client: uploading it again under the same id changes nothing. Raises `ApiError`. */

@@ -59,11 +59,14 @@ export const useSuggestion = (workspaceId: string, id: string) =>
       unwrap(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } }, signal })),
   })
 
+/** A merge that has not ended is read again every few seconds, too: its end may arrive before it is shown. */
 export const useMerge = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: suggestionsKey(workspaceId, 'merge', id),
     queryFn: ({ signal }) =>
       unwrap(rest.GET('/api/v1/merges/{merge_id}', { params: { path: { merge_id: id } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data?.state === 'waiting' || state.data?.state === 'working' ? 5_000 : false,
   })
 
 /** Reads the merges that have not ended. */

@@ -147,7 +147,7 @@ export const useLockWaiter = (draft: DraftRow, holderId: string) =>
     queryKey: keys.lockWaiter(draft.id, holderId),
     queryFn: ({ signal }) =>
       unwrap(
-        rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', {
+        rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/lock-waiter', {
           ...draftParams(draft.chat_id, draft.agent_id),
           signal,
         }),
@@ -157,7 +157,7 @@ export const useLockWaiter = (draft: DraftRow, holderId: string) =>
     gcTime: 0,
   })
 
-function useWaiterAction<Input>(
+function useLockWaiterAction<Input>(
   draft: DraftRow,
   holderId: string,
   action: (address: ReturnType<typeof draftParams>, input: Input) => Promise<LockWaiterRow>,
@@ -174,14 +174,16 @@ function useWaiterAction<Input>(
 
 /** Asks the lock holder for the draft, once per lock. */
 export const useRequestDraft = (draft: DraftRow, holderId: string) =>
-  useWaiterAction<void>(draft, holderId, address =>
+  useLockWaiterAction<void>(draft, holderId, address =>
     unwrap(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request', address)),
   )
 
 /** Joins or leaves the waitlist of the draft. */
-export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
-  useWaiterAction<boolean>(draft, holderId, (address, wants_notice) =>
-    unwrap(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', { ...address, body: { wants_notice } })),
+export const useSetLockWaiter = (draft: DraftRow, holderId: string) =>
+  useLockWaiterAction<boolean>(draft, holderId, (address, wants_notice) =>
+    unwrap(
+      rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/lock-waiter', { ...address, body: { wants_notice } }),
+    ),
   )
 
 /** Reads one saved version. It never changes. */

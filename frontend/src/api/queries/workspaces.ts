@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
-import type { BodyOf, Role, WorkspaceRow } from '../types'
+import type { BodyOf, ModelRow, Role, WorkspaceRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
 import { fetchAllPages } from './pages'
@@ -67,23 +67,65 @@ export const useModelProviders = () =>
 /** Pause between two requests for the state of a model test, in ms. */
 const TEST_POLL_MS = 500
 
-/** Starts a test of a model and polls until it is done. Without a model name, the test only lists the server's models. */
-export async function testModel(id: string, { revision: _, ...choice }: ModelChoice, signal: AbortSignal) {
-  let test = await unwrap(
-    rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...workspaceParams(id), body: choice }),
-  )
+/**
+ * Starts a test of a model and polls until it is done. Without a model name, the test only lists the server's models.
+ * `id` is the workspace, or null for the person's own model.
+ */
+export async function testModel(id: string | null, { revision: _, ...choice }: ModelChoice, signal: AbortSignal) {
+  let test = await startTest(id, choice)
   while (test.state !== 'done') {
     await new Promise(resolve => setTimeout(resolve, TEST_POLL_MS))
     signal.throwIfAborted()
-    test = await unwrap(
-      rest.GET('/api/v1/workspaces/{workspace_id}/model/test/{test_id}', {
-        params: { path: { workspace_id: id, test_id: test.id } },
-        signal,
-      }),
-    )
+    test = await readTest(id, test.id, signal)
   }
   return test
 }
+
+const startTest = (id: string | null, body: Omit<ModelChoice, 'revision'>) =>
+  unwrap(
+    id === null
+      ? rest.POST('/api/v1/me/llm-profile/test', { body })
+      : rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...workspaceParams(id), body }),
+  )
+
+const readTest = (id: string | null, testId: string, signal: AbortSignal) =>
+  unwrap(
+    id === null
+      ? rest.GET('/api/v1/me/llm-profile/test/{test_id}', { params: { path: { test_id: testId } }, signal })
+      : rest.GET('/api/v1/workspaces/{workspace_id}/model/test/{test_id}', {
+          params: { path: { workspace_id: id, test_id: testId } },
+          signal,
+        }),
+  )
+
+/** Reads the own model of the signed-in person. */
+export const useLLMProfile = () =>
+  useQuery({ queryKey: keys.llmProfile, queryFn: () => unwrap(rest.GET('/api/v1/me/llm-profile')) })
+
+export function useDeleteLLMProfile() {
+  const client = useQueryClient()
+  return useAction({
+    mutationFn: () => rest.DELETE('/api/v1/me/llm-profile'),
+    onSettled: () => client.invalidateQueries(),
+  })
+}
+
+/** Reads who pays for the models of a workspace. */
+export const useModelPolicy = (id: string) =>
+  useQuery({
+    queryKey: keys.modelPolicy(id),
+    queryFn: () => unwrap(rest.GET('/api/v1/workspaces/{workspace_id}/model/policy', workspaceParams(id))),
+  })
+
+export const useSetModelPolicy = (id: string) =>
+  useWorkspaceAction(id, (allows_llm_profiles: boolean) =>
+    unwrap(
+      rest.PUT('/api/v1/workspaces/{workspace_id}/model/policy', {
+        ...workspaceParams(id),
+        body: { allows_llm_profiles },
+      }),
+    ),
+  )
 
 /** An action on a workspace, after which its data and `me` are read again. */
 function useWorkspaceAction<T>(id: string, action: (input: T) => Promise<unknown>) {
@@ -102,16 +144,18 @@ function useWorkspaceMutationOptions<T>(id: string, action: (input: T) => Promis
   }
 }
 
-export const renameWorkspace = (workspace: WorkspaceRow, name: string) =>
+export const renameWorkspace = (workspace: WorkspaceRow, name: string, timeZone = workspace.time_zone) =>
   unwrap(
     rest.PATCH('/api/v1/workspaces/{workspace_id}', {
       ...workspaceParams(workspace.id),
-      body: { name, revision: workspace.revision },
+      body: { name, time_zone: timeZone, revision: workspace.revision },
     }),
   )
 
 export const useRenameWorkspace = (workspace: WorkspaceRow) =>
-  useWorkspaceAction(workspace.id, (name: string) => renameWorkspace(workspace, name))
+  useWorkspaceAction(workspace.id, ({ name, timeZone }: { name: string; timeZone?: string }) =>
+    renameWorkspace(workspace, name, timeZone),
+  )
 
 export const useSetRole = (id: string) =>
   useMutation(
@@ -130,9 +174,22 @@ export const useRemoveMember = (id: string) =>
     }),
   )
 
-export const useChooseModel = (id: string) =>
-  useWorkspaceAction(id, (choice: ModelChoice) =>
-    unwrap(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...workspaceParams(id), body: choice })),
-  )
+/** Sets the model of a workspace, or the own model of the signed-in person (`id` null). */
+export function useChooseModel(id: string | null) {
+  const client = useQueryClient()
+  return useAction({
+    mutationFn: (body: ModelChoice): Promise<ModelRow> =>
+      id === null
+        ? setLLMProfile(body)
+        : unwrap(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...workspaceParams(id), body })),
+    onSettled: () => client.invalidateQueries(),
+  })
+}
+
+async function setLLMProfile(body: ModelChoice): Promise<ModelRow> {
+  const { model } = await unwrap(rest.PUT('/api/v1/me/llm-profile', { body }))
+  if (!model) throw new Error('The saved model is missing in the response.')
+  return model
+}
 
 export const leaveWorkspace = (id: string) => rest.POST('/api/v1/workspaces/{workspace_id}/leave', workspaceParams(id))

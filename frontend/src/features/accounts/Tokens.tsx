@@ -7,8 +7,8 @@ import { sentenceGap, useTexts } from '@/lib/language'
 import { formatShortDate, isFuture } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { CopyField } from '@/ui/CopyField'
-import { Dialog } from '@/ui/Dialog'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
@@ -173,19 +173,15 @@ function RevokeButton({ token }: { token: ApiTokenRow }) {
       <Button size="xs" tone="bad" aria-label={t('revokeToken', { name: token.name })} onClick={() => setOpen(true)}>
         {t('revoke')}
       </Button>
-      <Dialog
+      <ConfirmDialog
         open={isOpen}
         onOpenChange={setOpen}
         title={t('revokeTitle', { name: token.name })}
         description={t('revokeEffects')}
-      >
-        <div className="row endrow">
-          <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
-          <Button tone="bad" busy={revoke.isPending ? t('revoking') : null} onClick={handleRevoke}>
-            {t('revoke')}
-          </Button>
-        </div>
-      </Dialog>
+        action={t('revoke')}
+        busy={revoke.isPending ? t('revoking') : null}
+        onConfirm={handleRevoke}
+      />
     </>
   )
 }

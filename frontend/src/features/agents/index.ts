@@ -6,7 +6,7 @@ export { EditedDrafts } from './components/EditedDrafts'
 export { describeTool, toSpecContent } from './content'
 export { type HistorySearch, type Pair, parseHistorySearch } from './history/pair'
 export { applyDraft } from './workshop/applyDraft'
-export { getContributorLabel, listParties } from './workshop/contributors'
+export { getContributorLabel, listContributorNames } from './workshop/contributors'
 export { closeDraft, findOtherDraft, type OtherDraft } from './workshop/otherDraft'
 export type { WorkshopHandle } from './workshop/WorkshopPanel'
 

@@ -19,13 +19,13 @@ const formatItems = (messages: MessageRow[], active: Partial<RunRow>[] = []) =>
     messages,
     unsent: [],
     active: active as RunRow[],
-    newsAfter: null,
+    unreadAfter: null,
     me: 'alice',
   })
     .filter(item => item.kind !== 'day')
     .map(item => {
       if (item.kind !== 'comparison') return item.kind
-      const seqs = (rows: readonly MessageRow[]) => rows.map(each => each.seq).join(',')
+      const seqs = (rows: readonly MessageRow[]) => rows.map(row => row.seq).join(',')
       return `${seqs(item.production)}|${seqs(item.draft)}`
     })
 
@@ -63,7 +63,7 @@ describe('a comparison in the log', () => {
     const question = buildComparison(3)
     question.payload = { ...question.payload, actor_id: 'alice' }
     const kinds = (me: string) =>
-      buildItems({ messages: [question], unsent: [], active: [], newsAfter: 1, me }).map(item => item.kind)
+      buildItems({ messages: [question], unsent: [], active: [], unreadAfter: 1, me }).map(item => item.kind)
     expect(kinds('alice')).toEqual(['day', 'comparison'])
     expect(kinds('bob')).toEqual(['day', 'new', 'comparison'])
   })

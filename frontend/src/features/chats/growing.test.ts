@@ -44,7 +44,7 @@ function buildRow({ what, findActor, run }: Kind, seq: number): MessageRow {
   }
 }
 
-const input = (messages: readonly MessageRow[]) => ({ messages, unsent: [], active: [], newsAfter: 4, me: 'alice' })
+const input = (messages: readonly MessageRow[]) => ({ messages, unsent: [], active: [], unreadAfter: 4, me: 'alice' })
 const buildAll = (messages: readonly MessageRow[]) => new GrowingItems(Number.POSITIVE_INFINITY).update(input(messages))
 
 describe('a growing log', () => {

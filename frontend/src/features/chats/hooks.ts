@@ -13,7 +13,7 @@ import {
 } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
-import { type ChatState, indexOfSeq, isActive, isEnded, type LiveText, useChatSelector } from '@/realtime'
+import { type ChatState, indexOfSeq, isActive, isEnded, type StreamingText, useChatSelector } from '@/realtime'
 
 const selectLog = (chat: ChatState) => chat.log
 const selectFirstLoadedSeq = (chat: ChatState) => chat.firstLoadedSeq
@@ -45,8 +45,14 @@ const selectIsClosed = (chat: ChatState) => chat.closed
 export const useIsClosed = (chatId: string): boolean => useChatSelector(chatId, selectIsClosed)
 
 const selectActiveRuns = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
-const selectWorkingAgents = (chat: ChatState) => [...new Set(selectActiveRuns(chat).map(run => run.agent_id))]
-/** Returns the ids of the agents with an active run in this chat. */
+const selectWorkingAgents = (chat: ChatState) => [
+  ...new Set(
+    selectActiveRuns(chat)
+      .filter(run => run.state !== 'waiting_approval')
+      .map(run => run.agent_id),
+  ),
+]
+/** Returns the ids of the agents with a run in this chat that reads new messages: an active one that waits for nobody. */
 export const useAgentsAtWork = (chatId: string): readonly string[] =>
   useChatSelector(chatId, selectWorkingAgents, sameItems)
 
@@ -58,19 +64,19 @@ export const useRun = (chatId: string, runId: string): RunRow | null =>
     useCallback((chat: ChatState) => chat.runs.get(runId) ?? null, [runId]),
   )
 
-const noTexts: readonly LiveText[] = []
-export const useLiveTexts = (chatId: string, runId: string): readonly LiveText[] =>
+const noTexts: readonly StreamingText[] = []
+export const useStreamingTexts = (chatId: string, runId: string): readonly StreamingText[] =>
   useChatSelector(
     chatId,
-    useCallback((chat: ChatState) => chat.live.get(runId) ?? noTexts, [runId]),
+    useCallback((chat: ChatState) => chat.streaming.get(runId) ?? noTexts, [runId]),
   )
 
-const selectLiveSteps = (chat: ChatState) =>
-  [...chat.live].map(([run, texts]) => `${run} ${texts.at(-1)?.message_id ?? ''}`).sort()
+const selectStreamingSteps = (chat: ChatState) =>
+  [...chat.streaming].map(([run, texts]) => `${run} ${texts.at(-1)?.message_id ?? ''}`).sort()
 
 /** Returns the time at which the streaming step of each run began, in ms. It changes once per step, not with each delta. */
-export function useLiveSince(chatId: string): ReadonlyMap<string, number> {
-  const steps = useChatSelector(chatId, selectLiveSteps, sameItems)
+export function useStreamingSince(chatId: string): ReadonlyMap<string, number> {
+  const steps = useChatSelector(chatId, selectStreamingSteps, sameItems)
   return useMemo(() => {
     const since = new Map<string, number>()
     for (const step of steps) {

@@ -34,8 +34,8 @@ it('lists agents first, and names that start with the query before those that co
     actor('Scribe', 'scribe', 'agent'),
     actor('Bob', 'bob'),
   ]
-  expect(filterByName(actors, 'c').map(each => each.name)).toEqual(['Scribe', 'Carol', 'Oscar'])
-  expect(filterByName(actors, '').map(each => each.name)).toEqual(['Scribe', 'Bob', 'Carol', 'Oscar'])
+  expect(filterByName(actors, 'c').map(actor => actor.name)).toEqual(['Scribe', 'Carol', 'Oscar'])
+  expect(filterByName(actors, '').map(actor => actor.name)).toEqual(['Scribe', 'Bob', 'Carol', 'Oscar'])
 })
 
 it('completes the handle with one space after it', () => {

@@ -155,13 +155,13 @@ describe('messages of one chat', () => {
   })
 
   it('do not wait for one that was rejected or removed', async () => {
-    const { send, forget } = await loadPage('alice')
+    const { send, discard } = await loadPage('alice')
     handlePost = () => Promise.resolve(respond(403, { error: { code: 'forbidden', message: 'No.' } }))
     await send('chat', buildText('refused'))
     handlePost = () => Promise.reject(new TypeError('Failed to fetch'))
     await Promise.all([send('chat', buildText('one')), send('chat', buildText('two'))])
     handlePost = post => Promise.resolve(respond(201, { kind: 'message', id: post.id, version: 1 }))
-    forget('one')
+    discard('one')
     await vi.advanceTimersByTimeAsync(0)
     expect(listPosted()).toEqual(['refused', 'one', 'two'])
   })

@@ -78,7 +78,7 @@ function remove(id: string): void {
 /** Replaces an entry if it still exists. */
 function replace(entry: Unsent): void {
   if (!findEntry(entry.id)) return
-  outbox.set(outbox.get().map(each => (each.id === entry.id ? entry : each)))
+  outbox.set(outbox.get().map(other => (other.id === entry.id ? entry : other)))
   writeStored(KEY_PREFIX + entry.id, entry)
 }
 
@@ -104,7 +104,8 @@ export async function sendAgain(id: string): Promise<void> {
   await resume(entry.chat_id)
 }
 
-export function forget(id: string): void {
+/** Discards a message that was not sent. Sends those of the chat that waited behind it. */
+export function discard(id: string): void {
   const entry = findEntry(id)
   remove(id)
   if (entry) void resume(entry.chat_id)
@@ -143,7 +144,7 @@ function resumeLater(chatId: string, ms: number): void {
 
 /** Applies a change by another tab, which sends its own messages. If it is closed before, this tab sends them after `TAKE_OVER_MS`. */
 function applyStoredChange(id: string, entry: Unsent | null): void {
-  const others = outbox.get().filter(each => each.id !== id)
+  const others = outbox.get().filter(entry => entry.id !== id)
   outbox.set(entry ? [...others, entry].sort(compareTimes) : others)
   if (entry && isPending(entry))
     resumeLater(entry.chat_id, Math.max(0, (entry.retryAt ?? 0) - Date.now()) + TAKE_OVER_MS)

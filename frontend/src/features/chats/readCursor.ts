@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { type ChatSummaryRow, keys, markRead } from '@/api'
 import { chatState, sendRead } from '@/realtime'
-import { isNews } from './reading'
+import { isUnread } from './reading'
 
 /** Least time between two cursors, in ms. */
 export const INTERVAL_MS = 2_000
@@ -69,7 +69,7 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
     () => () => {
       const unread = countUnread(cursor.leave(), chatId, me)
       client.setQueryData<ChatSummaryRow[]>(keys.chats(workspaceId), chats =>
-        chats?.map(each => (each.chat.id === chatId ? { ...each, unread } : each)),
+        chats?.map(row => (row.chat.id === chatId ? { ...row, unread } : row)),
       )
     },
     [cursor, client, chatId, workspaceId, me],
@@ -79,6 +79,6 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
 
 function countUnread(seq: number, chatId: string, me: string): number {
   let count = 0
-  for (const row of chatState(chatId).messages.values()) if (row.seq > seq && isNews(row, me)) count += 1
+  for (const row of chatState(chatId).messages.values()) if (row.seq > seq && isUnread(row, me)) count += 1
   return count
 }

@@ -8,12 +8,12 @@ import { getAuthorId } from './timeline'
 const readSeqByChat = new Map<string, number>()
 
 /** Returns whether a message counts as unread: a text or a comparison by another author. */
-export const isNews = (row: MessageRow, me: string) =>
+export const isUnread = (row: MessageRow, me: string) =>
   (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE' || row.type === 'COMPARISON') &&
   getAuthorId(row) !== me &&
   !row.deleted
 
-interface News {
+interface Unread {
   /** Messages of others after this `seq` are new; null if there are none. */
   after: number | null
   /** Their number when the chat was opened. */
@@ -21,12 +21,12 @@ interface News {
 }
 
 /** Finds the new messages when a chat is opened. For a person who was added, they start there; for one who joined, there are none. */
-export function findNews(
+export function findUnread(
   summary: Pick<ChatSummaryRow, 'last_read_seq' | 'unread'>,
   messages: readonly MessageRow[],
   me: string,
   read = 0,
-): News {
+): Unread {
   const seq = Math.max(summary.last_read_seq, read)
   if (summary.unread === 0) return { after: null, count: 0 }
   if (seq > 0) return { after: seq, count: summary.unread }
@@ -49,16 +49,16 @@ interface Reading {
 }
 
 export function useReading({ chatId, summary, messages, from, hasOlder, me, onRead }: Reading) {
-  const [news, setNews] = useState<News | null>(null)
-  const [hasSeenNews, setSeenNews] = useState(false)
-  if (news === null && summary) setNews(findNews(summary, messages, me, readSeqByChat.get(chatId)))
-  const after = news?.after ?? null
+  const [found, setFound] = useState<Unread | null>(null)
+  const [hasSeenUnread, setSeenUnread] = useState(false)
+  if (found === null && summary) setFound(findUnread(summary, messages, me, readSeqByChat.get(chatId)))
+  const after = found?.after ?? null
   const isBeforeLoadedPart = after !== null && hasOlder && from > after + 1
-  const page = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenNews ? after : null)
+  const page = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenUnread ? after : null)
   const hasGap = isBeforeLoadedPart && !reaches(page, from)
-  const first = hasGap ? undefined : listNews(messages, after, me)[0]
-  const isCaughtUp = news !== null && (hasSeenNews || !(hasGap || first))
-  const since = first ?? listNews(page?.results, after, me)[0]
+  const first = hasGap ? undefined : listUnread(messages, after, me)[0]
+  const isCaughtUp = found !== null && (hasSeenUnread || !(hasGap || first))
+  const since = first ?? listUnread(page?.results, after, me)[0]
 
   /** Marks messages as read up to `seq`, once the first new message has been visible. */
   const onSeen = useCallback(
@@ -69,28 +69,28 @@ export function useReading({ chatId, summary, messages, from, hasOlder, me, onRe
     },
     [chatId, isCaughtUp, onRead],
   )
-  const seeNews = useCallback(() => setSeenNews(true), [])
+  const markUnreadSeen = useCallback(() => setSeenUnread(true), [])
   const leave = () => {
-    setNews({ after: messages.at(-1)?.seq ?? 0, count: 0 })
-    setSeenNews(false)
+    setFound({ after: messages.at(-1)?.seq ?? 0, count: 0 })
+    setSeenUnread(false)
   }
   // Messages that arrive while the page is hidden are new when the reader returns.
   useOnHidden(() => isCaughtUp && leave())
   return {
     /** For the "new" divider, which is shown only if the first new message is loaded. */
-    newsAfter: hasGap ? null : after,
+    unreadAfter: hasGap ? null : after,
     isCaughtUp,
     hasGap,
     page,
     since: since?.created_at ?? null,
-    count: news?.count || listNews(messages, after, me).length,
+    count: found?.count || listUnread(messages, after, me).length,
     onSeen,
-    seeNews,
+    markUnreadSeen,
   }
 }
 
-const listNews = (messages: readonly MessageRow[] | undefined, after: number | null, me: string) =>
-  after === null || !messages ? [] : messages.filter(row => row.seq > after && isNews(row, me))
+const listUnread = (messages: readonly MessageRow[] | undefined, after: number | null, me: string) =>
+  after === null || !messages ? [] : messages.filter(row => row.seq > after && isUnread(row, me))
 
 /** Returns whether the loaded part of the log includes the start of a page. */
 const reaches = (page: MessagePage | null, from: number) => page !== null && from <= (page.results[0]?.seq ?? 0)

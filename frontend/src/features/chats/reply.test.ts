@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LiveText } from '@/realtime'
+import type { StreamingText } from '@/realtime'
 import { messageRow } from '@/testing/rows'
 import { buildReply, summarizeArguments } from './reply'
 
@@ -27,7 +27,7 @@ describe('buildReply', () => {
 
   it('keeps the key of a part from its first delta to its durable row, so that it is not remounted', () => {
     const id = '0190a8f0-0000-7000-8000-000000000001'
-    const liveText = (part: LiveText['part'], rowId: string, callId: string | null): LiveText => ({
+    const buildText = (part: StreamingText['part'], rowId: string, callId: string | null): StreamingText => ({
       message_id: id,
       row_id: rowId,
       run_id: 'r',
@@ -40,11 +40,12 @@ describe('buildReply', () => {
       text: '',
       end: 0,
     })
-    const live = buildReply([], [liveText('text', id, null), liveText('arguments', call.id, 'call_1')]).parts.map(
-      part => part.key,
-    )
+    const streaming = buildReply(
+      [],
+      [buildText('text', id, null), buildText('arguments', call.id, 'call_1')],
+    ).parts.map(part => part.key)
     const durable = buildReply([row(id, 'TEXT_MESSAGE', { text: '' }), call], []).parts.map(part => part.key)
-    expect(live).toEqual(durable)
+    expect(streaming).toEqual(durable)
   })
 
   it('keeps the same part object until its row or response changes', () => {
@@ -65,7 +66,7 @@ describe('buildReply', () => {
       [],
     )
     expect(reply.stamp).toEqual(stamp)
-    expect(reply.runEnd).toEqual({ kind: 'failed', code: 'cut', by: null, note: '' })
+    expect(reply.runEnd).toEqual({ kind: 'failed', code: 'cut', by: null, note: '', payerName: '', budget: null })
   })
 })
 

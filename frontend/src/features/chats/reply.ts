@@ -1,12 +1,31 @@
 /** Builds the parts of a reply from the rows of one run and its streaming texts. Pure functions. */
-import type { MessageRow, Stamp, SystemMessageRow, ToolResponsePayload } from '@/api'
-import type { LiveText } from '@/realtime'
+import type {
+  ApprovalAskedRow,
+  ApprovalDecided,
+  BudgetRefusal,
+  MessageRow,
+  Stamp,
+  SystemMessageRow,
+  ToolResponsePayload,
+} from '@/api'
+import type { StreamingText } from '@/realtime'
 import { getStamp } from './comparison'
 
 export type Part =
-  | { kind: 'thinking'; key: string; text: string; seconds: number | null; live: boolean }
-  | { kind: 'text'; key: string; text: string; incomplete: boolean; live: boolean; row: MessageRow | null }
-  | { kind: 'tool'; key: string; name: string; args: string; response: ToolResponsePayload | null; live: boolean }
+  | { kind: 'thinking'; key: string; text: string; seconds: number | null; isStreaming: boolean }
+  | { kind: 'text'; key: string; text: string; incomplete: boolean; isStreaming: boolean; row: MessageRow | null }
+  | {
+      kind: 'tool'
+      key: string
+      name: string
+      args: string
+      response: ToolResponsePayload | null
+      isStreaming: boolean
+      /** What people decided about the call, if it waited for them. */
+      decision: ApprovalDecided | null
+    }
+  /** A call, or a question, that waits for a decision. */
+  | { kind: 'approval'; key: string; row: ApprovalAskedRow }
 
 export interface RunEnd {
   kind: 'failed' | 'stopped'
@@ -14,6 +33,10 @@ export interface RunEnd {
   by: string | null
   /** The provider's own error message. */
   note: string
+  /** The person whose own model failed, if it failed for this reason. */
+  payerName: string
+  /** The budget that ended the run. */
+  budget: BudgetRefusal | null
 }
 
 export interface ReplyParts {
@@ -22,45 +45,68 @@ export interface ReplyParts {
   runEnd: RunEnd | null
 }
 
-export function buildReply(rows: readonly MessageRow[], live: readonly LiveText[]): ReplyParts {
-  const responses = new Map<string, ToolResponsePayload>()
+export function buildReply(rows: readonly MessageRow[], streaming: readonly StreamingText[]): ReplyParts {
+  const facts: CallFacts = { responses: new Map(), asked: new Map(), decided: new Map() }
   for (const row of rows) {
-    if (row.type === 'TOOL_RESPONSE') responses.set(row.payload.tool_call_id, row.payload)
+    if (row.type === 'TOOL_RESPONSE') facts.responses.set(row.payload.tool_call_id, row.payload)
+    if (row.type === 'APPROVAL_ASKED') facts.asked.set(row.payload.call_id, row)
+    if (row.type === 'APPROVAL_DECIDED') facts.decided.set(row.payload.call_id, row.payload)
   }
   const parts = rows.flatMap(row => {
-    const part = getPart(row, responses)
+    const part = getPart(row, facts)
     return part ? [part] : []
   })
-  return { parts: [...parts, ...live.map(getLivePart)], stamp: findLastStamp(rows), runEnd: findRunEnd(rows) }
+  return { parts: [...parts, ...streaming.map(getStreamingPart)], stamp: findLastStamp(rows), runEnd: findRunEnd(rows) }
+}
+
+/** What the rows of a reply say about its calls, by their ids. */
+interface CallFacts {
+  responses: Map<string, ToolResponsePayload>
+  asked: Map<string, ApprovalAskedRow>
+  decided: Map<string, ApprovalDecided>
 }
 
 /** Caches the part of each row and streaming text, so that an unchanged part is the same object and is not rendered again. */
-const partCache = new WeakMap<MessageRow | LiveText, Part>()
+const partCache = new WeakMap<MessageRow | StreamingText, Part>()
 
-function getPart(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayload>): Part | null {
+function getPart(row: MessageRow, facts: CallFacts): Part | null {
   const before = partCache.get(row)
-  const response = row.type === 'TOOL_CALL' ? (responses.get(row.payload.call_id) ?? null) : null
-  if (before && (before.kind !== 'tool' || before.response === response)) return before
-  const part = buildPart(row, response)
+  const part = row.type === 'TOOL_CALL' ? buildCallPart(row, facts) : (before ?? buildPart(row))
+  if (before && part && isSameCall(before, part)) return before
   if (part) partCache.set(row, part)
   return part
 }
 
-function buildPart(row: MessageRow, response: ToolResponsePayload | null): Part | null {
+const isSameCall = (a: Part, b: Part) =>
+  (a.kind === 'tool' && b.kind === 'tool' && a.response === b.response && a.decision === b.decision) ||
+  (a.kind === 'approval' && b.kind === 'approval' && a.row === b.row)
+
+/** Builds the part of a call: a card while it waits for a decision, otherwise one line. */
+function buildCallPart(row: Extract<MessageRow, { type: 'TOOL_CALL' }>, facts: CallFacts): Part {
+  const { call_id: id, name, arguments: args } = row.payload
+  const [asked, decision, response] = [
+    facts.asked.get(id),
+    facts.decided.get(id) ?? null,
+    facts.responses.get(id) ?? null,
+  ]
+  if (asked && !decision && !response) return { kind: 'approval', key: row.id, row: asked }
+  return { kind: 'tool', key: row.id, name, args, response, isStreaming: false, decision }
+}
+
+function buildPart(row: MessageRow): Part | null {
   switch (row.type) {
     case 'THINKING': {
       const { text, seconds } = row.payload
-      return { kind: 'thinking', key: row.id, text, seconds: seconds ?? null, live: false }
+      return { kind: 'thinking', key: row.id, text, seconds: seconds ?? null, isStreaming: false }
     }
     case 'TEXT_MESSAGE': {
       const { text, incomplete } = row.payload
-      return { kind: 'text', key: row.id, text, incomplete: incomplete ?? false, live: false, row }
+      return { kind: 'text', key: row.id, text, incomplete: incomplete ?? false, isStreaming: false, row }
     }
-    case 'TOOL_CALL': {
-      const { name, arguments: args } = row.payload
-      return { kind: 'tool', key: row.id, name, args, response, live: false }
-    }
+    case 'TOOL_CALL':
     case 'TOOL_RESPONSE':
+    case 'APPROVAL_ASKED':
+    case 'APPROVAL_DECIDED':
     case 'COMPARISON':
     case 'FILE_MESSAGE':
       return null
@@ -70,16 +116,16 @@ function buildPart(row: MessageRow, response: ToolResponsePayload | null): Part 
   }
 }
 
-function getLivePart(text: LiveText): Part {
-  const part = partCache.get(text) ?? buildLivePart(text)
+function getStreamingPart(text: StreamingText): Part {
+  const part = partCache.get(text) ?? buildStreamingPart(text)
   partCache.set(text, part)
   return part
 }
 
-function buildLivePart(text: LiveText): Part {
+function buildStreamingPart(text: StreamingText): Part {
   switch (text.part) {
     case 'thinking':
-      return { kind: 'thinking', key: text.row_id, text: text.text, seconds: null, live: true }
+      return { kind: 'thinking', key: text.row_id, text: text.text, seconds: null, isStreaming: true }
     case 'arguments':
       return {
         kind: 'tool',
@@ -87,10 +133,11 @@ function buildLivePart(text: LiveText): Part {
         name: text.name ?? '',
         args: text.text,
         response: null,
-        live: true,
+        isStreaming: true,
+        decision: null,
       }
     case 'text':
-      return { kind: 'text', key: text.row_id, text: text.text, incomplete: false, live: true, row: null }
+      return { kind: 'text', key: text.row_id, text: text.text, incomplete: false, isStreaming: true, row: null }
   }
 }
 
@@ -107,6 +154,8 @@ function findRunEnd(rows: readonly MessageRow[]): RunEnd | null {
     code: about.code ?? null,
     by: about.actor_id ?? null,
     note: about.note ?? '',
+    payerName: about.payer_name ?? '',
+    budget: about.budget ?? null,
   }
 }
 

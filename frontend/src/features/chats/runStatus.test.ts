@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { RunRow } from '@/api'
-import type { LiveText } from '@/realtime'
+import type { StreamingText } from '@/realtime'
 import type { RunEnd } from './reply'
 import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy } from './runStatus'
 
 const buildRun = (state: RunRow['state']) => ({ id: 'r', chat_id: 'c', state }) as RunRow
-const text = { message_id: 'm' } as LiveText
-const failure: RunEnd = { kind: 'failed', code: null, by: null, note: '' }
-const input = { chatId: 'c', runId: 'r', run: null, live: [], runEnd: null }
+const text = { message_id: 'm' } as StreamingText
+const failure: RunEnd = { kind: 'failed', code: null, by: null, note: '', payerName: '', budget: null }
+const input = { chatId: 'c', runId: 'r', run: null, streaming: [], runEnd: null }
 
 it.each([
   ['queued', 'queued'],
@@ -21,7 +21,7 @@ it.each([
 })
 
 it('can be stopped while it is active, whatever the outcome of an earlier attempt', () => {
-  const status = getRunStatus({ ...input, run: buildRun('running'), live: [text], runEnd: failure })
+  const status = getRunStatus({ ...input, run: buildRun('running'), streaming: [text], runEnd: failure })
   expect(status.status).toBe('streaming')
   expect([isBusy(status), getActiveStatus(status), getFinishedStatus(status)]).toEqual([true, status, null])
 })

@@ -1,6 +1,6 @@
 /** The status of a run on the screen, with the actions that are possible in it. */
 import { type RunRow, retryRun, stopRun } from '@/api'
-import { isActive, type LiveText, upsertRows } from '@/realtime'
+import { isActive, type StreamingText, upsertRows } from '@/realtime'
 import type { RunEnd } from './reply'
 
 interface ActiveRun {
@@ -31,17 +31,17 @@ interface RunStatusInput {
   runId: string
   run: RunRow | null
   /** Its streaming texts. */
-  live: readonly LiveText[]
+  streaming: readonly StreamingText[]
   /** The end of the run, from its message. */
   runEnd: RunEnd | null
   /** Whether it was just requested. */
   isExpected?: boolean
 }
 
-export function getRunStatus({ chatId, runId, run, live, runEnd, isExpected = false }: RunStatusInput): RunStatus {
+export function getRunStatus({ chatId, runId, run, streaming, runEnd, isExpected = false }: RunStatusInput): RunStatus {
   if (run && isActive(run)) {
     const stop = async () => upsertRows(chatId, [await stopRun(runId)])
-    return { status: live.length > 0 ? 'streaming' : toActiveStatus(run), run, stop }
+    return { status: streaming.length > 0 ? 'streaming' : toActiveStatus(run), run, stop }
   }
   if (isExpected && !run) return { status: 'expected' }
   if (!runEnd) return { status: 'idle' }

@@ -13,7 +13,7 @@ export interface Target {
   number: number
 }
 
-export const NEWS = 'new'
+export const UNREAD = 'new'
 
 /** Scrolls to a message in the address. `visit` changes with every navigation, so that the same link works again. */
 export function useScrollToMessage(
@@ -30,7 +30,7 @@ export function useScrollToMessage(
   const { open } = part
   const goTo = useCallback(
     async (id: string) => {
-      if (id !== NEWS && !loaded.current.some(row => row.id === id)) {
+      if (id !== UNREAD && !loaded.current.some(row => row.id === id)) {
         try {
           open(await readMessagesAround(chatId, id))
         } catch (error) {

@@ -28,12 +28,12 @@ const run = (id: string): RunRow => ({
   ended_at: null,
 })
 
-const formatItems = (messages: MessageRow[], active: RunRow[] = [], newsAfter: number | null = null) =>
-  buildItems({ messages, unsent: [], active, newsAfter, me: 'alice' })
+const formatItems = (messages: MessageRow[], active: RunRow[] = [], unreadAfter: number | null = null) =>
+  buildItems({ messages, unsent: [], active, unreadAfter, me: 'alice' })
     .filter(item => item.kind !== 'day')
     .map(item => {
       if (item.kind === 'reply')
-        return `${item.runId}:${item.rows.map(each => each.seq).join(',')}${item.last ? '!' : ''}`
+        return `${item.runId}:${item.rows.map(row => row.seq).join(',')}${item.last ? '!' : ''}`
       return item.kind === 'text' ? `${item.more ? '+' : ''}${item.row.seq}` : item.kind
     })
 
@@ -110,23 +110,23 @@ const at = (second: number) => ({
 
 describe('a reply while others post messages', () => {
   const question = row(1, at(0))
-  const meanwhile = row(2, at(5))
+  const later = row(2, at(5))
 
   it('stays where it started, while streaming and when finished', () => {
-    const live = new Map([['r', Date.parse('2026-11-20T10:00:00') + 1_000]])
+    const streaming = new Map([['r', Date.parse('2026-11-20T10:00:00') + 1_000]])
     const items = buildItems({
-      messages: [question, meanwhile],
+      messages: [question, later],
       unsent: [],
       active: [run('r')],
-      liveSince: live,
-      newsAfter: null,
+      streamingSince: streaming,
+      unreadAfter: null,
       me: 'alice',
     })
     expect(items.map(item => item.kind)).toEqual(['day', 'text', 'reply', 'text'])
     const done = { ...agentRow(3, 'r'), ...at(9), id: buildIdAt(1) }
     const thought = { ...agentRow(3, 'r', 'THINKING'), ...at(9) }
-    expect(formatItems([question, meanwhile, done])).toEqual(['1', 'r:3!', '2'])
-    expect(formatItems([question, meanwhile, thought, { ...done, seq: 4 }])).toEqual(['1', 'r:3,4!', '2'])
+    expect(formatItems([question, later, done])).toEqual(['1', 'r:3!', '2'])
+    expect(formatItems([question, later, thought, { ...done, seq: 4 }])).toEqual(['1', 'r:3,4!', '2'])
   })
 
   it('is split by a message that reached it between two steps', () => {
@@ -140,7 +140,7 @@ describe('a reply while others post messages', () => {
   it('keeps two answers below their questions', () => {
     const first = { ...agentRow(3, 'a'), ...at(9), id: buildIdAt(1) }
     const second = { ...agentRow(4, 'b'), ...at(12), id: buildIdAt(10) }
-    expect(formatItems([question, meanwhile, first, second])).toEqual(['1', 'a:3!', '2', 'b:4!'])
+    expect(formatItems([question, later, first, second])).toEqual(['1', 'a:3!', '2', 'b:4!'])
   })
 })
 
@@ -148,7 +148,7 @@ describe('the question shown above a reply', () => {
   const answer = (seq: number, runId: string, answers: string, author = 'robin') =>
     row(seq, { run_id: runId, author_id: author, payload: { text: '', answers } })
   const listAnswers = (...messages: MessageRow[]) =>
-    buildItems({ messages, unsent: [], active: [], newsAfter: null, me: 'alice' }).flatMap(item =>
+    buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' }).flatMap(item =>
       item.kind === 'reply' ? [item.answers] : [],
     )
 
@@ -174,7 +174,7 @@ describe('the question shown above a reply', () => {
       messages: [row(1), row(2)],
       unsent: [],
       active: [{ ...run('r'), trigger_id: 'm1' }],
-      newsAfter: null,
+      unreadAfter: null,
       me: 'alice',
     })
     expect(items.at(-1)).toMatchObject({ kind: 'reply', answers: 'm1' })

@@ -63,10 +63,12 @@ const replyTypes = new Set<MessageRow['type']>([
   'THINKING',
   'TOOL_CALL',
   'TOOL_RESPONSE',
+  'APPROVAL_ASKED',
+  'APPROVAL_DECIDED',
   'RUN_FAILED',
   'RUN_STOPPED',
 ])
-const newsTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL', 'COMPARISON'])
+const unreadTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL', 'COMPARISON'])
 const GROUP_MINUTES = 5
 /** Messages are sorted by `seq`; their times may differ from that order by this much, in ms. */
 const MAX_DISORDER_MS = 60_000
@@ -81,9 +83,9 @@ interface Input {
   /** The active runs. */
   active: readonly RunRow[]
   /** The time at which the streaming step of each run began, in ms, by run id. */
-  liveSince?: ReadonlyMap<string, number>
+  streamingSince?: ReadonlyMap<string, number>
   /** Messages of others after this `seq` are new to the reader; null if there are none. */
-  newsAfter: number | null
+  unreadAfter: number | null
   me: string
 }
 
@@ -106,7 +108,7 @@ const TAIL_LENGTH = 100
 
 interface Base {
   messages: readonly MessageRow[]
-  newsAfter: number | null
+  unreadAfter: number | null
   me: string
   answers: ReadonlyMap<string, readonly MessageRow[]>
   builder: Builder
@@ -120,29 +122,29 @@ export class GrowingItems {
   constructor(private readonly tail = TAIL_LENGTH) {}
 
   update(input: Input): readonly Item[] {
-    const { messages, unsent, active, liveSince = new Map(), newsAfter, me } = input
+    const { messages, unsent, active, streamingSince = new Map(), unreadAfter, me } = input
     const base = this.getBase(input)
     const tail = messages.slice(base.messages.length)
     const builder = base.builder.fork(groupAnswers(tail))
-    builder.addAll(messages, base.messages.length, messages.length, newsAfter, me)
-    for (const run of active) builder.addActiveRun(run, liveSince.get(run.id))
+    builder.addAll(messages, base.messages.length, messages.length, unreadAfter, me)
+    for (const run of active) builder.addActiveRun(run, streamingSince.get(run.id))
     for (const entry of unsent) builder.addUnsent(entry)
     this.last = reuseItems(this.last, builder.groupItems(me))
     return this.last
   }
 
-  private getBase({ messages, newsAfter, me }: Input): Base {
+  private getBase({ messages, unreadAfter, me }: Input): Base {
     const { base } = this
     const canReuse =
       base !== null &&
-      base.newsAfter === newsAfter &&
+      base.unreadAfter === unreadAfter &&
       base.me === me &&
       startsWithRows(base.messages, messages) &&
       !isDivided(base, messages.slice(base.messages.length))
     if (canReuse && messages.length - base.messages.length <= 2 * this.tail) return base
     const length = Math.max(0, messages.length - this.tail)
     const extended = canReuse ? extendBase(base, messages, length) : null
-    this.base = extended ?? buildBase(messages, length, newsAfter, me)
+    this.base = extended ?? buildBase(messages, length, unreadAfter, me)
     return this.base
   }
 }
@@ -152,7 +154,7 @@ function extendBase(base: Base, messages: readonly MessageRow[], length: number)
   const from = base.messages.length
   if (groupAnswers(messages.slice(from, length)).size > 0) return null
   const builder = base.builder.fork(new Map())
-  builder.addAll(messages, from, length, base.newsAfter, base.me)
+  builder.addAll(messages, from, length, base.unreadAfter, base.me)
   builder.groupItems(base.me)
   const extended = { ...base, messages: messages.slice(0, length), builder }
   return isDivided(extended, messages.slice(length)) ? null : extended
@@ -165,14 +167,14 @@ function startsWithRows(start: readonly MessageRow[], messages: readonly Message
 }
 
 /** Builds a base of all rows but the tail; an empty one if a comparison has answers on both sides. */
-function buildBase(messages: readonly MessageRow[], length: number, newsAfter: number | null, me: string): Base {
+function buildBase(messages: readonly MessageRow[], length: number, unreadAfter: number | null, me: string): Base {
   const rows = messages.slice(0, length)
   const answers = groupAnswers(rows)
   const builder = new Builder(answers)
-  builder.addAll(messages, 0, length, newsAfter, me)
+  builder.addAll(messages, 0, length, unreadAfter, me)
   builder.groupItems(me)
-  const base = { messages: rows, newsAfter, me, answers, builder }
-  return length > 0 && isDivided(base, messages.slice(length)) ? buildBase(messages, 0, newsAfter, me) : base
+  const base = { messages: rows, unreadAfter, me, answers, builder }
+  return length > 0 && isDivided(base, messages.slice(length)) ? buildBase(messages, 0, unreadAfter, me) : base
 }
 
 /** Returns whether a comparison has answers both in the base and in the tail. */
@@ -256,12 +258,13 @@ class Builder {
   }
 
   /** Adds the rows from index `from` up to `to`. */
-  addAll(messages: readonly MessageRow[], from: number, to: number, newsAfter: number | null, me: string): void {
+  addAll(messages: readonly MessageRow[], from: number, to: number, unreadAfter: number | null, me: string): void {
     for (let at = from; at < to; at += 1) {
       const row = messages[at]
       if (!row || this.answers.has(getRunId(row)) || isHiddenMessage(row)) continue
-      const isNews = newsAfter !== null && row.seq > newsAfter && newsTypes.has(row.type) && getAuthorId(row) !== me
-      this.add(row, isNews, [row, messages[at + 1], messages[at + 2]])
+      const isUnread =
+        unreadAfter !== null && row.seq > unreadAfter && unreadTypes.has(row.type) && getAuthorId(row) !== me
+      this.add(row, isUnread, [row, messages[at + 1], messages[at + 2]])
     }
   }
 
@@ -283,15 +286,15 @@ class Builder {
   }
 
   /** `step` contains the row and the two after it, which may belong to the same step. */
-  private add(row: MessageRow, isNews: boolean, step: readonly (MessageRow | undefined)[]): void {
+  private add(row: MessageRow, isUnread: boolean, step: readonly (MessageRow | undefined)[]): void {
     const at = Date.parse(row.created_at)
     this.addDay(row.created_at, at)
     if (isReply(row)) {
       const reply = this.addToReply(row, this.getStartTime(row, step))
-      if (isNews) this.markNew(reply)
+      if (isUnread) this.markNew(reply)
       return
     }
-    if (isNews) this.markNew(null)
+    if (isUnread) this.markNew(null)
     switch (row.type) {
       case 'TEXT_MESSAGE':
       case 'FILE_MESSAGE':
@@ -305,6 +308,8 @@ class Builder {
       case 'THINKING':
       case 'TOOL_CALL':
       case 'TOOL_RESPONSE':
+      case 'APPROVAL_ASKED':
+      case 'APPROVAL_DECIDED':
         // These are shown in the reply of their run.
         break
       default:
@@ -312,9 +317,9 @@ class Builder {
     }
   }
 
-  addActiveRun(run: RunRow, liveSince: number | undefined): void {
+  addActiveRun(run: RunRow, streamingSince: number | undefined): void {
     if (run.stamp?.compared) return
-    const since = liveSince === undefined ? undefined : Math.max(liveSince, this.responses.get(run.id) ?? 0)
+    const since = streamingSince === undefined ? undefined : Math.max(streamingSince, this.responses.get(run.id) ?? 0)
     const open = this.openReplies.get(run.id)
     if (open && (since === undefined || !this.isBetween(open.since, since))) return
     const at = run.started_at ?? run.created_at
@@ -390,11 +395,11 @@ class Builder {
    */
   private getStartTime(row: MessageRow, step: readonly (MessageRow | undefined)[]): number {
     const runId = getRunId(row)
-    const text = step.find(each => each?.type === 'TEXT_MESSAGE' && getRunId(each) === runId)
+    const text = step.find(row => row?.type === 'TEXT_MESSAGE' && getRunId(row) === runId)
     const began = text ? getTimeOfId(text.id) : null
     const response = this.responses.get(runId) ?? null
     if (row.type === 'TOOL_RESPONSE') this.responses.set(runId, Date.parse(row.created_at))
-    if (row.type === 'TOOL_RESPONSE' || row.type.startsWith('RUN_'))
+    if (row.type === 'TOOL_RESPONSE' || row.type.startsWith('RUN_') || row.type.startsWith('APPROVAL_'))
       return this.openReplies.get(runId)?.since ?? Date.parse(row.created_at)
     if (began === null) return response ?? Date.parse(row.created_at)
     return Math.max(began, response ?? 0)

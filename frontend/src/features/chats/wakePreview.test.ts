@@ -7,5 +7,5 @@ const wake = (agent_id: string, effect: Wake['effect']): Wake => ({ agent_id, ef
 it('replaces the effect for agents at work, except for those that cannot answer', () => {
   const answer = [wake('robin', 'wakes'), wake('scribe', 'joins'), wake('away', 'refused')]
   const preview = withWorking(answer, ['robin', 'away'])
-  expect(preview.map(each => each.effect)).toEqual(['joins', 'wakes', 'refused'])
+  expect(preview.map(row => row.effect)).toEqual(['joins', 'wakes', 'refused'])
 })

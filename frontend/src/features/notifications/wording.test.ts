@@ -47,9 +47,9 @@ describe('the text of a notification', () => {
   })
 
   it('names the chat of a requested or unlocked draft if it is known', () => {
-    expect(getKind(row({ type: 'draft_requested' }), 'Kyoto')?.key).toBe('note.draftAskedIn')
-    expect(getKind(row({ type: 'draft_unlocked' }), 'Kyoto')?.key).toBe('note.draftFreeIn')
-    expect(getKind(row({ type: 'draft_unlocked' }), '')?.key).toBe('note.draftFree')
+    expect(getKind(row({ type: 'draft_requested' }), 'Kyoto')?.key).toBe('note.draftRequestedIn')
+    expect(getKind(row({ type: 'draft_unlocked' }), 'Kyoto')?.key).toBe('note.draftUnlockedIn')
+    expect(getKind(row({ type: 'draft_unlocked' }), '')?.key).toBe('note.draftUnlocked')
     expect(getKind(row({ type: 'lock_lost' }), 'Kyoto')?.key).toBe('note.lockLost')
   })
 

@@ -2,7 +2,7 @@
 import type { NotificationRow } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
-import { chatPath, mergePath, modelPath, suggestionPath } from '@/lib/paths'
+import { chatPath, mergePath, messagePath, modelPath, suggestionPath, usagePath } from '@/lib/paths'
 
 export type IconName =
   | 'mention'
@@ -16,6 +16,8 @@ export type IconName =
   | 'merged'
   | 'failed'
   | 'model'
+  | 'budget'
+  | 'approval'
 
 type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
@@ -35,12 +37,14 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   suggestion_reopened: { key: 'note.suggestionReopened', icon: 'reopened', layer: 'suggestion' },
   suggestion_unused: { key: 'note.suggestionUnused', icon: 'rejected', layer: 'suggestion' },
   lock_lost: { key: 'note.lockLost', icon: 'lock', layer: 'writing' },
-  draft_requested: { key: 'note.draftAsked', inChat: 'note.draftAskedIn', icon: 'asked', layer: 'writing' },
-  draft_unlocked: { key: 'note.draftFree', inChat: 'note.draftFreeIn', icon: 'free', layer: 'writing' },
-  draft_handed_over: { key: 'note.draftHanded', inChat: 'note.draftHandedIn', icon: 'free', layer: 'writing' },
+  draft_requested: { key: 'note.draftRequested', inChat: 'note.draftRequestedIn', icon: 'asked', layer: 'writing' },
+  draft_unlocked: { key: 'note.draftUnlocked', inChat: 'note.draftUnlockedIn', icon: 'free', layer: 'writing' },
+  draft_handed_over: { key: 'note.draftHandedOver', inChat: 'note.draftHandedOverIn', icon: 'free', layer: 'writing' },
   merge_done: { key: 'note.mergeDone', icon: 'merged', layer: 'writing' },
   merge_failed: { key: 'note.mergeFailed', icon: 'failed', layer: null },
+  approval_asked: { key: 'note.approvalAsked', inChat: 'note.approvalAskedIn', icon: 'approval', layer: null },
   model_changed: { key: 'note.modelChanged', icon: 'model', layer: null },
+  budget_warning: { key: 'note.budgetWarning', icon: 'budget', layer: null },
 }
 
 /** Returns the text and icon of a notification; null for a type that this client does not know, because the server is newer. */
@@ -55,7 +59,8 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
   const inChat = row.chat_id ? chatPath(workspace, row.chat_id) : null
   switch (row.type) {
     case 'mention':
-      return inChat && `${inChat}#${row.message_id}`
+    case 'approval_asked':
+      return row.chat_id && row.message_id && messagePath(workspace, row.chat_id, row.message_id)
     case 'lock_lost':
     case 'draft_requested':
     case 'draft_unlocked':
@@ -66,6 +71,8 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
       return row.merge_id && mergePath(workspace, row.merge_id)
     case 'model_changed':
       return modelPath(workspace)
+    case 'budget_warning':
+      return usagePath(workspace)
     default:
       return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
   }

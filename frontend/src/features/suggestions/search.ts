@@ -24,7 +24,7 @@ const names = ['agent', 'author', 's', 'm'] as const
 
 /** Parses the search parameters. Unknown ones are dropped, so that any address opens the screen. */
 export function parseSuggestionSearch(raw: Record<string, unknown>): SuggestionSearch {
-  const state = states.find(each => each === raw['state'])
+  const state = states.find(state => state === raw['state'])
   const rest = names.map(name => [name, raw[name]] as const).filter(([, value]) => typeof value === 'string' && value)
   return { ...(state ? { state } : {}), ...Object.fromEntries(rest) }
 }

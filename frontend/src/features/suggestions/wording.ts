@@ -11,7 +11,7 @@ const getFirstLine = (text: string) => {
 
 /** Formats the changed parts, such as "prompt, tools". */
 export const formatTouches = (touches: readonly string[], t: Texts['t'] = texts) =>
-  touches.map(each => t(`touches.${each}` as Extract<PlainTextKey, `touches.${string}`>)).join(t('listJoin'))
+  touches.map(part => t(`touches.${part}` as Extract<PlainTextKey, `touches.${string}`>)).join(t('listJoin'))
 
 /** Returns the first line of the author's note, or else the changed parts. */
 export const getTitle = (row: ListedSuggestionRow, t: Texts['t']) =>

@@ -6,8 +6,8 @@ import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
-import { Dialog } from '@/ui/Dialog'
-import { TextField } from '@/ui/Field'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
+import { SelectField, TextField } from '@/ui/Field'
 import { showToast } from '@/ui/toast'
 
 /** The settings to rename and to leave the workspace. */
@@ -23,10 +23,13 @@ export function General({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft
 function RenameForm({ workspace }: { workspace: WorkspaceRow }) {
   const { t } = useTexts()
   const [name, setName] = useState(workspace.name)
+  const [timeZone, setTimeZone] = useState(workspace.time_zone)
+  // The browser leaves out some names, such as UTC.
+  const timeZones = [...new Set([workspace.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
   const rename = useRenameWorkspace(workspace)
   const save = (event: FormEvent) => {
     event.preventDefault()
-    rename.mutate(name.trim())
+    rename.mutate({ name: name.trim(), timeZone })
   }
   return (
     <section className={blocks.sec}>
@@ -40,10 +43,17 @@ function RenameForm({ workspace }: { workspace: WorkspaceRow }) {
           error={rename.error ? getErrorText(rename.error) : null}
           onChange={setName}
         />
+        <SelectField
+          label={t('timeZone')}
+          hint={t('timeZoneHint')}
+          value={timeZone}
+          options={timeZones.map(value => ({ value, label: value }))}
+          onChange={setTimeZone}
+        />
         <div className="row">
           <Button
             type="submit"
-            blocked={!name.trim() || name.trim() === workspace.name}
+            blocked={!name.trim() || (name.trim() === workspace.name && timeZone === workspace.time_zone)}
             busy={rename.isPending ? t('saving') : null}
           >
             {t('saveChanges')}
@@ -77,19 +87,14 @@ function LeaveSection({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft()
           {t('leaveWorkspaceDots')}
         </Button>
       </div>
-      <Dialog
+      <ConfirmDialog
         open={isOpen}
         onOpenChange={setOpen}
         title={t('leaveTitle', { workspace: workspace.name })}
         description={t('leaveEffects')}
-      >
-        <div className="row endrow">
-          <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
-          <Button tone="bad" onClick={() => void leave()}>
-            {t('leave')}
-          </Button>
-        </div>
-      </Dialog>
+        action={t('leave')}
+        onConfirm={() => void leave()}
+      />
     </section>
   )
 }

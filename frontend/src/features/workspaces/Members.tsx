@@ -17,7 +17,7 @@ import { formatShortDate } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
-import { Dialog } from '@/ui/Dialog'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { SearchInput } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
@@ -97,26 +97,19 @@ function Member({ member, workspace, onLeave }: MemberProps) {
       ) : (
         <span className={fieldStyles.role}>{t(`role.${role}`)}</span>
       )}
-      <Dialog
+      <ConfirmDialog
         open={isDemoting}
         onOpenChange={setDemoting}
         title={t('demoteTitle', { name: actor.name })}
         description={t('role.suggester.hint')}
+        action={t('demote')}
+        onConfirm={() => {
+          setDemoting(false)
+          saveRole('suggester')
+        }}
       >
         <RevokedLinks member={member} />
-        <div className="row endrow">
-          <Button onClick={() => setDemoting(false)}>{t('cancel')}</Button>
-          <Button
-            tone="bad"
-            onClick={() => {
-              setDemoting(false)
-              saveRole('suggester')
-            }}
-          >
-            {t('demote')}
-          </Button>
-        </div>
-      </Dialog>
+      </ConfirmDialog>
       {isMe ? (
         <Button size="xs" tone="flat" onClick={onLeave}>
           {t('leaveDots')}
@@ -170,20 +163,17 @@ function RemoveButton({ member, workspace }: { member: MembershipRow; workspace:
       <Button size="xs" tone="bad" onClick={() => setOpen(true)}>
         {t('removeDots')}
       </Button>
-      <Dialog
+      <ConfirmDialog
         open={isOpen}
         onOpenChange={setOpen}
         title={t('removeTitle', { name, workspace: workspace.name })}
         description={t('removeEffects', { name })}
+        action={t('removePerson', { name })}
+        busy={remove.isPending ? t('removing') : null}
+        onConfirm={handleRemove}
       >
         <RevokedLinks member={member} />
-        <div className="row endrow">
-          <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
-          <Button tone="bad" busy={remove.isPending ? t('removing') : null} onClick={handleRemove}>
-            {t('removePerson', { name })}
-          </Button>
-        </div>
-      </Dialog>
+      </ConfirmDialog>
     </>
   )
 }

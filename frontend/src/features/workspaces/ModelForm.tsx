@@ -13,7 +13,7 @@ import {
 } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText, getRunErrorText } from '@/lib/errors'
-import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
+import { type PlainTextKey, type Texts, t, useTexts } from '@/lib/language'
 import { formatSeconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -46,15 +46,19 @@ const missingTexts: Partial<Record<ProviderField['label'], PlainTextKey>> = {
   api_key: 'apiKeyFirst',
 }
 
-/** Returns the choices: offers without a key first, then the providers, then any other server. */
-function useChoices(): Choice[] {
+/**
+ * Returns the choices: offers without a key first, then the providers, then any other server. A person's own model is none of
+ * the operator's or the demo model.
+ */
+function useChoices({ workspaceId, providers: allowed }: Pick<ModelFormProps, 'workspaceId' | 'providers'>) {
   const { t } = useTexts()
+  const isOwn = workspaceId === null
   const offers = useModelOffers().data
   const providers = useModelProviders().data
   return useMemo(() => {
     const known = providers ?? []
     const offerChoices = (offers ?? []).flatMap((offer): Choice[] => {
-      const provider = known.find(each => each.name === offer.provider)
+      const provider = known.find(provider => provider.name === offer.provider)
       if (!provider) return []
       const isDemo = offer.provider === 'demo'
       return [
@@ -81,49 +85,54 @@ function useChoices(): Choice[] {
       })
     const local = offerChoices.filter(choice => choice.provider.name !== 'demo')
     const demo = offerChoices.filter(choice => choice.provider.name === 'demo')
-    return [...local, ...demo, ...providerChoices]
-  }, [offers, providers, t])
+    if (!isOwn) return [...local, ...demo, ...providerChoices]
+    const isAllowed = ({ provider }: Choice) => !allowed?.length || allowed.includes(provider.name)
+    return [...local.filter(choice => choice.offer?.api_base), ...providerChoices].filter(isAllowed)
+  }, [offers, providers, isOwn, allowed, t])
 }
 
 const isCurrentChoice = (choice: Choice, model: ModelRow) =>
   choice.provider.name === model.provider && (!choice.offer?.api_base || choice.offer.api_base === model.api_base)
 
 interface ModelFormProps {
-  workspaceId: string
+  /** The workspace, or null for the own model of the signed-in person. */
+  workspaceId: string | null
+  /** The providers that the operator allows for own models; empty: all. */
+  providers?: readonly string[] | undefined
   current: ModelRow | undefined
   action: string
   onDone(model: ModelRow): void
   aside?: ReactNode
 }
 
-/** The form that chooses the model of a workspace. */
-export function ModelForm({ workspaceId, current, action, onDone, aside }: ModelFormProps) {
+/** The form that chooses the model of a workspace, or a person's own model. */
+export function ModelForm({ workspaceId, providers, current, action, onDone, aside }: ModelFormProps) {
   const { t } = useTexts()
-  const choices = useChoices()
+  const choices = useChoices({ workspaceId, providers })
   const [picked, setPicked] = useState<string | null>(null)
   const choice =
-    choices.find(each => each.id === picked) ??
-    (current && choices.find(each => isCurrentChoice(each, current))) ??
+    choices.find(choice => choice.id === picked) ??
+    (current && choices.find(choice => isCurrentChoice(choice, current))) ??
     choices[0]
   return (
     <div className="col gap">
       <fieldset className={fieldStyles.field}>
         <legend className="sr">{t('model')}</legend>
         <div className={blocks.tpls}>
-          {choices.map(each => (
-            <label key={each.id} className={cx(blocks.card, blocks.choice)}>
+          {choices.map(offered => (
+            <label key={offered.id} className={cx(blocks.card, blocks.choice)}>
               <input
                 type="radio"
                 name="provider"
                 className="sr"
-                checked={each.id === choice?.id}
-                onChange={() => setPicked(each.id)}
+                checked={offered.id === choice?.id}
+                onChange={() => setPicked(offered.id)}
               />
               <span className="row">
-                <b className="grow">{each.label}</b>
-                {each.id === choice?.id ? <CircleCheck className="i s" aria-hidden /> : null}
+                <b className="grow">{offered.label}</b>
+                {offered.id === choice?.id ? <CircleCheck className="i s" aria-hidden /> : null}
               </span>
-              <span className="muted cut">{each.hint}</span>
+              <span className="muted cut">{offered.hint}</span>
             </label>
           ))}
         </div>
@@ -145,7 +154,7 @@ export function ModelForm({ workspaceId, current, action, onDone, aside }: Model
 }
 
 interface ChoiceFormProps {
-  workspaceId: string
+  workspaceId: string | null
   choice: Choice
   current: ModelRow | null
   revision: number
@@ -194,7 +203,7 @@ function findMissing({ choice, current }: ChoiceFormProps, form: ChoiceInput): M
   if (choice.provider.name === 'demo') return null
   const field = choice.offer
     ? undefined
-    : choice.provider.fields.find(each => isRequired(each, current) && !form.values[each.name]?.trim())
+    : choice.provider.fields.find(field => isRequired(field, current) && !form.values[field.name]?.trim())
   return field ?? (form.model.trim() ? null : 'model')
 }
 
@@ -214,7 +223,7 @@ function ChoiceForm(props: ChoiceFormProps) {
   const isDemo = choice.provider.name === 'demo'
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    choose.mutate(form.chosen, { onSuccess: row => onDone(row as ModelRow) })
+    choose.mutate(form.chosen, { onSuccess: onDone })
   }
   return (
     <form className="col gap" onSubmit={submit}>
@@ -292,6 +301,9 @@ function ProviderFields({ workspaceId, choice, current, form }: ChoiceFormProps 
   )
 }
 
+const getTestErrorText = (workspaceId: string | null, code: string) =>
+  getRunErrorText(code, t(workspaceId === null ? 'settingsOwnModel' : 'settingsModel'))
+
 interface ServerModels {
   /** The input for which the models were requested. */
   input: string
@@ -301,7 +313,7 @@ interface ServerModels {
 }
 
 /** Reads the models of the chosen server, requested when the model field is focused. */
-function useServerModels(workspaceId: string, { chosen }: ChoiceInput) {
+function useServerModels(workspaceId: string | null, { chosen }: ChoiceInput) {
   const input = JSON.stringify([chosen.provider, chosen.api_base, chosen.options, chosen.key])
   const [known, setKnown] = useState<ServerModels | null>(null)
   const abortController = useRef<AbortController | null>(null)
@@ -314,7 +326,7 @@ function useServerModels(workspaceId: string, { chosen }: ChoiceInput) {
     setKnown({ input, models: [], state: 'loading', reason: '' })
     try {
       const test = await testModel(workspaceId, { ...chosen, default_model: '' }, control.signal)
-      const reason = test.ok ? '' : getRunErrorText(test.code)
+      const reason = test.ok ? '' : getTestErrorText(workspaceId, test.code)
       setKnown({ input, models: test.models, state: test.ok ? 'loaded' : 'failed', reason })
     } catch (error) {
       if (!control.signal.aborted) setKnown({ input, models: [], state: 'failed', reason: getErrorText(error) })
@@ -361,7 +373,7 @@ function ModelNameField(props: ChoiceFormProps & { form: ChoiceInput; missing: M
 }
 
 /** The button that tests a model before it is saved. It has the choice as its key, so that a result is never shown for another choice. */
-function TestButton(props: { workspaceId: string; choice: ModelChoice; blocked: string | false }) {
+function TestButton(props: { workspaceId: string | null; choice: ModelChoice; blocked: string | false }) {
   const { t } = useTexts()
   const { workspaceId, choice, blocked } = props
   const [result, setResult] = useState<{ ok: boolean; text: string; detail: string } | null>(null)
@@ -379,7 +391,7 @@ function TestButton(props: { workspaceId: string; choice: ModelChoice; blocked: 
       const test = await testModel(workspaceId, choice, signal)
       const text = test.ok
         ? t('modelAnswered', { n: formatSeconds(test.seconds) })
-        : t('modelFailed', { why: getRunErrorText(test.code) })
+        : t('modelFailed', { why: getTestErrorText(workspaceId, test.code) })
       if (!signal.aborted) setResult({ ok: test.ok, text, detail: test.message })
     } catch (error) {
       if (!signal.aborted) setResult({ ok: false, text: t('modelFailed', { why: getErrorText(error) }), detail: '' })

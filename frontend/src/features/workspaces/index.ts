@@ -1,4 +1,6 @@
 export { General } from './General'
 export { Members } from './Members'
 export { ModelForm } from './ModelForm'
+export { ModelPolicy } from './ModelPolicy'
 export { NameForm } from './NameForm'
+export { OwnModel } from './OwnModel'

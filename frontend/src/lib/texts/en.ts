@@ -1,13 +1,18 @@
 import access from './en/access'
 import accounts from './en/accounts'
+import approvals from './en/approvals'
 import chat from './en/chat'
 import compare from './en/compare'
 import errors from './en/errors'
 import files from './en/files'
 import history from './en/history'
+import mcp from './en/mcp'
+import models from './en/models'
 import notifications from './en/notifications'
 import screens from './en/screens'
 import suggestions from './en/suggestions'
+import tools from './en/tools'
+import usage from './en/usage'
 import workshop from './en/workshop'
 
 export default {
@@ -19,7 +24,12 @@ export default {
   ...history,
   ...compare,
   ...chat,
+  ...approvals,
   ...files,
+  ...mcp,
+  ...models,
+  ...tools,
+  ...usage,
   ...notifications,
   ...errors,
 }

@@ -1,13 +1,18 @@
 import access from './zh-hant/access'
 import accounts from './zh-hant/accounts'
+import approvals from './zh-hant/approvals'
 import chat from './zh-hant/chat'
 import compare from './zh-hant/compare'
 import errors from './zh-hant/errors'
 import files from './zh-hant/files'
 import history from './zh-hant/history'
+import mcp from './zh-hant/mcp'
+import models from './zh-hant/models'
 import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
 import suggestions from './zh-hant/suggestions'
+import tools from './zh-hant/tools'
+import usage from './zh-hant/usage'
 import workshop from './zh-hant/workshop'
 
 export default {
@@ -19,7 +24,12 @@ export default {
   ...history,
   ...compare,
   ...chat,
+  ...approvals,
   ...files,
+  ...mcp,
+  ...models,
+  ...tools,
+  ...usage,
   ...notifications,
   ...errors,
 }

@@ -103,7 +103,7 @@ class TokenRenderer {
     const children = this.renderAll({ ...context, isInLink: true })
     const linkText = this.tokens
       .slice(start, this.at)
-      .map(each => each.content)
+      .map(token => token.content)
       .join('')
     return (
       <Link href={String(token.attrGet('href') ?? '')} text={linkText}>

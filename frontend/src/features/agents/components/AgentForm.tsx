@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, CircleCheck } from 'lucide-react'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
-import { type AgentTemplate, createAgent, keys, type NewAgentRow, useTemplates } from '@/api'
+import { type AgentTemplateRow, createAgent, keys, type NewAgentRow, useAgentTemplates } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -35,13 +35,13 @@ export interface AgentPreview {
 }
 
 /** The empty template, for an agent that is described in a sentence. */
-const BLANK: AgentTemplate['key'] = 'blank'
+const BLANK: AgentTemplateRow['key'] = 'blank'
 
 /** The form that creates an agent from a template or a sentence, and a chat in which the agent posts its greeting. */
 export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview }: AgentFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
-  const templates = useTemplates(currentLanguage())
+  const templates = useAgentTemplates(currentLanguage())
   const visibleTemplates = (templates.data ?? []).filter(template => template.key !== BLANK)
   const [key, setKey] = useState<string | null>(null)
   const [sentence, setSentence] = useState('')
@@ -132,7 +132,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
 }
 
 interface TemplatesProps {
-  templates: readonly AgentTemplate[]
+  templates: readonly AgentTemplateRow[]
   chosen: string | null
   onChoose(key: string): void
 }
@@ -157,7 +157,7 @@ function Templates({ templates, chosen, onChoose }: TemplatesProps) {
 }
 
 interface TemplateCardProps {
-  template: AgentTemplate
+  template: AgentTemplateRow
   isChosen: boolean
   onChoose(): void
 }

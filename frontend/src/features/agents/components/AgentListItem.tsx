@@ -20,17 +20,21 @@ interface AgentListItemProps {
 
 interface AgentStatus {
   isWorking: boolean
+  isWaiting: boolean
   isApplied: boolean
   holder: string | null
 }
 
 const isSameStatus = (a: AgentStatus, b: AgentStatus) =>
-  a.isWorking === b.isWorking && a.isApplied === b.isApplied && a.holder === b.holder
+  a.isWorking === b.isWorking && a.isWaiting === b.isWaiting && a.isApplied === b.isApplied && a.holder === b.holder
 
 function selectAgentStatus(chat: ChatState, agentId: string): AgentStatus {
   const draft = [...chat.drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
+  const runs = [...chat.runs.values()].filter(run => run.agent_id === agentId && isActive(run))
+  const waiting = runs.filter(run => run.state === 'waiting_approval')
   return {
-    isWorking: [...chat.runs.values()].some(run => run.agent_id === agentId && isActive(run)),
+    isWorking: runs.length > waiting.length,
+    isWaiting: waiting.length > 0,
     isApplied: Boolean(draft?.applied),
     holder: isFuture(draft?.lock_expires_at) ? (draft?.lock_holder_id ?? null) : null,
   }
@@ -43,15 +47,18 @@ export function AgentListItem({ agent, chatId, draftElsewhere, me, nameOf }: Age
   const select = useCallback((chat: ChatState) => selectAgentStatus(chat, id), [id])
   const status = useChatSelector(chatId, select, isSameStatus)
   const isWorking = status.isWorking || agent.state === 'working'
+  const isWaiting = status.isWaiting || agent.state === 'waiting'
   return (
     <>
       <Avatar id={id} name={agent.actor.name} avatar={agent.actor.avatar} square />
       <span className="cut">{agent.actor.name}</span>
       <span className={layout.st}>
-        {isWorking ? t('atWork') : status.holder ? nameOf(status.holder) : null}
+        {isWorking ? t('atWork') : isWaiting ? t('agentWaits') : status.holder ? nameOf(status.holder) : null}
         <LayerIcon layer={status.isApplied ? 'applied' : 'production'} />
         {status.holder ? <LayerIcon layer="writing" /> : null}
-        {draftElsewhere && !status.holder ? <EditingBadge draft={draftElsewhere} me={me} isShort={isWorking} /> : null}
+        {draftElsewhere && !status.holder ? (
+          <EditingBadge draft={draftElsewhere} me={me} isShort={isWorking || isWaiting} />
+        ) : null}
       </span>
     </>
   )

@@ -14,7 +14,7 @@ import { AvatarPicker } from '@/ui/AvatarPicker'
 import avatarPickerStyles from '@/ui/AvatarPicker.module.css'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
-import { Dialog } from '@/ui/Dialog'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { TextField } from '@/ui/Field'
 import layout from '@/ui/layout.module.css'
 import { showToast } from '@/ui/toast'
@@ -83,7 +83,7 @@ export function AgentPage({
             <h2 className={blocks.h}>{t('chats')}</h2>
             {chats}
           </section>
-          {agent.verbs.includes('rename_agent') ? <AboutForm key={actor.id} agent={agent} /> : null}
+          {agent.verbs.includes('update_agent_profile') ? <AboutForm key={actor.id} agent={agent} /> : null}
           {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
         </div>
       </div>
@@ -248,14 +248,15 @@ function DeleteButton({ agent, onDeleted }: { agent: AgentRow; onDeleted(): void
         <Trash2 className="i s" aria-hidden />
         {t('deleteAgent')}
       </Button>
-      <Dialog open={isOpen} onOpenChange={setOpen} title={t('deleteTitle', { name })} description={t('deleteEffects')}>
-        <div className="row endrow">
-          <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
-          <Button tone="bad" busy={busy ? t('deleting') : null} onClick={() => void remove()}>
-            {t('deleteAgent')}
-          </Button>
-        </div>
-      </Dialog>
+      <ConfirmDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={t('deleteTitle', { name })}
+        description={t('deleteEffects')}
+        action={t('deleteAgent')}
+        busy={busy ? t('deleting') : null}
+        onConfirm={() => void remove()}
+      />
     </div>
   )
 }

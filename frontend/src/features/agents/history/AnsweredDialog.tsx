@@ -24,13 +24,15 @@ interface AnsweredDialogProps {
   /** The name of the spec in the stamp. */
   label: string
   layer: Layer
+  /** A sentence that says who paid, and why; empty if that is not known. */
+  payment: string
   onOpenChange(open: boolean): void
   onWorkshop(): void
 }
 
 /** The dialog behind a stamp: the spec that answered, in full or as a diff against production. */
 export function AnsweredDialog(props: AnsweredDialogProps) {
-  const { workspaceId, agentId, specId, label, layer, onOpenChange, onWorkshop } = props
+  const { workspaceId, agentId, specId, label, layer, payment, onOpenChange, onWorkshop } = props
   const { t } = useTexts()
   const [isDiff, setDiff] = useState(false)
   const spec = useSpec(agentId, specId)
@@ -60,6 +62,7 @@ export function AnsweredDialog(props: AnsweredDialogProps) {
       ) : (
         <FullSpec spec={spec.data} />
       )}
+      {payment ? <p className="muted sm">{payment}</p> : null}
       <div className="row endrow">
         <Button onClick={onWorkshop}>{t('openWorkshop')}</Button>
       </div>

@@ -18,7 +18,7 @@ interface WriterBannerProps {
   children: ReactNode
 }
 
-/** Another person is editing; the reader sees the text live. */
+/** Another person is editing; the reader sees the text while it is written. */
 export function WriterBanner({ writer, until, children }: WriterBannerProps) {
   const { t, rich } = useTexts()
   return (

@@ -81,7 +81,7 @@ export function DraftNotices(props: DraftNoticesProps) {
 /** The drafts of this agent that are edited in other chats. */
 function EditedElsewhere({ chatId, workspaceId, me, agent, onGoToChat }: DraftNoticesProps) {
   const drafts = useLockedDrafts(workspaceId).data ?? []
-  const others = drafts.filter(each => each.agent_id === agent.actor.id && each.chat_id !== chatId)
+  const others = drafts.filter(draft => draft.agent_id === agent.actor.id && draft.chat_id !== chatId)
   if (others.length === 0) return null
   return (
     <div className={workshopStyles.bannerbox}>

@@ -4,12 +4,14 @@ import { render } from 'vitest-browser-react'
 import type { SpecContent } from '@/api'
 import { ToolsForm } from './Forms'
 
+const offered = vi.hoisted(() => ({ policy: 'auto', is_available: true, server_name: '', schema_tokens: 100 }))
+
 vi.mock('@/api', async original => ({
   ...(await original<object>()),
-  useTools: () => ({
+  useOfferedTools: () => ({
     data: [
-      { name: 'current_time', description: 'Return the time.', effect: 'read', config_schema: {} },
-      { name: 'web_fetch', description: 'Read a page.', effect: 'read', config_schema: {} },
+      { name: 'current_time', description: 'Return the time.', effect: 'read', config_schema: {}, ...offered },
+      { name: 'web_fetch', description: 'Read a page.', effect: 'read', config_schema: {}, ...offered },
     ],
   }),
 }))
@@ -27,7 +29,7 @@ function Tools({ isReadOnly }: { isReadOnly: boolean }) {
     onEdit(next.tools.map(({ tool, is_enabled }) => [tool, is_enabled]))
     setValue(next)
   }
-  return <ToolsForm content={value} isReadOnly={isReadOnly} onEdit={edit} />
+  return <ToolsForm content={value} isReadOnly={isReadOnly} onEdit={edit} workspaceId="w" />
 }
 
 beforeEach(() => onEdit.mockReset())
@@ -48,7 +50,7 @@ it('keeps the position of a tool that is switched', async () => {
     screen
       .getByRole('switch')
       .elements()
-      .map(each => each.getAttribute('aria-label')),
+      .map(element => element.getAttribute('aria-label')),
   ).toEqual(['current_time', 'web_fetch'])
 })
 

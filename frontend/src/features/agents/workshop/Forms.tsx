@@ -8,14 +8,17 @@ import {
   Folder,
   Globe,
   type LucideIcon,
+  MessageCircleQuestion,
+  MessageSquareText,
   PenLine,
   Search,
   Wrench,
 } from 'lucide-react'
 import { useId, useState } from 'react'
-import { type AgentRow, type SpecContent, type ToolRow, useTools } from '@/api'
+import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
+import { formatNumber } from '@/lib/time'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
@@ -32,9 +35,9 @@ interface FormProps {
 }
 
 /** The list of tools, those that are enabled first. */
-export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
+export function ToolsForm({ content, isReadOnly, onEdit, workspaceId }: FormProps & { workspaceId: string }) {
   const { t } = useTexts()
-  const tools = useTools()
+  const tools = useOfferedTools(workspaceId)
   const [open, setOpen] = useState<string | null>(null)
   // A tool that is switched keeps its position until the tab is opened again.
   const [initiallyOn] = useState(() => new Set(listEnabledTools(content).map(tool => tool.tool)))
@@ -43,7 +46,10 @@ export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
     { label: t('toolsOn'), tools: tools.data.filter(tool => initiallyOn.has(tool.name)) },
     { label: t('toolsOff'), tools: tools.data.filter(tool => !initiallyOn.has(tool.name)) },
   ]
-  return groups
+  const isOffered = ({ name, policy, is_available }: OfferedToolRow) =>
+    is_available && policy !== 'off' && content.tools.some(use => use.tool === name && use.is_enabled)
+  const tokens = tools.data.filter(isOffered).reduce((sum, tool) => sum + tool.schema_tokens, 0)
+  const sections = groups
     .filter(group => group.tools.length > 0)
     .map(group => (
       <section key={group.label}>
@@ -55,7 +61,7 @@ export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
             <ToolItem
               key={tool.name}
               tool={tool}
-              use={content.tools.find(each => each.tool === tool.name)}
+              use={content.tools.find(use => use.tool === tool.name)}
               isReadOnly={isReadOnly}
               isOpen={open === tool.name}
               onOpen={isOpen => setOpen(isOpen ? tool.name : null)}
@@ -65,12 +71,20 @@ export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
         </ul>
       </section>
     ))
+  return (
+    <>
+      <p className={cx(workshopStyles.tooltokens, 'faint xs')}>
+        {t('tools.schemaTokens', { n: formatNumber(tokens) })}
+      </p>
+      {sections}
+    </>
+  )
 }
 
 type ToolUse = SpecContent['tools'][number]
 
 interface ToolItemProps {
-  tool: ToolRow
+  tool: OfferedToolRow
   use: ToolUse | undefined
   isReadOnly: boolean
   isOpen: boolean
@@ -82,21 +96,25 @@ const icons: Record<string, LucideIcon> = {
   current_time: Clock,
   web_fetch: Globe,
   web_search: Search,
+  search_history: MessageSquareText,
   revise_prompt: PenLine,
   list_files: Folder,
   read_file: FileText,
   search_files: FileSearch,
   write_file: FilePlus,
+  ask_user: MessageCircleQuestion,
 }
 const shortTexts: Record<string, PlainTextKey> = {
   current_time: 'tool.about.current_time',
   web_fetch: 'tool.about.web_fetch',
   web_search: 'tool.about.web_search',
+  search_history: 'tool.about.search_history',
   revise_prompt: 'tool.about.revise_prompt',
   list_files: 'tool.about.list_files',
   read_file: 'tool.about.read_file',
   search_files: 'tool.about.search_files',
   write_file: 'tool.about.write_file',
+  ask_user: 'tool.about.ask_user',
 }
 
 function ToolItem({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemProps) {
@@ -123,8 +141,8 @@ function ToolItem({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemP
         >
           <Icon className="i" aria-hidden />
           <b className="mono">{tool.name}</b>
-          <span className="muted cut">{short ? t(short) : tool.description}</span>
-          <span className="faint end">{t(`effect.${tool.effect}`)}</span>
+          <span className="muted cut">{short ? t(short) : tool.server_name || tool.description}</span>
+          <span className="faint end">{t(tool.is_available ? `policy.${tool.policy}` : 'policy.off')}</span>
           <Chevron className="i s faint" aria-hidden />
         </button>
       </div>

@@ -120,7 +120,7 @@ interface LayerCellProps {
 
 function LayerCell({ layer, label, isAnswering, isOpen, isNone, onOpen, children }: LayerCellProps) {
   const { t } = useTexts()
-  const className = cx(isAnswering && workshopStyles.live, (isNone || !onOpen) && workshopStyles.none)
+  const className = cx(isAnswering && workshopStyles.answering, (isNone || !onOpen) && workshopStyles.none)
   const content = (
     <>
       <CellLabel layer={layer} label={label} />

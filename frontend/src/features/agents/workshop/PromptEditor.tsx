@@ -30,7 +30,7 @@ interface PromptEditorProps extends PromptEvents {
   ref: Ref<PromptHandle>
 }
 
-/** The editor of the prompt, also for readers, who see it live. Esc, then Tab moves the focus out. */
+/** The editor of the prompt, also for readers, who see the text while it is written. Esc, then Tab moves the focus out. */
 export function PromptEditor(props: PromptEditorProps) {
   const { t } = useTexts()
   const { text, isReadOnly, isBeingEdited, lowerLayers, caret, sources, ref } = props

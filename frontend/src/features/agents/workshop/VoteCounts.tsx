@@ -6,7 +6,7 @@ import workshopStyles from './Workshop.module.css'
 /** How the participants of the chat voted on each apply of a draft, the newest first. */
 export function VoteCounts({ votes }: { votes: readonly VoteCount[] }) {
   const { t } = useTexts()
-  const voted = votes.filter(each => each.draft + each.equal + each.production > 0)
+  const voted = votes.filter(vote => vote.draft + vote.equal + vote.production > 0)
   if (voted.length === 0) return null
   return (
     <section className={workshopStyles.votes} aria-label={t('compare.votes')}>

@@ -1,5 +1,5 @@
 import { Bell, BellRing, Check } from 'lucide-react'
-import { type ActorRow, type DraftRow, useLockWaiter, useRequestDraft, useWaitForDraft } from '@/api'
+import { type ActorRow, type DraftRow, useLockWaiter, useRequestDraft, useSetLockWaiter } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
@@ -12,7 +12,7 @@ export function WaitlistButtons({ draft, writer }: { draft: DraftRow; writer: Ac
   const { t } = useTexts()
   const waiter = useLockWaiter(draft, writer.id).data
   const request = useRequestDraft(draft, writer.id)
-  const wait = useWaitForDraft(draft, writer.id)
+  const wait = useSetLockWaiter(draft, writer.id)
   const isWaiting = waiter?.wants_notice ?? false
   const requestedAt = waiter?.requested_at ?? null
   const showFailure = { onError: (error: unknown) => showToast(getErrorText(error)) }

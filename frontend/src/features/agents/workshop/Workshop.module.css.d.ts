@@ -9,7 +9,7 @@
 declare const tabs: string;
 declare const votes: string;
 declare const layerBar: string;
-declare const live: string;
+declare const answering: string;
 declare const none: string;
 declare const t: string;
 declare const v: string;
@@ -50,12 +50,13 @@ declare const text: string;
 declare const touched: string;
 declare const versions: string;
 declare const snapshot: string;
+declare const tooltokens: string;
 
 export {
 	tabs,
 	votes,
 	layerBar,
-	live,
+	answering,
 	none,
 	t,
 	v,
@@ -95,14 +96,15 @@ export {
 	text,
 	touched,
 	versions,
-	snapshot
+	snapshot,
+	tooltokens
 };
 
 declare const __default_export__: {
 	tabs: typeof tabs;
 	votes: typeof votes;
 	layerBar: typeof layerBar;
-	live: typeof live;
+	answering: typeof answering;
 	none: typeof none;
 	t: typeof t;
 	v: typeof v;
@@ -143,5 +145,6 @@ declare const __default_export__: {
 	touched: typeof touched;
 	versions: typeof versions;
 	snapshot: typeof snapshot;
+	tooltokens: typeof tooltokens;
 };
 export default __default_export__;

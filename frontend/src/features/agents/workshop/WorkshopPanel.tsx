@@ -246,7 +246,7 @@ function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: 
   return (
     <>
       <Tabs.Content value="tools" className={cx(workshopStyles.tabBody, workshopStyles.form, workshopStyles.flush)}>
-        <ToolsForm {...form} />
+        <ToolsForm {...form} workspaceId={workspaceId} />
       </Tabs.Content>
       <Tabs.Content value="model" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <ModelForm {...form} models={models} defaultModel={defaultModel} />

@@ -4,7 +4,10 @@ import { chatState, isEnded, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import { isSameContent } from '../content'
 
-/** Applies a person's draft if it is not applied yet. Returns whether a draft is applied afterwards; shows the error if applying fails. */
+/**
+ * Applies the agent's draft of the chat, if this person has its lock and it changed since it was applied.
+ * Returns false if no draft is applied, or if applying failed; the error is shown as a toast.
+ */
 export async function applyDraft(chatId: string, agentId: string, personId: string): Promise<boolean> {
   const draft = [...chatState(chatId).drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
   if (!draft) return false

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { getContributorLabel, getContributorName, listParties } from './contributors'
+import { getContributorLabel, getContributorName, listContributorNames } from './contributors'
 
 const t = ((_: string, values?: Record<string, unknown>) => Object.values(values ?? {}).join(' for ')) as Parameters<
   typeof getContributorName
@@ -25,7 +25,13 @@ describe('contributors', () => {
   })
 
   it('are listed by name, but by title when all are by the same person', () => {
-    expect(listParties([contributor('Bob', 'Shorter'), contributor('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
-    expect(listParties([contributor('Bob', 'Shorter'), contributor('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
+    expect(listContributorNames([contributor('Bob', 'Shorter'), contributor('Carol', 'Louder')], t)).toEqual([
+      'Bob',
+      'Carol',
+    ])
+    expect(listContributorNames([contributor('Bob', 'Shorter'), contributor('Bob', 'Louder')], t)).toEqual([
+      'Shorter',
+      'Louder',
+    ])
   })
 })

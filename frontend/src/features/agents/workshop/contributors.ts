@@ -16,7 +16,7 @@ export const getContributorLabel = (contributor: Contributor, t: T): string =>
   contributor.title || getContributorName(contributor, t)
 
 /** Lists the parties of a conflict by name, or by title when all are the same person. */
-export function listParties(contributors: readonly Contributor[], t: T): string[] {
+export function listContributorNames(contributors: readonly Contributor[], t: T): string[] {
   const names = [...new Set(contributors.map(contributor => getContributorName(contributor, t)))]
   return names.length === 1 && contributors.length > 1
     ? [...new Set(contributors.map(contributor => getContributorLabel(contributor, t)))]

@@ -13,7 +13,7 @@ describe('the lines that differ between two texts', () => {
   })
 
   it('transform the first text into the second', () => {
-    const lines = fc.array(fc.constantFrom('', 'one', 'two', '三'), { maxLength: 12 }).map(each => each.join('\n'))
+    const lines = fc.array(fc.constantFrom('', 'one', 'two', '三'), { maxLength: 12 }).map(lines => lines.join('\n'))
     fc.assert(
       fc.property(lines, lines, (before, after) => {
         const [old, current] = [splitLines(before), splitLines(after)]

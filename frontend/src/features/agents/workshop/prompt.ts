@@ -90,7 +90,7 @@ const buildKeymap = (events: () => PromptEvents) => {
 
 const listenToEdits = (events: () => PromptEvents) =>
   EditorView.updateListener.of(update => {
-    const isOwn = update.transactions.some(each => each.annotation(Transaction.remote) !== true)
+    const isOwn = update.transactions.some(transaction => transaction.annotation(Transaction.remote) !== true)
     if (update.docChanged && isOwn) events().onEdit(update.state.doc.toString(), update.state.selection.main.head)
   })
 

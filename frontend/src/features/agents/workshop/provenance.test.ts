@@ -19,7 +19,7 @@ const segment = (text: string, contributors: string[] = [], conflict: number | n
   conflict,
 })
 const segments = [segment('# Role\n'), segment('Be short.\nBe kind.\n', ['bob']), segment('Use tables.', ['carol'])]
-const made = segments.map(each => each.text).join('')
+const made = segments.map(segment => segment.text).join('')
 const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => ({
   origin: 'merge',
   merge_id: null,
@@ -30,13 +30,13 @@ const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => (
 
 describe('the segments of a text', () => {
   it('are located in the unchanged text', () => {
-    expect(locateSegments(segments, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
+    expect(locateSegments(segments, made).map(part => part.lines)).toEqual([[1], [2, 3], [4]])
   })
 
   it('keep the unchanged lines and lose the edited ones', () => {
     const found = locateSegments(segments, 'Hello\n# Role\nBe short!\nBe kind.\nUse tables.')
-    expect(found.map(each => each.lines)).toEqual([[2], [4], [5]])
-    expect(found.map(each => each.isComplete)).toEqual([true, false, true])
+    expect(found.map(part => part.lines)).toEqual([[2], [4], [5]])
+    expect(found.map(part => part.isComplete)).toEqual([true, false, true])
   })
 
   it('never share a line, whatever is edited', () => {
@@ -45,7 +45,7 @@ describe('the segments of a text', () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), text, (parts, now) => {
         const own = parts.map(part => segment(`${part}\n`))
-        const found = locateSegments(own, now).flatMap(each => each.lines)
+        const found = locateSegments(own, now).flatMap(part => part.lines)
         const lines = splitLines(now)
         expect(new Set(found).size).toBe(found.length)
         expect(found.every(at => at >= 1 && at <= lines.length)).toBe(true)
@@ -64,7 +64,7 @@ describe('the segments of a text', () => {
           parts.map(part => segment(part)),
           parts.join(''),
         )
-        expect(found.every(each => each.isComplete)).toBe(true)
+        expect(found.every(part => part.isComplete)).toBe(true)
       }),
     )
   })

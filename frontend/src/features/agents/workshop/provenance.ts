@@ -91,17 +91,17 @@ const isEmptyChoice = (conflict: Conflict, choice: number) =>
   splitLines(conflict.choices[choice]?.text ?? '').length === 0
 
 function isInText(segments: readonly Segment[], conflict: number, text: string): boolean {
-  const parts = locateSegments(segments, text).filter(each => each.segment.conflict === conflict)
-  return parts.length > 0 && parts.every(each => each.isComplete) && areConsecutive(parts.flatMap(each => each.lines))
+  const parts = locateSegments(segments, text).filter(part => part.segment.conflict === conflict)
+  return parts.length > 0 && parts.every(part => part.isComplete) && areConsecutive(parts.flatMap(part => part.lines))
 }
 
 /** Returns the prompt with another choice of a conflict, or null when the current text of the conflict was edited. */
 export function replaceChoice(sources: Sources, conflict: number, choice: string, text: string): string | null {
-  const at = sources.located.findIndex(each => each.segment.conflict === conflict)
-  const parts = sources.located.filter(each => each.segment.conflict === conflict)
-  const lines = parts.flatMap(each => each.lines)
-  if (at < 0 || !parts.every(each => each.isComplete) || !areConsecutive(lines)) return null
-  const before = sources.located.slice(0, at).flatMap(each => each.lines)
+  const at = sources.located.findIndex(part => part.segment.conflict === conflict)
+  const parts = sources.located.filter(part => part.segment.conflict === conflict)
+  const lines = parts.flatMap(part => part.lines)
+  if (at < 0 || !parts.every(part => part.isComplete) || !areConsecutive(lines)) return null
+  const before = sources.located.slice(0, at).flatMap(part => part.lines)
   const start = (lines[0] ?? Math.max(0, ...before) + 1) - 1
   const all = text.split('\n')
   all.splice(start, lines.length, ...splitLines(choice))

@@ -3,13 +3,13 @@ import type { MessageRow, RunRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
-import { useLiveTexts, useRun } from '../hooks'
+import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, type RunStatus } from '../runStatus'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
-import { Details, PartView, PendingIndicator, RunActions } from './ReplyParts'
+import { Details, PartView, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
 import { Cost, ModelName, VersionBadge } from './VersionBadge'
 
 interface AgentReplyProps {
@@ -30,13 +30,13 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
   const { chatId, findActor } = useChat()
   const { t } = useTexts()
   const run = useRun(chatId, runId)
-  const streaming = useLiveTexts(chatId, runId)
-  const live = last ? streaming : noTexts
-  const reply = useMemo(() => buildReply(rows, live), [rows, live])
+  const streamingTexts = useStreamingTexts(chatId, runId)
+  const streaming = last ? streamingTexts : noTexts
+  const reply = useMemo(() => buildReply(rows, streaming), [rows, streaming])
   const agent = findActor(agentId)
   const name = agent?.name ?? t('agent')
   const { runEnd } = reply
-  const status: RunStatus = last ? getRunStatus({ chatId, runId, run, live, runEnd }) : { status: 'idle' }
+  const status: RunStatus = last ? getRunStatus({ chatId, runId, run, streaming, runEnd }) : { status: 'idle' }
   const active = getActiveStatus(status)
   const finished = getFinishedStatus(status)
   const quoted = rows.find(row => row.reply_to)?.reply_to ?? answers
@@ -62,8 +62,10 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
         {reply.parts.map(part => (
           <PartView key={part.key} part={part} isFinished={runEnd !== null} />
         ))}
-        {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
-        {last ? <ReplyFooter run={run} agentId={agentId} reply={reply} status={status} /> : null}
+        {active && active.status !== 'streaming' && active.status !== 'awaiting_approval' ? (
+          <PendingIndicator status={active} />
+        ) : null}
+        {last ? <ReplyFooter runId={runId} run={run} agentId={agentId} reply={reply} status={status} /> : null}
         {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
       </div>
       {answer ? <Actions row={answer} /> : null}
@@ -72,13 +74,14 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
 })
 
 interface ReplyFooterProps {
+  runId: string
   run: RunRow | null
   agentId: string | null
   reply: ReplyParts
   status: RunStatus
 }
 
-function ReplyFooter({ run, agentId, reply, status }: ReplyFooterProps) {
+function ReplyFooter({ runId, run, agentId, reply, status }: ReplyFooterProps) {
   const stamp = reply.stamp ?? run?.stamp ?? null
   return (
     <div className={messageStyles.foot}>
@@ -86,9 +89,10 @@ function ReplyFooter({ run, agentId, reply, status }: ReplyFooterProps) {
         <>
           <VersionBadge stamp={stamp} agentId={agentId} />
           <ModelName stamp={stamp} />
-          <Cost stamp={stamp} />
+          <Cost stamp={stamp} runId={runId} />
         </>
       ) : null}
+      {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
       <RunActions status={status} />
     </div>
   )

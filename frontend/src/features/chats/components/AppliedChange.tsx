@@ -36,7 +36,7 @@ export function AppliedChange({ row }: { row: SystemMessageRow }) {
 function describeChange({ lines_changed: lines, touches = [] }: SystemPayload, t: Texts['t']): string | null {
   if (lines) return t('linesChanged', { count: lines })
   if (touches.length === 0) return null
-  const parts = touches.map(each => t(`touches.${each}` as Extract<PlainTextKey, `touches.${string}`>))
+  const parts = touches.map(part => t(`touches.${part}` as Extract<PlainTextKey, `touches.${string}`>))
   return t('partsChanged', { parts: parts.join(t('listJoin')) })
 }
 

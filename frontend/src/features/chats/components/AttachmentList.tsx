@@ -1,26 +1,26 @@
 import { File as FileIcon, RotateCcw, X } from 'lucide-react'
+import { cancelUpload, type FileUpload, startUpload } from '@/features/files'
 import { formatBytes } from '@/lib/bytes'
 import { cx } from '@/lib/cx'
-import { getCodeText } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
-import { type Attachment, removeAttachment, startUpload } from '../attachments'
 import styles from './AttachmentList.module.css'
 
 /** The files that are attached to the message that is being written, each with the progress of its upload. */
-export function AttachmentList({ attachments }: { attachments: readonly Attachment[] }) {
+export function AttachmentList({ attachments }: { attachments: readonly FileUpload[] }) {
   const { t } = useTexts()
   if (attachments.length === 0) return null
   return (
     <ul className={styles.list} aria-label={t('files.attached')}>
-      {attachments.map(each => (
-        <AttachmentItem key={each.id} attachment={each} />
+      {attachments.map(attachment => (
+        <AttachmentItem key={attachment.id} attachment={attachment} />
       ))}
     </ul>
   )
 }
 
-function AttachmentItem({ attachment: { id, file, progress, state, error, preview } }: { attachment: Attachment }) {
+function AttachmentItem({ attachment: { id, file, progress, state, error, preview } }: { attachment: FileUpload }) {
   const { t } = useTexts()
   const percent = Math.round(progress * 100)
   return (
@@ -41,7 +41,7 @@ function AttachmentItem({ attachment: { id, file, progress, state, error, previe
           </span>
         ) : (
           <small className={state === 'failed' ? 'no' : 'faint'} role={state === 'failed' ? 'alert' : undefined}>
-            {state === 'failed' ? getCodeText(error ?? 'unreachable') : formatBytes(file.size)}
+            {state === 'failed' ? getErrorText(error) : formatBytes(file.size)}
           </small>
         )}
       </span>
@@ -50,7 +50,7 @@ function AttachmentItem({ attachment: { id, file, progress, state, error, previe
           <RotateCcw className="i s" />
         </IconButton>
       ) : null}
-      <IconButton label={t('files.removeNamed', { name: file.name })} onClick={() => removeAttachment(id)}>
+      <IconButton label={t('files.removeNamed', { name: file.name })} onClick={() => cancelUpload(id)}>
         <X className="i s" />
       </IconButton>
     </li>

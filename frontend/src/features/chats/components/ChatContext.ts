@@ -22,8 +22,11 @@ export interface ChatContextValue {
   /** Opens the workshop of an agent. */
   openWorkshop(agentId: string): void
   suggestionPath(id: string): string
+  messagePath(chatId: string, messageId: string): string
   /** The path of the model settings; null if the reader may not change them. */
   modelPath: string | null
+  /** The path of the budgets in the settings. */
+  budgetsPath: string
   /** Navigates to a path of this app. */
   onGo(path: string): void
 }

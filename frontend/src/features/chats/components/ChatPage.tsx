@@ -4,7 +4,7 @@ import type { ChatSummaryRow, MessageRow, TextMessageRow, WorkspaceRow } from '@
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
-import { modelPath, suggestionPath, workspacePath } from '@/lib/paths'
+import { budgetsPath, messagePath, modelPath, suggestionPath, workspacePath } from '@/lib/paths'
 import { type ChatState, chatState, chatTopic, isEnded, resubscribe, useChatSelector, useTopic } from '@/realtime'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
@@ -12,7 +12,7 @@ import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { useChatActions } from '../chatActions'
-import { useActiveRuns, useChatTitle, useFindActor, useIsClosed, useLiveSince, useMessages } from '../hooks'
+import { useActiveRuns, useChatTitle, useFindActor, useIsClosed, useMessages, useStreamingSince } from '../hooks'
 import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
 import { findQuestion, findQuestionBefore } from '../question'
@@ -122,7 +122,7 @@ function OpenChat(props: ChatPageProps) {
   const onRead = useReadCursor(chatId, workspace.id, me, summary?.last_read_seq ?? 0)
   const reading = useReading({ chatId, summary, messages, from: logPart.from, hasOlder: logPart.hasOlder, me, onRead })
   const { target, goTo } = useScrollToMessage(chatId, at, visit, messages, logPart)
-  const items = useItems(chatId, messages, logPart.range === null, reading.newsAfter, me)
+  const items = useItems(chatId, messages, logPart.range === null, reading.unreadAfter, me)
 
   const isAgent = useCallback((id: string) => findActor(id)?.kind === 'agent', [findActor])
   const latestMessages = useLatest(messages)
@@ -157,6 +157,8 @@ function OpenChat(props: ChatPageProps) {
       goTo: id => void goTo(id),
       openWorkshop,
       suggestionPath: id => suggestionPath(workspace.handle, id),
+      messagePath: (id, messageId) => messagePath(workspace.handle, id, messageId),
+      budgetsPath: budgetsPath(workspace.handle),
       modelPath: workspace.verbs.includes('set_model') ? modelPath(workspace.handle) : null,
       onGo,
     }),
@@ -166,12 +168,12 @@ function OpenChat(props: ChatPageProps) {
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, summary)
   const latestLogPart = useLatest(logPart)
-  const { seeNews } = reading
+  const { markUnreadSeen } = reading
   const onSent = useCallback(() => {
-    seeNews()
+    markUnreadSeen()
     if (latestLogPart.current.range) latestLogPart.current.toNewest()
     timeline.current?.toEnd()
-  }, [seeNews])
+  }, [markUnreadSeen])
   return (
     <ChatContext value={context}>
       <Boundary>
@@ -209,19 +211,19 @@ function useItems(
   chatId: string,
   messages: readonly MessageRow[],
   isNewest: boolean,
-  newsAfter: number | null,
+  unreadAfter: number | null,
   me: string,
 ): readonly Item[] {
   const [builder] = useState(() => new GrowingItems())
   const unsent = useUnsent(chatId)
   const active = useActiveRuns(chatId)
-  const liveSince = useLiveSince(chatId)
+  const streamingSince = useStreamingSince(chatId)
   return useMemo(() => {
-    if (!isNewest) return builder.update({ messages, unsent: [], active: [], newsAfter, me })
+    if (!isNewest) return builder.update({ messages, unsent: [], active: [], unreadAfter, me })
     const known = chatState(chatId).messages
     const waiting = unsent.filter(entry => !known.has(entry.id))
-    return builder.update({ messages, unsent: waiting, active, liveSince, newsAfter, me })
-  }, [builder, chatId, messages, isNewest, unsent, active, liveSince, newsAfter, me])
+    return builder.update({ messages, unsent: waiting, active, streamingSince, unreadAfter, me })
+  }, [builder, chatId, messages, isNewest, unsent, active, streamingSince, unreadAfter, me])
 }
 
 /** Returns the id of an agent whose draft can be compared, preferring an applied draft. */

@@ -7,7 +7,7 @@ import { formatCurrency, formatNumber, formatSeconds, formatTime } from '@/lib/t
 import { Avatar } from '@/ui/Avatar'
 import { Spinner } from '@/ui/Spinner'
 import { getSideTimes, type SideName, sumUsage } from '../comparison'
-import { useLiveTexts, useRun } from '../hooks'
+import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import {
   type ActiveStatus,
@@ -75,11 +75,11 @@ function Side({ which, comparison, rows, at }: SideProps) {
   const { chatId } = useChat()
   const side = comparison[which]
   const run = useRun(chatId, side.run_id)
-  const live = useLiveTexts(chatId, side.run_id)
-  const reply = useMemo(() => buildReply(rows, live), [rows, live])
+  const streaming = useStreamingTexts(chatId, side.run_id)
+  const reply = useMemo(() => buildReply(rows, streaming), [rows, streaming])
   const { runEnd } = reply
   const isExpected = rows.length === 0
-  const status = getRunStatus({ chatId, runId: side.run_id, run, live, runEnd, isExpected })
+  const status = getRunStatus({ chatId, runId: side.run_id, run, streaming, runEnd, isExpected })
   const isWorking = isBusy(status)
   const label = useSideLabel(which, comparison)
   const { from, until } = getSideTimes({ isWorking, isRetried: side.earlier.length > 0, run, rows, at })

@@ -20,7 +20,7 @@ vi.mock('../outbox', () => ({ send }))
 vi.mock('../wakePreview', () => ({ useWakePreview: () => null }))
 vi.mock('../hooks', async original => ({
   ...(await original<object>()),
-  useParticipants: () => inChat.map(each => ({ actor: each })),
+  useParticipants: () => inChat.map(actor => ({ actor })),
   usePresent: () => ['bob'],
   useAgentsAtWork: () => [],
 }))
@@ -33,7 +33,7 @@ const context: ChatContextValue = {
   workspaceId: 'w',
   me: 'alice',
   isEditor: true,
-  findActor: id => inChat.find(each => each.id === id) ?? null,
+  findActor: id => inChat.find(actor => actor.id === id) ?? null,
   names: () => null,
   findMessage: id => (id === question.id ? question : undefined),
   reply: noop,
@@ -42,7 +42,9 @@ const context: ChatContextValue = {
   goTo: noop,
   openWorkshop: noop,
   modelPath: null,
+  budgetsPath: '/w/tours/settings?section=budgets',
   suggestionPath: () => '',
+  messagePath: () => '',
   onGo: noop,
 }
 
@@ -147,5 +149,5 @@ it('passes axe with its list open', async () => {
   await userEvent.keyboard('@')
   await expect.element(screen.getByRole('listbox')).toBeVisible()
   const { violations } = await axe.run(screen.container, { runOnly: ['wcag2a', 'wcag2aa', 'best-practice'] })
-  expect(violations.map(each => each.id).filter(id => id !== 'region')).toEqual([])
+  expect(violations.map(violation => violation.id).filter(id => id !== 'region')).toEqual([])
 })

@@ -13,7 +13,7 @@ import {
   useState,
 } from 'react'
 import type { MessageRow, TextMessageRow } from '@/api'
-import { useFileDrop } from '@/features/files'
+import { useFileDrop, useUploads } from '@/features/files'
 import { formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { newId } from '@/lib/ids'
@@ -24,7 +24,7 @@ import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { FilePicker } from '@/ui/FilePicker'
 import { showToast } from '@/ui/toast'
-import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments, useAttachments } from '../attachments'
+import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
 import { useAgentsAtWork, usePresent } from '../hooks'
 import { replaceNamesByHandles } from '../mention'
@@ -76,8 +76,8 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const wakes = useWakePreview(chatId, { text: sent, replyTo, isActive: hasFocus || text !== '' }, agents, working)
   const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
-  const attachments = useAttachments(chatId)
-  const hasReadyFile = attachments.some(each => each.state === 'ready')
+  const attachments = useUploads({ chatId })
+  const hasReadyFile = attachments.some(attachment => attachment.state === 'ready')
   const isDragging = useFileDrop(files => attach(chatId, files))
   const isListOpen = mentions.options.length > 0
   useAutoHeight(area, text)

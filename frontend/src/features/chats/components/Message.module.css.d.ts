@@ -23,6 +23,7 @@ declare const text: string;
 declare const growing: string;
 declare const caret: string;
 declare const reasoning: string;
+declare const cost: string;
 
 export {
 	typing,
@@ -41,7 +42,8 @@ export {
 	text,
 	growing,
 	caret,
-	reasoning
+	reasoning,
+	cost
 };
 
 declare const __default_export__: {
@@ -62,5 +64,6 @@ declare const __default_export__: {
 	growing: typeof growing;
 	caret: typeof caret;
 	reasoning: typeof reasoning;
+	cost: typeof cost;
 };
 export default __default_export__;

@@ -22,7 +22,7 @@ vi.mock('@/api', async original => ({
   ...(await original<object>()),
   ...api,
   useMe: () => ({ data: { actor: alice } }),
-  useMembers: () => ({ data: [alice, bob, carol].map(each => ({ actor: each })) }),
+  useMembers: () => ({ data: [alice, bob, carol].map(actor => ({ actor })) }),
   useAgents: () => ({ data: [{ actor: scribe }] }),
   useLinks: () => ({ data: api.links }),
 }))
@@ -54,7 +54,7 @@ beforeEach(() => {
 it('lists people before agents and offers to add only those who are not in the chat', async () => {
   const { screen } = await openDialog()
   const names = screen.getByRole('listitem').elements()
-  expect(names.map(each => /@(alice|bob|carol|scribe)/.exec(each.textContent ?? '')?.[0])).toEqual([
+  expect(names.map(element => /@(alice|bob|carol|scribe)/.exec(element.textContent ?? '')?.[0])).toEqual([
     '@alice',
     '@bob',
     '@scribe',

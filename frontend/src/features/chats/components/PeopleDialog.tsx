@@ -17,6 +17,7 @@ import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import { Button, IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
@@ -158,11 +159,13 @@ function Participant({
           <UserMinus className="i s" />
         </IconButton>
       )}
-      <Dialog
+      <ConfirmDialog
         open={isConfirming}
         onOpenChange={setConfirming}
         title={isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
         description={t('revokedLinks', { count: createdLinks.length, name: actor.name })}
+        action={isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
+        onConfirm={remove}
       >
         <ul className={blocks.rows}>
           {createdLinks.map(link => (
@@ -171,13 +174,7 @@ function Participant({
             </li>
           ))}
         </ul>
-        <div className="row endrow">
-          <Button onClick={() => setConfirming(false)}>{t('cancel')}</Button>
-          <Button tone="bad" onClick={remove}>
-            {isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
-          </Button>
-        </div>
-      </Dialog>
+      </ConfirmDialog>
     </li>
   )
 }

@@ -3,6 +3,7 @@
 import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useMembers } from '@/api'
+import { BudgetRefusalText } from '@/features/usage'
 import { cx } from '@/lib/cx'
 import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -13,9 +14,10 @@ import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
 import { PathLink } from '@/ui/PathLink'
 import { showToast } from '@/ui/toast'
-import type { Part } from '../reply'
+import type { Part, RunEnd } from '../reply'
 import type { ActiveStatus, FinishedStatus, RunStatus } from '../runStatus'
 import { canStop } from '../stopRights'
+import { ApprovalCard } from './ApprovalCard'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
@@ -42,6 +44,8 @@ function PartContent({ part, isFinished }: PartViewProps) {
       return <ReasoningPart part={part} />
     case 'tool':
       return <ToolCallPart part={part} />
+    case 'approval':
+      return <ApprovalCard row={part.row} />
     case 'text':
       return <MarkdownPart part={part} isFinished={isFinished} />
   }
@@ -52,11 +56,11 @@ function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text'
   const { names } = useChat()
   return (
     <div
-      className={part.live ? cx(messageStyles.text, messageStyles.growing) : messageStyles.text}
+      className={part.isStreaming ? cx(messageStyles.text, messageStyles.growing) : messageStyles.text}
       data-part={part.row?.id}
       id={part.row ? getTextId(part.row.id) : undefined}
     >
-      <LazyProse text={part.text} names={names} growing={part.live} />
+      <LazyProse text={part.text} names={names} growing={part.isStreaming} />
       {part.incomplete && !isFinished ? <p className="faint xs">{t('incomplete')}</p> : null}
     </div>
   )
@@ -64,7 +68,7 @@ function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text'
 
 function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) {
   const { t } = useTexts()
-  const label = part.live
+  const label = part.isStreaming
     ? t('thinking')
     : part.seconds === null
       ? t('thought')
@@ -75,7 +79,7 @@ function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) 
       head={
         <span className="cut">
           {label}
-          {part.live ? ` · ${part.text.slice(-80)}` : ''}
+          {part.isStreaming ? ` · ${part.text.slice(-80)}` : ''}
         </span>
       }
     >
@@ -105,6 +109,18 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
         </span>
       ) : null}
     </div>
+  )
+}
+
+/** Says for whom a run waits, and that nothing is lost meanwhile. */
+export function WaitingNote({ personId }: { personId: string | null }) {
+  const { t } = useTexts()
+  const { me, findActor } = useChat()
+  const name = findActor(personId)?.name
+  return (
+    <span>
+      {personId === me ? t('approval.waitsForYou') : name ? t('approval.waitsFor', { name }) : t('approval.waits')}
+    </span>
   )
 }
 
@@ -177,17 +193,30 @@ export function Details({ note }: { note: string }) {
 }
 
 /** The reason of a failure, with a link to the model settings or the names of editors to ask. */
-function FailureReason({ code }: { code: string | null }) {
+function FailureReason({ runEnd: { code, payerName, budget } }: { runEnd: RunEnd }) {
   const { t, rich } = useTexts()
-  const { modelPath, onGo } = useChat()
-  const text = rich(getRunErrorKey(code), { settings: t('settingsModel') }, value =>
-    modelPath ? (
-      <PathLink path={modelPath} onGo={onGo}>
-        {value}
-      </PathLink>
-    ) : (
-      value
-    ),
+  const { modelPath, budgetsPath, isEditor, onGo } = useChat()
+  if (budget) {
+    return (
+      <span>
+        <BudgetRefusalText refusal={budget} />{' '}
+        <PathLink path={budgetsPath} onGo={onGo}>
+          {t(isEditor ? 'budget.raise' : 'settings.budgets')}
+        </PathLink>
+      </span>
+    )
+  }
+  const text = rich(
+    getRunErrorKey(code),
+    { settings: t('settingsModel'), name: payerName || t('unknownPerson') },
+    (value, name) =>
+      modelPath && name === 'settings' ? (
+        <PathLink path={modelPath} onGo={onGo}>
+          {value}
+        </PathLink>
+      ) : (
+        value
+      ),
   )
   return (
     <span>
@@ -228,7 +257,7 @@ function RunOutcome({ status: { runEnd, ...status } }: { status: FinishedStatus 
       <span className={runEnd.kind === 'failed' ? 'no' : 'row faint'}>
         <Icon className="i s" aria-hidden />
         {runEnd.kind === 'failed' ? (
-          <FailureReason code={runEnd.code} />
+          <FailureReason runEnd={runEnd} />
         ) : by ? (
           t('stoppedBy', { name: by })
         ) : (

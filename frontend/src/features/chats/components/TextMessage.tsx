@@ -8,7 +8,7 @@ import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import { Spinner } from '@/ui/Spinner'
-import { forget, sendAgain, type Unsent } from '../outbox'
+import { discard, sendAgain, type Unsent } from '../outbox'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
@@ -84,7 +84,7 @@ export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entr
                   {t('tryAgain')}
                 </Button>
               )}
-              <Button size="xs" tone="flat" onClick={() => forget(entry.id)}>
+              <Button size="xs" tone="flat" onClick={() => discard(entry.id)}>
                 {t('remove')}
               </Button>
             </>

@@ -24,7 +24,9 @@ const context: ChatContextValue = {
   goTo: noop,
   openWorkshop: noop,
   modelPath: null,
+  budgetsPath: '/w/tours/settings?section=budgets',
   suggestionPath: () => '',
+  messagePath: () => '',
   onGo: noop,
 }
 
@@ -42,18 +44,18 @@ const part: LogPart = {
   loadNewer: async () => undefined,
 }
 const reading = {
-  newsAfter: null,
+  unreadAfter: null,
   isCaughtUp: true,
   hasGap: false,
   page: null,
   since: null,
   count: 0,
-  seeNews: noop,
+  markUnreadSeen: noop,
   onSeen: noop,
 }
 
 const log = (messages: readonly MessageRow[]) => {
-  const items = buildItems({ messages, unsent: [], active: [], newsAfter: null, me: 'alice' })
+  const items = buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' })
   const props = { items, messages, part, reading, target: null, goTo: noop, ref: null }
   return (
     <ChatContext value={context}>
@@ -106,7 +108,7 @@ it('keeps the focus on a message that is scrolled out of view', async () => {
 it('does not parse messages again when another one arrives', async () => {
   const parse = vi.spyOn(markdown, 'parse')
   const parsed = () => parse.mock.calls.map(([text]) => text)
-  const rows = many.map(each => row(each.seq, { ...each, payload: { text: `once ${each.seq}` } }))
+  const rows = many.map(message => row(message.seq, { ...message, payload: { text: `once ${message.seq}` } }))
   const screen = await show(rows)
   await vi.waitFor(() => expect(parsed()).toContain('once 400'), 10_000)
   await vi.waitFor(() => expect(screen.container.querySelector('[data-plain]')).toBeNull(), 10_000)

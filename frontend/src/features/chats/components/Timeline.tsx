@@ -22,9 +22,9 @@ import { Skeleton, useDelayedFlag } from '@/ui/Skeleton'
 import type { LogPart } from '../logPart'
 import { useLongPress } from '../longPress'
 import { usePaging } from '../paging'
-import { isNews, type useReading } from '../reading'
+import { isUnread, type useReading } from '../reading'
 import { useRovingFocus } from '../roving'
-import { NEWS, type Target } from '../scrollToMessage'
+import { type Target, UNREAD } from '../scrollToMessage'
 import { useStickToEnd } from '../stickToEnd'
 import { getPlainText, type Item } from '../timeline'
 import { runWhenRendered } from '../whenDrawn'
@@ -54,7 +54,7 @@ interface TimelineProps {
 function containsMessage(item: Item, id: string): boolean {
   switch (item.kind) {
     case 'new':
-      return id === NEWS
+      return id === UNREAD
     case 'text':
       return item.row.id === id
     case 'system':
@@ -90,15 +90,15 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   const isNewest = part.range === null
   const { isShifting, loadIfNear } = usePaging(part, items[1]?.key ?? items[0]?.key ?? '', scroller)
   const { isAtEnd, toEnd, onScroll, onMove, stopSticking } = useStickToEnd(scroller, isNewest)
-  const newsIndex = useMemo(
-    () => (reading.newsAfter === null ? -1 : items.findLastIndex(item => item.kind === 'new')),
-    [items, reading.newsAfter],
+  const unreadIndex = useMemo(
+    () => (reading.unreadAfter === null ? -1 : items.findLastIndex(item => item.kind === 'new')),
+    [items, reading.unreadAfter],
   )
-  useScrollTarget({ items, newsIndex, target, scroller, virtual, stopSticking })
+  useScrollTarget({ items, unreadIndex, target, scroller, virtual, stopSticking })
   const trackVisible = useVisibleTracking({
     items,
     messages,
-    newsIndex,
+    unreadIndex,
     isAtEnd: isAtEnd && isNewest,
     scroller,
     virtual,
@@ -109,7 +109,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   const lastSeq = messages.at(-1)?.seq ?? 0
   const [leftAt, setLeftAt] = useState(lastSeq)
   if (isAtEnd && leftAt !== lastSeq) setLeftAt(lastSeq)
-  const unseen = isAtEnd ? 0 : messages.filter(row => row.seq > leftAt && isNews(row, me)).length
+  const unseen = isAtEnd ? 0 : messages.filter(row => row.seq > leftAt && isUnread(row, me)).length
   const toNewest = () => {
     if (!isNewest) part.toNewest()
     toEnd()
@@ -123,7 +123,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   }
   return (
     <div className={styles.logbox}>
-      <NewsBar reading={reading} goTo={goTo} part={part} />
+      <UnreadBar reading={reading} goTo={goTo} part={part} />
       {/* `aria-live` is off, because the log would announce every token; `Announcer` announces complete messages. */}
       <div
         className={styles.log}
@@ -190,7 +190,7 @@ const CONTEXT_PX = 48
 
 interface ScrollTarget {
   items: readonly Item[]
-  newsIndex: number
+  unreadIndex: number
   target: Target | null
   scroller: { current: HTMLElement | null }
   virtual: { current: VirtualizerHandle | null }
@@ -198,16 +198,16 @@ interface ScrollTarget {
 }
 
 /** Scrolls to the "new" divider when it first appears, and to the target. */
-function useScrollTarget({ items, newsIndex, target, scroller, virtual, stopSticking }: ScrollTarget): void {
+function useScrollTarget({ items, unreadIndex, target, scroller, virtual, stopSticking }: ScrollTarget): void {
   const scrolledTo = useRef<number | null>(null)
   const number = target?.number ?? 0
-  const index = target ? items.findIndex(item => containsMessage(item, target.id)) : newsIndex
+  const index = target ? items.findIndex(item => containsMessage(item, target.id)) : unreadIndex
   useEffect(() => {
     const log = scroller.current
     if (index < 0 || scrolledTo.current === number || !log) return
     scrolledTo.current = number
     stopSticking()
-    if (target && target.id !== NEWS) return showMessage(log, virtual.current, index, target.id)
+    if (target && target.id !== UNREAD) return showMessage(log, virtual.current, index, target.id)
     virtual.current?.scrollToIndex(index, { align: 'start', offset: -CONTEXT_PX })
   }, [index, number, target, scroller, virtual, stopSticking])
 }
@@ -223,7 +223,7 @@ function showMessage(log: HTMLElement, virtual: VirtualizerHandle | null, index:
 interface VisibleTracking {
   items: readonly Item[]
   messages: readonly MessageRow[]
-  newsIndex: number
+  unreadIndex: number
   /** Whether the end of the log is visible. */
   isAtEnd: boolean
   scroller: { current: HTMLElement | null }
@@ -235,22 +235,22 @@ interface VisibleTracking {
 function useVisibleTracking({
   items,
   messages,
-  newsIndex,
+  unreadIndex,
   isAtEnd,
   scroller,
   virtual,
   reading,
 }: VisibleTracking): () => void {
-  const { isCaughtUp, seeNews, onSeen } = reading
+  const { isCaughtUp, markUnreadSeen, onSeen } = reading
   const trackVisible = useCallback(() => {
     const [log, list] = [scroller.current, virtual.current]
     if (!log || !list || document.visibilityState !== 'visible') return
     const first = list.findItemIndex(log.scrollTop)
     const last = list.findItemIndex(log.scrollTop + log.clientHeight)
-    if (newsIndex >= 0 && !isCaughtUp && first <= newsIndex && newsIndex <= last) seeNews()
+    if (unreadIndex >= 0 && !isCaughtUp && first <= unreadIndex && unreadIndex <= last) markUnreadSeen()
     // The last item may be only partly visible.
     else onSeen(isAtEnd ? (messages.at(-1)?.seq ?? 0) : Math.max(0, ...items.slice(first, last).map(getLastSeq)))
-  }, [items, messages, newsIndex, isAtEnd, scroller, virtual, isCaughtUp, seeNews, onSeen])
+  }, [items, messages, unreadIndex, isAtEnd, scroller, virtual, isCaughtUp, markUnreadSeen, onSeen])
   useEffect(() => {
     const frame = requestAnimationFrame(trackVisible)
     document.addEventListener('visibilitychange', trackVisible)
@@ -262,31 +262,31 @@ function useVisibleTracking({
   return trackVisible
 }
 
-interface NewsBarProps {
+interface UnreadBarProps {
   reading: ReturnType<typeof useReading>
   part: LogPart
   goTo(id: string): void
 }
 
 /** The bar shown while new messages are above the visible part: their number, their time, and a button to go there. */
-function NewsBar({ reading, part, goTo }: NewsBarProps) {
+function UnreadBar({ reading, part, goTo }: UnreadBarProps) {
   const { t } = useTexts()
-  const { isCaughtUp, hasGap, page, since, count, seeNews } = reading
+  const { isCaughtUp, hasGap, page, since, count, markUnreadSeen } = reading
   const isLate = useDelayedFlag(!isCaughtUp, 400)
   if (!isLate || count === 0) return null
   const n = count > 99 ? '99+' : count
   const jump = () => {
     if (hasGap && page) part.open(page)
-    goTo(NEWS)
+    goTo(UNREAD)
   }
   return (
     <div className={styles.newsbar} role="status">
       <span>{since ? t('newsSince', { n, time: formatSince(since) }) : t('newsCount', { n })}</span>
       <button type="button" className="link" onClick={jump} aria-disabled={hasGap && !page}>
         <ArrowUp className="i s" aria-hidden />
-        {t('jumpToNews')}
+        {t('jumpToUnread')}
       </button>
-      <IconButton small label={t('markChatRead')} onClick={seeNews}>
+      <IconButton small label={t('markChatRead')} onClick={markUnreadSeen}>
         <X className="i s" />
       </IconButton>
     </div>

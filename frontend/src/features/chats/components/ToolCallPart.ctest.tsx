@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { WebPage } from '@/api'
+import type { FoundMessagesData, WebPage } from '@/api'
+import { ChatContext, type ChatContextValue } from './ChatContext'
 import { ToolCallPart } from './ToolCallPart'
 
 const page: WebPage = {
@@ -24,7 +25,8 @@ const show = (data: WebPage | null) =>
         key: 'call',
         name: 'web_fetch',
         args: '{}',
-        live: false,
+        isStreaming: false,
+        decision: null,
         response: { tool_call_id: 'call', name: 'web_fetch', status: 'ok', text: 'for the model', data },
       }}
     />,
@@ -44,4 +46,48 @@ it('shows the text of a result without data', async () => {
   const screen = await show(null)
   await screen.getByText('web_fetch').click()
   await expect.element(screen.getByText('for the model')).toBeVisible()
+})
+
+it('shows the messages that were found with links to them', async () => {
+  const data: FoundMessagesData = {
+    kind: 'found_messages',
+    query: 'tea',
+    messages: [
+      {
+        message_id: 'm',
+        chat_id: 'c',
+        chat_title: 'Room',
+        author: 'Bob',
+        text: 'Tea costs <b>three</b>.',
+        created_at: '2020-11-20T10:00:00Z',
+      },
+    ],
+  }
+  const paths: string[] = []
+  const chat = {
+    messagePath: (chatId: string, id: string) => `/w/x/c/${chatId}#${id}`,
+    onGo: (path: string) => void paths.push(path),
+  } as ChatContextValue
+  const screen = await render(
+    <ChatContext value={chat}>
+      <ToolCallPart
+        part={{
+          kind: 'tool',
+          key: 'call',
+          name: 'search_history',
+          args: '{}',
+          isStreaming: false,
+          decision: null,
+          response: { tool_call_id: 'call', name: 'search_history', status: 'ok', text: 'for the model', data },
+        }}
+      />
+    </ChatContext>,
+  )
+  await screen.getByText('search_history').click()
+  await expect.element(screen.getByText('Tea costs <b>three</b>.')).toBeVisible()
+  await expect.element(screen.getByText('Nov 20, 2020')).toBeVisible()
+  const link = screen.getByRole('link', { name: 'Bob' })
+  await expect.element(link).toHaveAttribute('href', '/w/x/c/c#m')
+  await link.click()
+  expect(paths).toEqual(['/w/x/c/c#m'])
 })

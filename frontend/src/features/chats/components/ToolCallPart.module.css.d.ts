@@ -16,6 +16,7 @@ declare const res: string;
 declare const page: string;
 declare const read: string;
 declare const hits: string;
+declare const edited: string;
 
 export {
 	caret,
@@ -27,7 +28,8 @@ export {
 	res,
 	page,
 	read,
-	hits
+	hits,
+	edited
 };
 
 declare const __default_export__: {
@@ -41,5 +43,6 @@ declare const __default_export__: {
 	page: typeof page;
 	read: typeof read;
 	hits: typeof hits;
+	edited: typeof edited;
 };
 export default __default_export__;

@@ -1,6 +1,6 @@
-import { Check, Clock, Globe, Search, Wrench, X } from 'lucide-react'
+import { Check, Clock, FilePlus, Globe, MessageCircleQuestion, PenLine, Search, Wrench, X } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
-import type { ToolData, ToolResponsePayload, WebPage } from '@/api'
+import type { ApprovalDecided, ToolData, ToolResponsePayload, WebPage } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
@@ -8,7 +8,9 @@ import { Collapsible } from '@/ui/Collapsible'
 import { getHost } from '@/ui/prose/addresses'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
-import { SearchResults } from './SearchResults'
+import { useChat } from './ChatContext'
+import { HttpResponseResult } from './HttpResponseResult'
+import { FoundMessages, SearchResults } from './SearchResults'
 import styles from './ToolCallPart.module.css'
 import { WebPageResult } from './WebPageResult'
 
@@ -16,11 +18,12 @@ type ToolPart = Extract<Part, { kind: 'tool' }>
 
 /** A tool call: collapsed to one line, or with its arguments as they stream and the result. */
 export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPart }) {
+  const { t } = useTexts()
   const Icon = getIcon(part.name)
   const data = part.response?.data ?? null
   return (
     <Collapsible
-      open={part.live}
+      open={part.isStreaming}
       state={<CallState part={part} />}
       head={
         <>
@@ -30,8 +33,14 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
       }
     >
       <div className={styles.b}>
-        <Arguments text={part.args} live={part.live} />
+        <Arguments text={part.args} isStreaming={part.isStreaming} />
       </div>
+      {part.decision?.arguments != null ? (
+        <div className={styles.b}>
+          <span className={styles.edited}>{t('approval.madeWith')}</span>
+          <Arguments text={part.decision.arguments} isStreaming={false} />
+        </div>
+      ) : null}
       {data ? (
         <ToolResult data={data} />
       ) : part.response ? (
@@ -44,17 +53,28 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
 /** The result of a tool that is drawn instead of its text. */
 function ToolResult({ data }: { data: ToolData }) {
   switch (data.kind) {
+    case 'http_response':
+      return <HttpResponseResult response={data} />
     case 'web_page':
       return <WebPageResult page={data} />
     case 'search_results':
       return <SearchResults data={data} />
+    case 'found_messages':
+      return <FoundMessages data={data} />
     default:
       return data satisfies never
   }
 }
 
-const getIcon = (name: string) =>
-  name === 'web_fetch' ? Globe : name === 'web_search' ? Search : name.endsWith('_time') ? Clock : Wrench
+const icons: Record<string, typeof Globe> = {
+  web_fetch: Globe,
+  web_search: Search,
+  search_history: Search,
+  write_file: FilePlus,
+  revise_prompt: PenLine,
+  ask_user: MessageCircleQuestion,
+}
+const getIcon = (name: string) => icons[name] ?? (name.endsWith('_time') ? Clock : Wrench)
 
 function CallHead({ part }: { part: ToolPart }) {
   return (
@@ -75,18 +95,18 @@ function PageHead({ name, page }: { name: string; page: WebPage }) {
 
 function CallState({ part }: { part: ToolPart }): ReactNode {
   const { t } = useTexts()
-  if (part.response) return <CallOutcome response={part.response} />
+  if (part.response) return <CallOutcome response={part.response} decision={part.decision} />
   return (
     <>
       <Spinner />
-      {part.live
+      {part.isStreaming
         ? t('argumentsChars', { count: part.args.length, n: formatNumber(part.args.length) })
         : t('toolRunning')}
     </>
   )
 }
 
-function CallOutcome({ response }: { response: ToolResponsePayload }) {
+function CallOutcome({ response, decision }: { response: ToolResponsePayload; decision: ApprovalDecided | null }) {
   const { t } = useTexts()
   const duration = response.seconds == null ? '' : t('secondsShort', { n: formatSeconds(response.seconds) })
   if (response.status === 'ok') {
@@ -94,21 +114,52 @@ function CallOutcome({ response }: { response: ToolResponsePayload }) {
       <>
         <span className="ok">
           <Check className="i s" aria-label={t('tool.ok')} />
+          {decision ? <DecisionText decision={decision} /> : null}
         </span>
         {duration}
       </>
     )
   }
   return (
-    <span className="no">
-      <X className="i s" aria-hidden />
-      {t(`tool.${response.status}`)}
-    </span>
+    <>
+      {decision?.note ? <span className="cut">{t('quoted', { text: decision.note })}</span> : null}
+      <span className="no">
+        <X className="i s" aria-hidden />
+        {response.status === 'rejected' && decision ? (
+          <DecisionText decision={decision} />
+        ) : (
+          t(`tool.${response.status}`)
+        )}
+      </span>
+    </>
   )
 }
 
+/** Says what was decided about a call, and by whom. */
+function DecisionText({ decision }: { decision: ApprovalDecided }): ReactNode {
+  const { t } = useTexts()
+  const { me, findActor } = useChat()
+  const name = findActor(decision.actor_id ?? null)?.name ?? decision.actor_name
+  const isMine = decision.actor_id === me
+  switch (decision.decision) {
+    case 'approved':
+    case 'approved_for_run':
+      if (decision.arguments != null)
+        return isMine ? t('approval.approvedEditedByYou') : t('approval.approvedEditedBy', { name })
+      return isMine ? t('approval.approvedByYou') : t('approval.approvedBy', { name })
+    case 'refused':
+      return isMine ? t('approval.refusedByYou') : t('approval.refusedBy', { name })
+    case 'answered':
+      return isMine ? t('approval.answeredByYou') : t('approval.answeredBy', { name })
+    case 'expired':
+      return t('approval.expired')
+    case 'stopped':
+      return null
+  }
+}
+
 /** The JSON of the arguments with grey keys. Incomplete JSON is shown as it is. */
-function Arguments({ text, live }: { text: string; live: boolean }) {
+function Arguments({ text, isStreaming }: { text: string; isStreaming: boolean }) {
   const parts = text.split(/("(?:[^"\\]|\\.)*"\s*:)/)
   return (
     <>
@@ -122,7 +173,7 @@ function Arguments({ text, live }: { text: string; live: boolean }) {
           part
         ),
       )}
-      {live ? <i className={styles.caret} /> : null}
+      {isStreaming ? <i className={styles.caret} /> : null}
     </>
   )
 }

@@ -2,7 +2,10 @@ import { Suspense, useState } from 'react'
 import type { Stamp, TextMessageRow } from '@/api'
 import { AnsweredDialog } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
+import { CallsDialog } from '@/features/usage'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { describePayment } from '@/lib/payer'
 import { formatCurrency, formatNumber } from '@/lib/time'
 import blocks from '@/ui/blocks.module.css'
 import { useChat } from './ChatContext'
@@ -16,7 +19,9 @@ interface VersionProps {
 /** The stamp of a reply: `v7` with a ring, or `draft r3 · Bob` with a disc. A click shows the spec that answered. */
 export function VersionBadge({ stamp, agentId }: VersionProps) {
   const { t } = useTexts()
-  const { workspaceId, openWorkshop } = useChat()
+  const { workspaceId, findActor, openWorkshop } = useChat()
+  const payer = findActor(stamp.payer_id ?? null)?.name ?? stamp.payer_name ?? ''
+  const payment = describePayment({ paidBy: stamp.paid_by, reason: stamp.payer_reason, name: payer })
   const [isOpen, setOpen] = useState(false)
   const layer = stamp.version == null ? 'applied' : 'production'
   const label =
@@ -48,6 +53,7 @@ export function VersionBadge({ stamp, agentId }: VersionProps) {
             specId={stamp.spec_id}
             label={label}
             layer={layer}
+            payment={payment}
             onOpenChange={setOpen}
             onWorkshop={goToWorkshop}
           />
@@ -57,21 +63,48 @@ export function VersionBadge({ stamp, agentId }: VersionProps) {
   )
 }
 
-export function Cost({ stamp }: { stamp: Stamp }) {
+/** The tokens and the cost of an answer. With a run, a click shows its calls of models. */
+export function Cost({ stamp, runId = null }: { stamp: Stamp; runId?: string | null }) {
   const { t } = useTexts()
+  const [isOpen, setOpen] = useState(false)
   const tokens = (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0)
   const parts = [
     tokens > 0 ? t('usedTokens', { count: tokens, n: formatNumber(tokens) }) : '',
     stamp.cost_micro ? formatCurrency(stamp.cost_micro) : '',
   ]
   const text = parts.filter(Boolean).join(' · ')
-  return text ? <span className="num">{text}</span> : null
+  if (!text) return null
+  if (!runId) return <span className="num">{text}</span>
+  return (
+    <>
+      <button
+        type="button"
+        className={cx(messageStyles.cost, 'num')}
+        aria-haspopup="dialog"
+        title={t('calls.show')}
+        onClick={() => setOpen(true)}
+      >
+        {text}
+      </button>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <CallsDialog runId={runId} onClose={() => setOpen(false)} />
+        </Suspense>
+      ) : null}
+    </>
+  )
 }
 
 export function ModelName({ stamp }: { stamp: Stamp }) {
   const { t } = useTexts()
   if (stamp.provider === 'demo' || stamp.paid_by === 'demo') return <span>{t('demoModel')}</span>
-  return stamp.model ? <span>{stamp.model}</span> : null
+  if (!stamp.model) return null
+  if (stamp.paid_by !== 'person') return <span>{stamp.model}</span>
+  return (
+    <span>
+      {stamp.model} · {t('paid.person', { name: stamp.payer_name ?? '' })}
+    </span>
+  )
 }
 
 /** The footer of a single message of an agent, such as its greeting. */

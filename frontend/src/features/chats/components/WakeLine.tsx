@@ -5,6 +5,7 @@ import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
+import { PathLink } from '@/ui/PathLink'
 import { useDrafts } from '../hooks'
 import { useChat } from './ChatContext'
 import composerStyles from './Composer.module.css'
@@ -20,6 +21,7 @@ interface WakeLineProps {
 /** Before sending: who will be woken, who is steered, and who cannot answer. */
 export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const { t } = useTexts()
+  const { budgetsPath, onGo } = useChat()
   const filterByEffect = (effect: Wake['effect']) => (wakes ?? []).filter(wake => wake.effect === effect)
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
@@ -41,6 +43,15 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
             before="wake.cannot"
             reasons
           />
+          {wakes?.some(wake => wake.reason === 'budget_used_up') ? (
+            <span className="no">
+              <TriangleAlert className="i s" aria-hidden />
+              {t('budget.agentsCannot')}{' '}
+              <PathLink path={budgetsPath} onGo={onGo}>
+                {t('settings.budgets')}
+              </PathLink>
+            </span>
+          ) : null}
           {wakes?.length === 0 ? (
             <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.none')}</WakeText>
           ) : null}

@@ -10,14 +10,12 @@ declare const file: string;
 declare const picture: string;
 declare const card: string;
 declare const facts: string;
-declare const download: string;
 
 export {
 	file,
 	picture,
 	card,
-	facts,
-	download
+	facts
 };
 
 declare const __default_export__: {
@@ -25,6 +23,5 @@ declare const __default_export__: {
 	picture: typeof picture;
 	card: typeof card;
 	facts: typeof facts;
-	download: typeof download;
 };
 export default __default_export__;

@@ -1,7 +1,8 @@
-import { Download, FileImage, FileSpreadsheet, FileText, FileX, Presentation } from 'lucide-react'
+import { FileImage, FileSpreadsheet, FileText, FileX, Presentation } from 'lucide-react'
 import { contentUrlOf, type FileKind, type FilePayload, thumbnailUrlOf } from '@/api'
 import { formatBytes } from '@/lib/bytes'
 import { useTexts } from '@/lib/language'
+import { DownloadLink } from './DownloadLink'
 import styles from './FileCard.module.css'
 
 /** The icon of each kind of file. */
@@ -28,7 +29,7 @@ export function FileCard({ file }: { file: FilePayload }) {
       </p>
     )
   }
-  const Icon = iconOf(file.file_kind)
+  const Icon = iconOf(file.kind)
   return (
     <div className={styles.file}>
       {file.has_thumbnail ? (
@@ -49,15 +50,7 @@ export function FileCard({ file }: { file: FilePayload }) {
           </span>
           <small className="faint">{factsOf(file, t).join(' · ')}</small>
         </span>
-        <a
-          href={contentUrlOf(file.file_id)}
-          download={file.name}
-          className={styles.download}
-          aria-label={t('files.download', { name: file.name })}
-          title={t('files.download', { name: file.name })}
-        >
-          <Download className="i s" aria-hidden />
-        </a>
+        <DownloadLink id={file.file_id} name={file.name} />
       </div>
     </div>
   )
@@ -65,7 +58,7 @@ export function FileCard({ file }: { file: FilePayload }) {
 
 /** What is known of a file, in a few words. */
 export function factsOf(
-  file: Pick<FilePayload, 'file_kind' | 'size' | 'pages' | 'width' | 'height' | 'state'>,
+  file: Pick<FilePayload, 'size' | 'pages' | 'width' | 'height' | 'state'>,
   t: ReturnType<typeof useTexts>['t'],
 ): string[] {
   const facts = [formatBytes(file.size)]

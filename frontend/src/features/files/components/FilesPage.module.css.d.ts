@@ -20,10 +20,8 @@ declare const file: string;
 declare const thumbnail: string;
 declare const name: string;
 declare const detail: string;
-declare const download: string;
 declare const picture: string;
 declare const text: string;
-declare const buttons: string;
 
 export {
 	columns,
@@ -40,10 +38,8 @@ export {
 	thumbnail,
 	name,
 	detail,
-	download,
 	picture,
-	text,
-	buttons
+	text
 };
 
 declare const __default_export__: {
@@ -61,9 +57,7 @@ declare const __default_export__: {
 	thumbnail: typeof thumbnail;
 	name: typeof name;
 	detail: typeof detail;
-	download: typeof download;
 	picture: typeof picture;
 	text: typeof text;
-	buttons: typeof buttons;
 };
 export default __default_export__;

@@ -1,13 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { CloudUpload, Download, FolderOpen, Trash2, Upload, X } from 'lucide-react'
+import { CloudUpload, FolderOpen, Trash2, Upload, X } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useRef, useState } from 'react'
 import {
-  contentUrlOf,
   type FileKind,
   type FileRow,
   keys,
   thumbnailUrlOf,
-  uploadFile,
   useDeleteFile,
   useFiles,
   useFileText,
@@ -16,11 +14,10 @@ import {
 import { formatBytes } from '@/lib/bytes'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
-import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { formatRelative } from '@/lib/time'
 import { Button, IconButton } from '@/ui/Button'
-import { Dialog } from '@/ui/Dialog'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { EmptyState } from '@/ui/EmptyState'
 import { SearchInput } from '@/ui/Field'
 import { FilePicker } from '@/ui/FilePicker'
@@ -29,6 +26,8 @@ import layout from '@/ui/layout.module.css'
 import { Segments } from '@/ui/Segments'
 import { showToast } from '@/ui/toast'
 import { useFileDrop } from '../fileDrop'
+import { addUpload, cancelUpload, forgetUpload, startUpload, useUploads } from '../uploads'
+import { DownloadLink } from './DownloadLink'
 import { factsOf, iconOf } from './FileCard'
 import styles from './FilesPage.module.css'
 
@@ -82,21 +81,25 @@ export function FilesPage({ workspace, me, open, onOpen, chatLink }: FilesPagePr
               <Segments
                 label={t('files.kind')}
                 value={kind}
-                options={kinds.map(each => ({ value: each, label: t(`files.kind.${each}`) }))}
+                options={kinds.map(kind => ({ value: kind, label: t(`files.kind.${kind}`) }))}
                 onChange={setKind}
               />
             </div>
-            {uploads.map(each => (
-              <p key={each.id} className={styles.upload}>
-                <span className="cut grow">{each.name}</span>
-                {each.error === null ? (
-                  <progress value={each.progress} aria-label={t('files.uploading', { name: each.name })} />
-                ) : (
+            {uploads.map(upload => (
+              <p key={upload.id} className={styles.upload}>
+                <span className="cut grow">{upload.file.name}</span>
+                {upload.state === 'failed' ? (
                   <span className="no" role="alert">
-                    {getErrorText(each.error)}
+                    {getErrorText(upload.error)}
                   </span>
+                ) : (
+                  <progress value={upload.progress} aria-label={t('files.uploading', { name: upload.file.name })} />
                 )}
-                <IconButton small label={t('files.removeNamed', { name: each.name })} onClick={each.cancel}>
+                <IconButton
+                  small
+                  label={t('files.removeNamed', { name: upload.file.name })}
+                  onClick={() => cancelUpload(upload.id)}
+                >
                   <X className="i s" />
                 </IconButton>
               </p>
@@ -174,7 +177,7 @@ function FileTable({ rows, open, onOpen, chatLink }: FileTableProps) {
       <tbody>
         {rows.map(row => {
           const Icon = iconOf(row.kind)
-          const [, ...facts] = factsOf({ ...row, file_kind: row.kind }, t)
+          const [, ...facts] = factsOf(row, t)
           return (
             <tr key={row.id} aria-selected={row.id === open}>
               <td>
@@ -215,7 +218,6 @@ interface FileDetailProps extends Pick<FilesPageProps, 'chatLink' | 'workspace'>
 /** One file: its picture, where it is, and the text that agents read of it. */
 function FileDetail({ row, workspace, mayDelete, chatLink, onClose }: FileDetailProps) {
   const { t } = useTexts()
-  const text = useFileText(workspace.id, row.id)
   const [isAsked, setAsked] = useState(false)
   const remove = useDeleteFile(workspace.id)
   return (
@@ -223,15 +225,7 @@ function FileDetail({ row, workspace, mayDelete, chatLink, onClose }: FileDetail
       <header className={layout.bar}>
         <h2 className="cut">{row.name}</h2>
         <span className="end">
-          <a
-            href={contentUrlOf(row.id)}
-            download={row.name}
-            className={styles.download}
-            aria-label={t('files.download', { name: row.name })}
-            title={t('files.download', { name: row.name })}
-          >
-            <Download className="i" aria-hidden />
-          </a>
+          <DownloadLink id={row.id} name={row.name} />
           {mayDelete ? (
             <IconButton label={t('files.delete')} onClick={() => setAsked(true)}>
               <Trash2 className="i" />
@@ -245,77 +239,55 @@ function FileDetail({ row, workspace, mayDelete, chatLink, onClose }: FileDetail
       <div className={cx(layout.page, layout.pad)}>
         {row.has_thumbnail ? <img src={thumbnailUrlOf(row.id)} alt={row.name} className={styles.picture} /> : null}
         <p className="muted sm">
-          {factsOf({ ...row, file_kind: row.kind }, t).join(' · ')} · {chatLink(row)}
+          {factsOf(row, t).join(' · ')} · {chatLink(row)}
           {row.chat_id ? ` · ${t('files.canSee')}` : null}
         </p>
-        {row.kind === 'image' || row.kind === 'other' ? null : (
-          <>
-            <h3>{t('files.text')}</h3>
-            {text.data ? (
-              <pre className={styles.text}>{text.data.text || t('files.noText')}</pre>
-            ) : (
-              <Loading query={text} lines={6} />
-            )}
-            {text.data?.is_cut ? <p className="faint xs">{t('files.textCut')}</p> : null}
-          </>
-        )}
+        {row.kind === 'image' || row.kind === 'other' ? null : <FileText workspaceId={workspace.id} id={row.id} />}
       </div>
-      <Dialog
+      <ConfirmDialog
         open={isAsked}
         onOpenChange={setAsked}
         title={t('files.deleteTitle', { name: row.name })}
         description={t('files.deleteHint')}
-      >
-        <div className={styles.buttons}>
-          <Button onClick={() => setAsked(false)}>{t('cancel')}</Button>
-          <Button
-            tone="bad"
-            busy={remove.isPending ? t('loading') : null}
-            onClick={() =>
-              remove.mutate(row.id, {
-                onSuccess: onClose,
-                onError: error => showToast(getErrorText(error)),
-              })
-            }
-          >
-            {t('files.deleteNow')}
-          </Button>
-        </div>
-      </Dialog>
+        action={t('files.deleteNow')}
+        busy={remove.isPending ? t('loading') : null}
+        onConfirm={() =>
+          remove.mutate(row.id, {
+            onSuccess: onClose,
+            onError: error => showToast(getErrorText(error)),
+          })
+        }
+      />
     </aside>
   )
 }
 
-interface WorkspaceUpload {
-  id: string
-  name: string
-  progress: number
-  error: unknown
-  cancel(): void
+/** The text that agents read of a file. */
+function FileText({ workspaceId, id }: { workspaceId: string; id: string }) {
+  const { t } = useTexts()
+  const text = useFileText(workspaceId, id)
+  return (
+    <>
+      <h3>{t('files.text')}</h3>
+      {text.data ? (
+        <pre className={styles.text}>{text.data.text || t('files.noText')}</pre>
+      ) : (
+        <Loading query={text} lines={6} />
+      )}
+      {text.data?.is_cut ? <p className="faint xs">{t('files.textCut')}</p> : null}
+    </>
+  )
 }
 
 /** The uploads to the workspace that are under way or have failed. */
 function useWorkspaceUploads(workspaceId: string) {
   const client = useQueryClient()
-  const [uploads, setUploads] = useState<readonly WorkspaceUpload[]>([])
-  const change = (id: string, part: Partial<WorkspaceUpload>) =>
-    setUploads(all => all.map(each => (each.id === id ? { ...each, ...part } : each)))
-  const remove = (id: string) => setUploads(all => all.filter(each => each.id !== id))
+  const uploads = useUploads({ workspaceId })
   const uploadOne = async (file: File) => {
-    const id = newId()
-    const control = new AbortController()
-    const cancel = () => {
-      control.abort()
-      remove(id)
-    }
-    setUploads(all => [...all, { id, name: file.name, progress: 0, error: null, cancel }])
-    try {
-      await uploadFile({ workspaceId }, id, file, progress => change(id, { progress }), control.signal)
-      remove(id)
-      await client.invalidateQueries({ queryKey: keys.files(workspaceId) })
-    } catch (error) {
-      change(id, { error })
-    }
+    const id = addUpload({ workspaceId }, file)
+    if (!(await startUpload(id))) return
+    forgetUpload(id)
+    await client.invalidateQueries({ queryKey: keys.files(workspaceId) })
   }
   return { uploads, upload: (files: readonly File[]) => files.forEach(file => void uploadOne(file)) }
 }

@@ -11,6 +11,8 @@ import {
   MessageSquareDashed,
   MessageSquarePlus,
   MessageSquareX,
+  PiggyBank,
+  ShieldQuestion,
 } from 'lucide-react'
 import type { NotificationRow } from '@/api'
 import { cx } from '@/lib/cx'
@@ -34,6 +36,8 @@ const icons: Record<IconName, LucideIcon> = {
   merged: GitMerge,
   failed: CircleX,
   model: Cpu,
+  budget: PiggyBank,
+  approval: ShieldQuestion,
 }
 
 export interface Origin {

@@ -143,12 +143,12 @@ function useGetOrigin(me: Me, workspaceId: string): (row: NotificationRow) => Or
   const chats = useChats(workspaceId).data
   return useCallback(
     row => {
-      const workspace = me.workspaces.find(each => each.id === row.workspace_id)
+      const workspace = me.workspaces.find(workspace => workspace.id === row.workspace_id)
       const isHere = row.workspace_id === workspaceId
       return {
         handle: workspace?.handle ?? '',
         otherWorkspace: isHere ? '' : (workspace?.name ?? ''),
-        chatTitle: formatChatTitle(chats?.find(each => each.chat.id === row.chat_id)?.chat.title),
+        chatTitle: formatChatTitle(chats?.find(summary => summary.chat.id === row.chat_id)?.chat.title),
       }
     },
     [me, workspaceId, chats],

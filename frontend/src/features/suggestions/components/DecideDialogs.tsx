@@ -3,6 +3,7 @@ import { type ListedSuggestionRow, useRejectSuggestions, useWithdrawSuggestion }
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
@@ -64,22 +65,20 @@ export function WithdrawDialog({ workspaceId, rows: [row], onClose }: DecideProp
   const withdraw = useWithdrawSuggestion(workspaceId)
   if (!row) return null
   return (
-    <Dialog open onOpenChange={onClose} title={t('withdrawTitle')} description={t('withdrawHint')}>
+    <ConfirmDialog
+      open
+      onOpenChange={onClose}
+      title={t('withdrawTitle')}
+      description={t('withdrawHint')}
+      action={t('withdraw')}
+      busy={withdraw.isPending ? t('withdrawing') : null}
+      onConfirm={() => withdraw.mutate(row.id, { onSuccess: onClose })}
+    >
       {withdraw.error ? (
         <p className={fieldStyles.err} role="alert">
           {getErrorText(withdraw.error)}
         </p>
       ) : null}
-      <div className="row endrow">
-        <Button onClick={onClose}>{t('cancel')}</Button>
-        <Button
-          tone="bad"
-          busy={withdraw.isPending ? t('withdrawing') : null}
-          onClick={() => withdraw.mutate(row.id, { onSuccess: onClose })}
-        >
-          {t('withdraw')}
-        </Button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

@@ -62,7 +62,7 @@ function useChatsWithAgent(
   const chats = useChats(workspaceId).data
   const origins = new Set(rows.map(row => row.chat_id))
   return chats
-    ?.filter(each => !each.chat.ended && each.participants.some(participant => participant.id === agentId))
+    ?.filter(row => !row.chat.ended && row.participants.some(participant => participant.id === agentId))
     .sort((a, b) => Number(origins.has(b.chat.id)) - Number(origins.has(a.chat.id)))
 }
 

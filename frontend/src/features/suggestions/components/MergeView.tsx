@@ -20,9 +20,9 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { Spinner } from '@/ui/Spinner'
-import { useNow, useWrittenChars } from '../live'
 import { listShares, type Share } from '../mergedLines'
 import { buildSteps, getPercent, isMergeActive, type StepName, type StepState } from '../mergeSteps'
+import { useNow, useWrittenChars } from '../progress'
 import { describeError } from '../wording'
 import mergeStyles from './Merge.module.css'
 import { MergedText } from './MergedText'
@@ -207,7 +207,7 @@ function MergeUsage({ merge }: { merge: MergeRow }) {
 function MergeOutcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge' | 'workspaceId' | 'findActor'>) {
   const { t, rich } = useTexts()
   const chats = useChats(workspaceId).data
-  const chat = chats?.find(each => each.chat.id === merge.chat_id)?.chat.title
+  const chat = chats?.find(row => row.chat.id === merge.chat_id)?.chat.title
   if (merge.state === 'failed') return <FailedMerge merge={merge} findActor={findActor} />
   if (merge.state === 'stopped') return <Notice>{t('mergeStopped')}</Notice>
   const why = describeError(merge, t)

@@ -1,7 +1,7 @@
 import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
-import { getContributorLabel, listParties } from '@/features/agents'
+import { getContributorLabel, listContributorNames } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -138,7 +138,8 @@ function ConflictBox({ conflict, findContributor }: { conflict: Conflict; findCo
   const contributors = conflict.choices.flatMap(choice =>
     choice.contributor ? (findContributor(choice.contributor) ?? []) : [],
   )
-  const question = conflict.question || t('theyDiffer', { names: listParties(contributors, t).join(t('listJoin')) })
+  const question =
+    conflict.question || t('theyDiffer', { names: listContributorNames(contributors, t).join(t('listJoin')) })
   return (
     <section className={mergeStyles.conf} aria-label={question}>
       <div className={mergeStyles.confhead}>

@@ -81,13 +81,13 @@ function ItemSummary({ row }: { row: ListedSuggestionRow }) {
 /** The badges of a suggestion: parts it changes besides the prompt, an old base version, an active merge. */
 export function SuggestionBadges({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
-  const others = row.touches.filter(each => each !== 'prompt')
+  const others = row.touches.filter(part => part !== 'prompt')
   const isOld = row.state === 'pending' && row.base_version !== row.production
   return (
     <>
-      {others.map(each => (
-        <span key={each} data-slot="badge" className={blocks.badge}>
-          {formatTouches([each], t)}
+      {others.map(part => (
+        <span key={part} data-slot="badge" className={blocks.badge}>
+          {formatTouches([part], t)}
         </span>
       ))}
       {isOld ? (

@@ -131,7 +131,7 @@ function DetailPane({
 }: DetailPaneProps) {
   const { t } = useTexts()
   const agents = useAgents(workspace.id).data
-  const canReview = (id: string) => Boolean(agents?.find(each => each.actor.id === id)?.verbs.includes('review_agent'))
+  const canReview = (id: string) => Boolean(agents?.find(row => row.actor.id === id)?.verbs.includes('review_agent'))
   if (search.m)
     return (
       <MergeView

@@ -5,7 +5,7 @@ const chat = {
   toNewest: 'Jump to newest',
   newsSince: '{{n}} new since {{time}}',
   newsCount: '{{n}} new',
-  jumpToNews: 'Jump',
+  jumpToUnread: 'Jump',
   markChatRead: 'Mark as read',
   earlierMessage: 'an earlier message',
   'wake.nextOrAfter': 'at its next step, or is answered right after this answer.',

@@ -31,7 +31,10 @@ const errors = {
   'error.merge_ended': 'This merge has already ended.',
   'error.file_unreadable': "This file couldn't be read as an agent. Check the notes on each field.",
   'error.host_refused': "Calls to this server aren't allowed. An operator can allow it.",
+  'error.budget_used_up':
+    'A budget of this workspace is used up. Raise it in the settings, or wait until it begins again.',
   'error.model_unusable': "The model doesn't work with the current settings. Check its key and ID in {{settings}}.",
+  'error.approval_decided': 'This has been decided already, or it is too late.',
   'error.run_ended': 'This run has already ended.',
   'error.still_public': 'It is still public. Take it down first.',
   'error.unreachable': 'No connection.',
@@ -62,6 +65,7 @@ const errors = {
   'run.not_found': "The model's server doesn't know this model. Check its ID in {{settings}}, then retry.",
   'run.unreachable': "The model's server can't be reached. Retry in a moment, or check its URL in {{settings}}.",
   'run.host_refused': "Calls to the model's server aren't allowed from here. An operator can allow it.",
+  'run.budget_used_up': 'Its budget is used up.',
   'run.step_limit': 'It reached its step limit. Raise it in the workshop under Limits, or ask for less at once.',
   'run.time_limit': 'It reached its time limit. Raise it in the workshop under Limits, or ask for less at once.',
   'run.malformed_calls': "The model's tool calls couldn't be understood. Retry, or choose another model.",
@@ -73,6 +77,12 @@ const errors = {
   'run.rights_lost': 'The agent, or the person it worked for, is no longer in this chat. Add them again, then retry.',
   'run.no_version': 'The agent has no saved version. Save one in the workshop, then retry.',
   'run.forbidden': "The agent can't answer here any more. Add it to the chat again, then retry.",
+  'run.llm_profile_failed':
+    "{{name}}'s own model didn't answer, and nobody else's key is used instead. {{name}} can look in Settings → Your model.",
+  'run.llm_profile_withdrawn':
+    "{{name}}'s own model was changed or deleted, or is no longer allowed, so the run ended. Retry.",
+  'error.llm_profile_unusable':
+    "The key of {{name}}'s own model can't be read any more. {{name}} can enter it again in Settings → Your model.",
   'run.failed': 'The answer failed. Retry.',
 } as const
 

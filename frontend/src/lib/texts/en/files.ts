@@ -21,7 +21,7 @@ const files = {
   'files.addedBy': 'Added by',
   'files.when': 'When',
   'files.wholeWorkspace': 'whole workspace',
-  'files.search': 'Find by name',
+  'files.search': 'Find by name or text',
   'files.kind': 'Kind',
   'files.kind.all': 'All',
   'files.kind.image': 'Images',

@@ -246,6 +246,7 @@ const screens = {
   pagePublished: 'published {{date}}',
   pageEmpty: 'There is no text here.',
   pagePart: 'Characters {{start}} to {{end}} of {{total}}',
+  responseCut: 'The answer is longer than what is shown of one.',
   pageCut: 'The page is longer than what is read of one; its end is missing.',
   toolRunning: 'running',
   secondsShort: '{{n}} s',

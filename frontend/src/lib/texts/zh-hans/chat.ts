@@ -5,7 +5,7 @@ const chat = {
   toNewest: '跳到最新',
   newsSince: '自 {{time}} 起有 {{n}} 条新消息',
   newsCount: '{{n}} 条新消息',
-  jumpToNews: '跳转',
+  jumpToUnread: '跳转',
   markChatRead: '标记为已读',
   earlierMessage: '较早的消息',
   'wake.nextOrAfter': '（在下一步；若没有下一步，则在这次回答之后回复）',

@@ -33,7 +33,9 @@ const errors: Record<keyof typeof en, string> = {
   'error.merge_ended': '这次合并已经结束。',
   'error.file_unreadable': '这个文件无法读成 Agent。看看各字段的说明。',
   'error.host_refused': '不允许调用此服务器，可请管理员允许。',
+  'error.budget_used_up': '此工作区的预算已用完。请在设置中提高预算，或等待下一期开始。',
   'error.model_unusable': '模型目前的设置无法使用，在“{{settings}}”检查密钥与 ID。',
+  'error.approval_decided': '已经有人决定，或已经过期。',
   'error.run_ended': '此次运行已经结束。',
   'error.still_public': '它仍是公开的，先将它下架。',
   'error.unreachable': '没有连接。',
@@ -61,6 +63,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.not_found': '模型服务器不认识此模型。在“{{settings}}”检查名称后重试。',
   'run.unreachable': '无法连上模型服务器。请稍后再重试，或在“{{settings}}”检查地址。',
   'run.host_refused': '这里不允许调用此模型服务器，可请管理员允许。',
+  'run.budget_used_up': '预算已用完。',
   'run.step_limit': '已达步骤上限。在工坊的“限制”提高上限，或一次少问一些。',
   'run.time_limit': '已达时间上限。在工坊的“限制”提高上限，或一次少问一些。',
   'run.malformed_calls': '模型调用工具的方式无法理解。请重试，或换一个模型。',
@@ -71,6 +74,9 @@ const errors: Record<keyof typeof en, string> = {
   'run.rights_lost': '此 Agent 或它为之工作的人已不在此聊天室。重新加入后重试。',
   'run.no_version': '此 Agent 没有已保存的版本。在工坊保存后重试。',
   'run.forbidden': '此 Agent 不能再在这里回答。重新加入聊天室后重试。',
+  'run.llm_profile_failed': '{{name}} 自己的模型没有回应，也不会改用别人的密钥。{{name}} 可以在“设置 → 你的模型”查看。',
+  'run.llm_profile_withdrawn': '{{name}} 自己的模型已更换、删除或不再允许使用，因此工作已结束。请重试。',
+  'error.llm_profile_unusable': '{{name}} 自己的模型的密钥已无法读取。{{name}} 可以在“设置 → 你的模型”重新输入。',
   'run.failed': '回答失败了。请重试。',
 }
 

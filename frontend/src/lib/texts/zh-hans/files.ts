@@ -20,7 +20,7 @@ const files = {
   'files.addedBy': '上传者',
   'files.when': '时间',
   'files.wholeWorkspace': '整个工作区',
-  'files.search': '按文件名查找',
+  'files.search': '按文件名或内容查找',
   'files.kind': '类型',
   'files.kind.all': '全部',
   'files.kind.image': '图片',

@@ -247,6 +247,7 @@ const screens: Record<keyof typeof en, string> = {
   pagePublished: '发布于 {{date}}',
   pageEmpty: '这里没有文字。',
   pagePart: '第 {{start}} 至 {{end}} 字，共 {{total}} 字',
+  responseCut: '响应超过可显示的长度，结尾未显示。',
   pageCut: '网页超过可读取的长度，结尾未读取。',
   toolRunning: '运行中',
   secondsShort: '{{n}} 秒',

@@ -5,7 +5,7 @@ const chat = {
   toNewest: '跳到最新',
   newsSince: '自 {{time}} 起有 {{n}} 則新訊息',
   newsCount: '{{n}} 則新訊息',
-  jumpToNews: '跳至',
+  jumpToUnread: '跳至',
   markChatRead: '標示為已讀',
   earlierMessage: '較早的訊息',
   'wake.nextOrAfter': '（在下一步；若沒有下一步，則在這次回答之後回覆）',

@@ -33,7 +33,9 @@ const errors: Record<keyof typeof en, string> = {
   'error.merge_ended': '這次合併已經結束。',
   'error.file_unreadable': '這個檔案無法讀成 Agent。看看各欄位的說明。',
   'error.host_refused': '不允許呼叫此伺服器，請系統管理員允許。',
+  'error.budget_used_up': '此工作區的預算已用完。請在設定中提高預算，或等待下一期開始。',
   'error.model_unusable': '模型目前的設定無法使用，在「{{settings}}」檢查金鑰與 ID。',
+  'error.approval_decided': '已經有人決定，或已經過期。',
   'error.run_ended': '此次執行已經結束。',
   'error.still_public': '它仍是公開的，先將它下架。',
   'error.unreachable': '沒有連線。',
@@ -61,6 +63,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.not_found': '模型伺服器不認識此模型。在「{{settings}}」檢查名稱後重試。',
   'run.unreachable': '無法連上模型伺服器。請稍候再重試，或在「{{settings}}」檢查位址。',
   'run.host_refused': '這裡不允許呼叫此模型伺服器，請系統管理員允許。',
+  'run.budget_used_up': '預算已用完。',
   'run.step_limit': '已達步驟上限。在工坊的「限制」提高上限，或一次少問一些。',
   'run.time_limit': '已達時間上限。在工坊的「限制」提高上限，或一次少問一些。',
   'run.malformed_calls': '模型呼叫工具的方式無法理解。請重試，或換一個模型。',
@@ -71,6 +74,10 @@ const errors: Record<keyof typeof en, string> = {
   'run.rights_lost': '此 Agent 或它為之工作的人已不在此聊天室。重新加入後重試。',
   'run.no_version': '此 Agent 沒有已儲存的版本。在工坊儲存後重試。',
   'run.forbidden': '此 Agent 不能再在這裡回答。重新加入聊天室後重試。',
+  'run.llm_profile_failed':
+    '{{name}} 自己的模型沒有回應，也不會改用別人的金鑰。{{name}} 可以在「設定 → 你的模型」查看。',
+  'run.llm_profile_withdrawn': '{{name}} 自己的模型已更換、刪除或不再允許使用，因此工作已結束。請重試。',
+  'error.llm_profile_unusable': '{{name}} 自己的模型的金鑰已無法讀取。{{name}} 可以在「設定 → 你的模型」重新輸入。',
   'run.failed': '回答失敗了。請重試。',
 }
 

@@ -20,7 +20,7 @@ const files = {
   'files.addedBy': '上傳者',
   'files.when': '時間',
   'files.wholeWorkspace': '整個工作區',
-  'files.search': '依檔名尋找',
+  'files.search': '依檔名或內容尋找',
   'files.kind': '類型',
   'files.kind.all': '全部',
   'files.kind.image': '圖片',

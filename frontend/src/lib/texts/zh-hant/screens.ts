@@ -247,6 +247,7 @@ const screens: Record<keyof typeof en, string> = {
   pagePublished: '發布於 {{date}}',
   pageEmpty: '這裡沒有文字。',
   pagePart: '第 {{start}} 至 {{end}} 字，共 {{total}} 字',
+  responseCut: '回應超過可顯示的長度，結尾未顯示。',
   pageCut: '網頁超過可讀取的長度，結尾未讀取。',
   toolRunning: '執行中',
   secondsShort: '{{n}} 秒',

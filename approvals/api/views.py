@@ -1,0 +1,35 @@
+"""Approvals: those that wait for the caller, and deciding about one."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.views import APIView
+
+from approvals import services as approvals
+from approvals.api.bodies import DecideBody
+from approvals.permissions import ApprovalVerb, get_approval_for
+from approvals.selectors import list_waiting_approvals
+from common.paging import MAX_LARGE_ROWS, PAGE_PARAMETERS, answer_page
+from common.rest import Page, Request, build_response, read
+from events.rows import ApprovalRow
+
+
+class WaitingApprovals(APIView):
+    @extend_schema(operation_id="list_approvals", parameters=PAGE_PARAMETERS, responses=Page[ApprovalRow])
+    def get(self, request: Request) -> HttpResponse:
+        waiting = list_waiting_approvals(request.user)
+        return answer_page(request, waiting, by="-asked_at", max_rows=MAX_LARGE_ROWS)
+
+
+class OneApproval(APIView):
+    @extend_schema(operation_id="read_approval", responses=ApprovalRow)
+    def get(self, request: Request, approval_id: UUID) -> HttpResponse:
+        return build_response(get_approval_for(request.user, approval_id, ApprovalVerb.SEE).to_row())
+
+
+class Decide(APIView):
+    @extend_schema(operation_id="decide_approval", request=DecideBody, responses=ApprovalRow)
+    def post(self, request: Request, approval_id: UUID) -> HttpResponse:
+        body = read(request, DecideBody)
+        return build_response(approvals.decide_approval(request.user, approval_id, **body.model_dump()).to_row())

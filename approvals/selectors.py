@@ -1,0 +1,99 @@
+"""Reads of approvals."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from actors.models import Actor
+from approvals.models import Approval
+from chats.permissions import chats_visible_to
+from chats.services.text_sources import find_foreign_texts
+from events.payloads import ApprovalReason
+from events.rows import Policy
+from tools.interface import Tool, ToolContext
+from workspaces.models import Role
+
+
+@dataclass(frozen=True)
+class Consent:
+    """Whether a call may be made. `reason`: why a person is asked first; null: the call may be made. `approved_by`: the person who
+    has approved all calls of the tool in this run."""
+
+    reason: ApprovalReason | None = None
+    approved_by: Actor | None = None
+
+
+def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, workspace_id: UUID) -> Consent:
+    """Return whether a run in a chat may call this tool without asking, and why not.
+
+    A person is asked if the policy of the tool says so, and before each call of a tool that writes if the run may have read
+    anything but its own person's messages (FAIR8), because a model may follow any text. Raises `ToolError` if the person of the
+    run may not have this done, so that nobody is asked in vain.
+    """
+    if ctx.chat_id is None:
+        raise TypeError("Nobody can be asked outside a chat.")
+    approved = Approval.objects.filter(run_id=ctx.run_id, tool=tool.name, decision="approved_for_run")
+    if found := approved.filter(decided_by__isnull=False).select_related("decided_by").first():
+        return Consent(approved_by=found.decided_by)
+    reason: ApprovalReason | None = "policy" if policy == Policy.ASK else None
+    if tool.effect == "write":
+        person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
+        foreign = find_foreign_texts(ctx.chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
+        reason = foreign or reason
+    if reason is not None:
+        tool.check_rights(ctx)
+    return Consent(reason)
+
+
+@dataclass(frozen=True)
+class DecidedCall:
+    """What is to be done with a call that waited. `result`: its status and its text for the model, if it is not to be made;
+    null: it is made, with these arguments."""
+
+    arguments: str
+    approved_by: Actor | None
+    result: tuple[Literal["ok", "rejected"], str] | None = None
+
+
+def find_decided_calls(run_id: UUID) -> dict[str, DecidedCall]:
+    """Return the calls of a run about which was decided, by their ids."""
+    decided = Approval.objects.filter(run_id=run_id, decision__isnull=False).select_related("decided_by")
+    return {approval.call_id: _build_decided_call(approval) for approval in decided}
+
+
+def _build_decided_call(approval: Approval) -> DecidedCall:
+    arguments = approval.arguments if approval.decided_arguments is None else approval.decided_arguments
+    name = approval.decided_by.name if approval.decided_by else "A person"
+    words = f" They say: {approval.note}" if approval.note else ""
+    result: tuple[Literal["ok", "rejected"], str] | None = None
+    match approval.decision:
+        case "answered":
+            result = "ok", f"{name} answered: {approval.answer}"
+        case "refused" if approval.question:
+            result = "rejected", f"{name} does not answer this question.{words}"
+        case "refused":
+            result = "rejected", f"{name} refused this call, so it was not made.{words}"
+        case "expired" if approval.question:
+            result = "rejected", "Nobody answered in time."
+        case "expired" | "stopped":
+            result = "rejected", "Nobody approved this call in time, so it was not made."
+    return DecidedCall(arguments, approval.decided_by, result)
+
+
+def find_waiting_calls(call_ids: Iterable[str]) -> set[str]:
+    """Return those of these calls that wait for a decision."""
+    waiting = Approval.objects.filter(call_id__in=list(call_ids), decision=None)
+    return set(waiting.values_list("call_id", flat=True))
+
+
+def list_waiting_approvals(actor: Actor) -> QuerySet[Approval]:
+    """Return the approvals that wait for a decision which the actor may make, in the chats that they take part in."""
+    chats = chats_visible_to(actor).values("pk")
+    may_decide = Q(person=actor) | Q(
+        chat__workspace__memberships__actor=actor, chat__workspace__memberships__role=Role.EDITOR
+    )
+    waiting = Approval.objects.filter(may_decide, chat__in=chats, decision=None).distinct()
+    return waiting.select_related("chat", "agent", "decided_by")

@@ -1,0 +1,153 @@
+"""Decide about calls and questions: by a person, by the end of the time, or by the end of the run."""
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from actors.models import Actor
+from approvals.hooks import approvals_decided
+from approvals.models import Approval
+from approvals.permissions import ApprovalVerb, get_approval_for
+from chats import services as chats
+from chats.models import Message
+from common.clock import now
+from common.errors import Code, Conflict, Invalid
+from common.text import to_storable
+from events import audit
+from events.payloads import MAX_ANSWER, ApprovalDecision, Question, dump_payload
+from tools.interface import ToolError
+from tools.registry import registry
+
+Verdict = Literal["approved", "approved_for_run", "refused", "answered"]
+"""What a person may decide."""
+EXPIRED_PER_SWEEP = 100
+
+
+@transaction.atomic
+def decide_approval(
+    actor: Actor,
+    approval_id: UUID,
+    decision: Verdict,
+    *,
+    arguments: str | None = None,
+    note: str = "",
+    choice: int | None = None,
+    answer: str = "",
+) -> Approval:
+    """Decide about a call, or answer a question. Once nothing of the run is undecided, the run is queued again.
+
+    The person whom the run works for and editors in the chat may do so. `arguments` replace those of the call, if it is approved;
+    `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves the
+    other calls of this tool that the run waits for.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`approval_decided`) if it is decided already.
+    """
+    approval = get_approval_for(actor, approval_id, ApprovalVerb.DECIDE, lock=True)
+    if approval.decision is not None or approval.expires_at <= now():
+        raise _build_decided_error(approval)
+    if (decision == "answered") != (approval.question is not None) and decision != "refused":
+        raise Invalid("A question is answered or refused, a call is approved or refused.")
+    decided = [approval]
+    if decision == "answered":
+        approval.answer = _read_answer(Question.model_validate(approval.question), choice, answer)
+    elif decision != "refused" and arguments is not None and arguments != approval.arguments:
+        _check_arguments(approval, arguments)
+        approval.decided_arguments = arguments
+    approval.note = to_storable(note.strip())
+    if decision == "approved_for_run":
+        others = Approval.objects.filter(
+            run_id=approval.run_id, tool=approval.tool, decision=None, question__isnull=True
+        )
+        decided += others.exclude(pk=approval.pk).select_related("agent", "chat").order_by("pk")
+    chats.save_changes(approval.chat_id, _decide(decided, decision, by=actor))
+    audit.record(
+        actor,
+        f"approval.{decision}",
+        workspace_id=approval.chat.workspace_id,
+        object_id=approval.id,
+        tool=approval.tool,
+        edited=approval.decided_arguments is not None,
+    )
+    return approval
+
+
+def expire_approvals() -> None:
+    """Decide about the approvals whose time is over: the calls are not made. Several processes may do so at the same time."""
+    overdue = Approval.objects.filter(decision=None, expires_at__lte=now()).order_by("expires_at")
+    for run_id, chat_id in dict.fromkeys(overdue.values_list("run_id", "chat_id")[:EXPIRED_PER_SWEEP]):
+        with transaction.atomic():
+            chats.lock_chat(chat_id)
+            expired = list(overdue.filter(run_id=run_id).select_related("agent", "chat").order_by("pk"))
+            if expired:
+                chats.save_changes(chat_id, _decide(expired, "expired"))
+
+
+def close_approvals(run_id: UUID) -> list[chats.RowChange]:
+    """Close what a run waits for, because it ends. Return the changes of the locked chat, which the caller writes."""
+    waiting = Approval.objects.filter(run_id=run_id, decision=None)
+    return _decide(list(waiting.select_related("agent").order_by("pk")), "stopped")
+
+
+def _decide(
+    approvals: Sequence[Approval], decision: ApprovalDecision, *, by: Actor | None = None
+) -> list[chats.RowChange]:
+    """Write a decision about approvals of one run, and return the changes of the locked chat: messages, and those of the
+    listeners. Raises `Conflict` if one is decided already."""
+    if not approvals:
+        return []
+    decided_at = now()
+    messages: list[chats.RowChange] = []
+    for approval in approvals:
+        approval.decision, approval.decided_by, approval.decided_at = decision, by, decided_at
+        names = ("decision", "decided_by", "decided_at", "decided_arguments", "note", "answer")
+        values = {name: getattr(approval, name) for name in names}
+        if not Approval.objects.filter(pk=approval.pk, decision=None).update(**values):
+            raise _build_decided_error(Approval.objects.select_related("decided_by").get(pk=approval.pk))
+        message = Message(
+            chat_id=approval.chat_id,
+            author=None,
+            type="APPROVAL_DECIDED",
+            run_id=approval.run_id,
+            payload=dump_payload("APPROVAL_DECIDED", approval.build_decided_payload()),
+            created_at=decided_at,
+        )
+        messages.append(message)
+    return [*messages, *approvals_decided.call(approvals)]
+
+
+def _check_arguments(approval: Approval, arguments: str) -> None:
+    """Raise `Invalid` for edited arguments that the tool would refuse. The toolbox checks them again before the call."""
+    tool = registry.get(approval.tool)
+    try:
+        if tool is not None:
+            tool.parse_arguments(arguments)
+        elif not isinstance(json.loads(arguments), dict):
+            raise ToolError("The arguments are not a JSON object.")
+    except (ToolError, ValueError, RecursionError) as error:
+        raise Invalid(gettext("The tool does not accept these arguments."), hints=[str(error)]) from error
+
+
+def _read_answer(question: Question, choice: int | None, answer: str) -> str:
+    """Return the answer to a question. Raises `Invalid` unless it is one of its choices, or an allowed text."""
+    answer = to_storable(answer.strip())
+    if choice is not None and not answer and choice < len(question.choices):
+        return question.choices[choice].label
+    if choice is None and answer and question.allow_free_answer:
+        return answer[:MAX_ANSWER]
+    raise Invalid(
+        gettext("This is not an answer to the question."),
+        hints=["Send `choice`, the index of a choice, or `answer`, a text, if the question allows it."],
+    )
+
+
+def _build_decided_error(approval: Approval) -> Conflict:
+    """Return the error for an approval that is decided, with who decided, or whose time is over."""
+    data = {"decision": approval.decision or "expired"}
+    if approval.decided_by is None:
+        return Conflict(gettext("It is too late to decide about this."), code=Code.APPROVAL_DECIDED, data=data)
+    text = gettext("%(name)s has decided already.") % {"name": approval.decided_by.name}
+    return Conflict(text, code=Code.APPROVAL_DECIDED, data={**data, "name": approval.decided_by.name})

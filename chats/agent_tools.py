@@ -1,0 +1,97 @@
+"""The tool that searches messages."""
+
+from typing import Literal
+
+from django.db.models import Exists, OuterRef, QuerySet
+from pydantic import Field
+
+from chats.models import Chat, ChatActor, Message
+from chats.permissions import ChatVerb, chats_with_rights, get_chat_for
+from chats.selectors import list_newest_chats, search_messages
+from common.access import list_principals
+from common.text import to_storable
+from events.payloads import FoundMessage, FoundMessagesData
+from tools.fence import fence_lines
+from tools.interface import Tool, ToolArgs, ToolContext, ToolError, ToolOutput
+from tools.registry import register
+
+CONTEXT_CHARACTERS = 200
+"""Characters before and after the first match that an excerpt has."""
+
+
+@register
+class SearchHistory(Tool):
+    """Search earlier messages of this chat for words, the newest first; with scope my_chats also other chats of these people.
+
+    Gives the author, the time and an excerpt of each message that contains all the words, without regard to case.
+    """
+
+    name = "search_history"
+    effect = "read"
+    quotes_agents = True
+    Data = FoundMessagesData
+
+    class Args(ToolArgs):
+        query: str = Field(min_length=1, max_length=200, description="The words to look for, separated by spaces.")
+        scope: Literal["chat", "my_chats"] = Field(
+            default="chat",
+            description="chat: only this chat. my_chats: all chats in which everybody of this chat takes part.",
+        )
+        limit: int = Field(default=10, ge=1, le=20, description="The number of messages to return.")
+
+    def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
+        if ctx.chat_id is None:
+            raise ToolError("There are no messages here.", final=True)
+        words = to_storable(args.query).split()
+        if not words:
+            raise ToolError("There is no word to look for.")
+        chat = get_chat_for(ctx.actor, ctx.chat_id, ChatVerb.SEE, on_behalf_of=ctx.on_behalf_of)
+        chats = Chat.objects.filter(pk=chat.pk)
+        if args.scope == "my_chats":
+            chats = list_newest_chats(list_shared_chats(ctx, chat))
+        found = [build_found_message(message, words) for message in search_messages(chats, words, limit=args.limit)]
+        query = " ".join(words)
+        return ToolOutput(format_messages(query, found), FoundMessagesData(query=query, messages=found))
+
+
+def list_shared_chats(ctx: ToolContext, chat: Chat) -> QuerySet[Chat]:
+    """Return the chats of the workspace that the agent and its person may see, and in which everybody of this chat takes part.
+
+    The answer is read by everybody of this chat, so it must not contain messages of chats that one of them may not read.
+    """
+    others = ChatActor.objects.filter(chat=OuterRef(OuterRef("pk")), ended_at=None).values("actor")
+    missing = ChatActor.objects.filter(chat=chat.pk, ended_at=None).exclude(actor__in=others)
+    principals = list_principals(ctx.actor, ctx.on_behalf_of)
+    visible = chats_with_rights(principals).filter(
+        workspace=chat.workspace_id, **{f"role_{number}__isnull": False for number in range(len(principals))}
+    )
+    shared: QuerySet[Chat] = visible.exclude(Exists(missing))
+    return shared
+
+
+def build_found_message(message: Message, words: list[str]) -> FoundMessage:
+    """Build the hit with the part of the text around the first of the words."""
+    text = message.text
+    # `lower` may change the length of a text; the excerpt is then a little off.
+    start = max(0, text.lower().find(words[0].lower()) - CONTEXT_CHARACTERS)
+    end = start + 2 * CONTEXT_CHARACTERS + len(words[0])
+    excerpt = " ".join(text[start:end].split())
+    return FoundMessage(
+        message_id=message.id,
+        chat_id=message.chat_id,
+        chat_title=message.chat.title,
+        author=message.author.name if message.author else "",
+        text=f"{'…' if start else ''}{excerpt}{'…' if end < len(text) else ''}",
+        created_at=message.created_at,
+    )
+
+
+def format_messages(query: str, found: list[FoundMessage]) -> str:
+    """Return the text for the model: the messages between two lines with a random mark (SEC9)."""
+    if not found:
+        return f"No message contains “{query}”."
+    lines = []
+    for number, message in enumerate(found, 1):
+        title = f", in “{message.chat_title}”" if message.chat_title else ""
+        lines += [f"{number}. {message.author}, {message.created_at:%Y-%m-%d %H:%M} UTC{title}", f"   {message.text}"]
+    return "\n".join(fence_lines("messages", lines, authors="people and agents", citation="its author and time"))

@@ -1,0 +1,44 @@
+"""Encrypt stored secrets with a new key."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.apps import apps
+from django.db import models
+
+from common.secrets import WrongOwner, is_under_newest_key, reencrypt
+
+
+def rotate_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
+    """Encrypt all stored keys and credentials with the newest of `SECRET_KEYS` (SEC18): the column that each table names as its
+    `ENCRYPTED_COLUMN`.
+
+    Yield after each batch the number of keys that were encrypted, and of keys that none of `SECRET_KEYS` decrypts. Keys that
+    the newest of `SECRET_KEYS` decrypts are skipped, so the rotation can be interrupted and repeated. A key that is set
+    during the rotation is not overwritten.
+    """
+    for table in apps.get_models():
+        if column := getattr(table, "ENCRYPTED_COLUMN", ""):
+            yield from _rotate_keys_of_table(table, column, batch)
+
+
+def _rotate_keys_of_table(table: type[models.Model], column: str, batch: int) -> Iterator[tuple[int, int]]:
+    after: UUID | None = None
+    while True:
+        rows = table._default_manager.exclude(**{column: ""}).order_by("pk")
+        if after is not None:
+            rows = rows.filter(pk__gt=after)
+        found = list(rows.values_list("pk", column)[:batch])
+        if not found:
+            return
+        rotated = undecryptable = 0
+        for pk, old in found:
+            if is_under_newest_key(old):
+                continue
+            try:
+                stored = table._default_manager.filter(pk=pk, **{column: old})
+                rotated += stored.update(**{column: reencrypt(old)})
+            except WrongOwner:
+                undecryptable += 1
+        after = found[-1][0]
+        yield rotated, undecryptable

@@ -1,0 +1,112 @@
+"""The settings of a model that a workspace or a person has chosen: their columns and their checks."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from common.egress import HostRefused, check_model_server, format_host_and_port, list_local_hosts, list_named_hosts
+from common.errors import Conflict, Invalid
+from common.local_models import has_answered
+from common.models import WithRevision
+from common.operators import can_administer_installation
+from common.providers import get_provider, list_provider_choices
+from common.secrets import Secret, decrypt_for, encrypt_for
+
+
+class ModelSettings(WithRevision):
+    """The provider, its address and options, the encrypted key, and the default model.
+
+    `common.providers` has the options of each provider; `assign_model_settings` checks them.
+    """
+
+    PURPOSE = "model-key"
+    ENCRYPTED_COLUMN = "encrypted_key"
+
+    provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
+    api_base = models.CharField(_("api base"), max_length=400, blank=True, default="")
+    options = models.JSONField(_("options"), default=dict, blank=True)
+    encrypted_key = models.TextField(_("encrypted key"), blank=True, default="")
+    key_last4 = models.CharField(_("key last4"), max_length=4, blank=True, default="")
+    default_model = models.CharField(_("default model"), max_length=200)
+    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def owner_id(self) -> UUID:
+        """The id of the workspace or person for which the key is encrypted."""
+        raise NotImplementedError
+
+    def decrypt_key(self) -> Secret:
+        """Return the key, or an empty secret if none is stored. Raises `WrongOwner`."""
+        if not self.encrypted_key:
+            return Secret("")
+        return decrypt_for(self.encrypted_key, owner=str(self.owner_id), purpose=self.PURPOSE)
+
+
+def assign_model_settings(
+    row: ModelSettings,
+    actor: Any,
+    *,
+    provider: str,
+    default_model: str,
+    revision: int,
+    api_base: str = "",
+    options: Mapping[str, str] | None = None,
+    key: Secret | None = None,
+) -> bool:
+    """Check the settings, set them on the row, and return whether it has another provider or address now.
+
+    The caller has locked the row and saves it; a new row has the revision 0. `key` null keeps the stored key if provider and
+    address are unchanged; otherwise the key is deleted, so that a person who cannot read it cannot send it to another server.
+
+    Raises `Invalid` (also `host_refused`), and `Conflict` if the row has changed since `revision`.
+    """
+    options = options or {}
+    check_model(actor, provider=provider, default_model=default_model, api_base=api_base, options=options)
+    if row.revision != revision:
+        raise Conflict("Somebody else has set the model meanwhile.", hints=["Look again, then set it."])
+    is_other_server = (row.provider, row.api_base) != (provider, api_base)
+    if key is None and is_other_server:
+        key = Secret("")
+    if get_provider(provider).needs_key and not (key or (key is None and row.encrypted_key)):
+        raise Invalid("This provider needs a key.", hints=["Paste the key you got from the provider."])
+    row.provider, row.api_base, row.options = provider, api_base, dict(options)
+    row.default_model, row.revision = default_model, revision + 1
+    if key is not None:
+        row.encrypted_key = encrypt_for(key, owner=str(row.owner_id), purpose=row.PURPOSE) if key else ""
+        row.key_last4 = key.reveal()[-4:] if len(key.reveal()) > 11 else ""
+    return is_other_server
+
+
+def check_model(actor: Any, *, provider: str, default_model: str, api_base: str, options: Mapping[str, str]) -> None:
+    """Check the settings of a model, without resolving host names or calling a server (FAIR2).
+
+    Raises `Invalid`, with the code `host_refused` for an address that is not allowed.
+    """
+    if not default_model.strip() or len(default_model) > 200:
+        raise Invalid("Name the model, with at most 200 characters.")
+    check_server(actor, provider=provider, api_base=api_base, options=options)
+
+
+def check_server(actor: Any, *, provider: str, api_base: str, options: Mapping[str, str]) -> None:
+    """Check the provider, address and options of a model. Raises `Invalid` (`host_refused` for an address that is not allowed)."""
+    chosen = get_provider(provider)
+    chosen.check_options(options)
+    if chosen.has_address:
+        if not api_base:
+            raise Invalid(f"{chosen.label} needs its address.", hints=["That of a server often ends in /v1."])
+        target = check_model_server(api_base)
+        host = format_host_and_port(target.url)
+        is_local = host in list_local_hosts() and host not in list_named_hosts()
+        if is_local and not (can_administer_installation(actor) and has_answered(target.url.port)):
+            raise HostRefused(
+                "No model server of this machine was found there, or you may not use it.",
+                hints=["Only operators and the first person of the installation can choose a server of this machine."],
+            )
+    elif api_base:
+        raise Invalid(f"{chosen.label} has no address of its own.")

@@ -1,0 +1,36 @@
+"""The row of an approval."""
+
+from datetime import datetime
+from uuid import UUID
+
+from events.payloads import ApprovalDecision, ApprovalReason, Question
+from events.row import Row
+from events.rows.people import ActorRow
+
+
+class ApprovalRow(Row):
+    """A call of a tool that waits for a person, or a question of an agent. `decision` is null until a person decides.
+
+    The message with the same id shows it in its chat. `arguments` are the model's own JSON text, `decided_arguments` those of the
+    decision, if they were edited.
+    """
+
+    id: UUID
+    workspace_id: UUID
+    chat_id: UUID
+    run_id: UUID
+    agent: ActorRow
+    person_id: UUID | None
+    call_id: str
+    tool: str
+    arguments: str
+    reason: ApprovalReason | None
+    question: Question | None
+    asked_at: datetime
+    expires_at: datetime
+    decision: ApprovalDecision | None
+    decided_by: ActorRow | None
+    decided_at: datetime | None
+    decided_arguments: str | None
+    note: str
+    answer: str

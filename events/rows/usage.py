@@ -1,0 +1,110 @@
+"""The rows of usage: the ledger, prices and budgets. Amounts are in millionths of a dollar."""
+
+from datetime import date, datetime
+from typing import Literal
+from uuid import UUID
+
+from events.payloads import BudgetPeriod, BudgetScope, PaidBy
+from events.row import Row
+
+UsageGroup = Literal["agent", "person", "model", "chain"]
+"""By what the rows of usage are grouped. A chain is a run with all runs that it starts."""
+
+
+class UsageRow(Row):
+    """The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
+    of a model; empty for model tests and people whose account is gone. `models`: the names of the models that were called.
+    `starts_at`: of a chain.
+
+    `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
+    """
+
+    key: str
+    name: str
+    models: list[str] = []
+    day: date | None = None
+    starts_at: datetime | None = None
+    runs: int
+    calls: int
+    unpriced_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_micro: int
+    draft_micro: int
+
+
+class UsageTotals(Row):
+    """The usage of the whole time. `pace_micro`: what it costs until `pace_until` if it goes on like this; null for a time that is
+    over. `draft_micro`: what answers of applied drafts cost."""
+
+    runs: int
+    calls: int
+    stopped_calls: int
+    failed_calls: int
+    unpriced_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_micro: int
+    draft_micro: int
+    pace_micro: int | None = None
+    pace_until: date | None = None
+
+
+class UsageReportRow(Row):
+    """The usage of a workspace between two days, both included: by group, and by day and agent for the chart."""
+
+    starts_on: date
+    ends_on: date
+    time_zone: str
+    group: UsageGroup
+    totals: UsageTotals
+    rows: list[UsageRow]
+    days: list[UsageRow]
+
+
+class LLMCallRow(Row):
+    """One request to a model. `cost_micro` null: the price is not known."""
+
+    id: UUID
+    created_at: datetime
+    agent_name: str
+    provider: str
+    model: str
+    paid_by: PaidBy
+    input_tokens: int
+    output_tokens: int
+    tokens_estimated: bool
+    cost_micro: int | None
+    tries: int
+    seconds: float | None
+    error_code: str
+
+
+class BudgetRow(Row):
+    """A budget, with what is spent of it now. For each person or agent (`subject_id` null), and for runs: of the one that has spent
+    most, `subject_name`. `ends_at`: when the budget begins again."""
+
+    id: UUID
+    scope: BudgetScope
+    period: BudgetPeriod
+    subject_id: UUID | None
+    subject_name: str
+    limit_micro: int
+    spent_micro: int
+    held_micro: int
+    ends_at: datetime | None
+    by_operator: bool
+    revision: int
+
+
+class ModelPriceRow(Row):
+    """A price of the workspace or, `by_operator`, of the operator, per million tokens. `model` empty: all models
+    of the provider."""
+
+    id: UUID
+    provider: str
+    model: str
+    input_micro: int
+    output_micro: int
+    by_operator: bool
+    revision: int

@@ -1,0 +1,189 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { rest, unwrap } from '../client'
+import type { BodyOf, ToolEffect, ToolJobRow, ToolPolicy } from '../types'
+import { useAction } from './action'
+import { keys } from './keys'
+
+export type McpServerInput = Required<BodyOf<'/api/v1/workspaces/{workspace_id}/mcp-servers', 'post'>>
+
+export const useToolServers = (workspaceId: string) =>
+  useQuery({
+    queryKey: keys.workspaceTools(workspaceId),
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          rest.GET('/api/v1/workspaces/{workspace_id}/tool-servers', {
+            params: { path: { workspace_id: workspaceId } },
+            signal,
+          }),
+        )
+      ).results,
+  })
+
+/** Reads all tools that agents of the workspace can be given, also those that are off. */
+export const useOfferedTools = (workspaceId: string) =>
+  useQuery({
+    queryKey: keys.offeredTools(workspaceId),
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          rest.GET('/api/v1/workspaces/{workspace_id}/tools', {
+            params: { path: { workspace_id: workspaceId } },
+            signal,
+          }),
+        )
+      ).results,
+  })
+
+/** A mutation after which the servers and tools of the workspace are read again. */
+function useToolAction<Result, Input>(workspaceId: string, mutationFn: (input: Input) => Promise<Result>) {
+  const client = useQueryClient()
+  return useAction<Result, Input>({
+    mutationFn,
+    onSettled: () => {
+      // Not awaited: the lists are read in any order, and a dialog closes by its own callback, while it is still mounted.
+      void client.invalidateQueries({ queryKey: keys.workspaceTools(workspaceId) })
+    },
+  })
+}
+
+export const useAddMcpServer = (workspaceId: string) =>
+  useToolAction(workspaceId, (body: McpServerInput) =>
+    unwrap(
+      rest.POST('/api/v1/workspaces/{workspace_id}/mcp-servers', {
+        params: { path: { workspace_id: workspaceId } },
+        body,
+      }),
+    ),
+  )
+
+/** Has a worker list the tools of a server again. `ListChanged` says when it has. */
+export const useRefreshMcpServer = (workspaceId: string) =>
+  useToolAction(workspaceId, (id: string) =>
+    rest.POST('/api/v1/mcp-servers/{server_id}/refresh', { params: { path: { server_id: id } } }),
+  )
+
+export const useDeleteToolServer = (workspaceId: string) =>
+  useToolAction(workspaceId, (id: string) =>
+    rest.DELETE('/api/v1/tool-servers/{server_id}', { params: { path: { server_id: id } } }),
+  )
+
+export const useApproveMcpTool = (workspaceId: string) =>
+  useToolAction(workspaceId, ({ id, ...body }: { id: string; hash: string; effect: ToolEffect }) =>
+    unwrap(rest.PUT('/api/v1/mcp-tools/{tool_id}/approval', { params: { path: { tool_id: id } }, body })),
+  )
+
+export const useSwitchMcpToolOff = (workspaceId: string) =>
+  useToolAction(workspaceId, (id: string) =>
+    unwrap(rest.DELETE('/api/v1/mcp-tools/{tool_id}/approval', { params: { path: { tool_id: id } } })),
+  )
+
+/** Returns the address of the authorization server at which the person signs in. */
+export const startMcpSignIn = async (id: string) =>
+  (await unwrap(rest.POST('/api/v1/mcp-servers/{server_id}/sign-in', { params: { path: { server_id: id } } }))).url
+
+export type HttpServerInput = Required<BodyOf<'/api/v1/workspaces/{workspace_id}/http-servers', 'post'>>
+export type HttpToolInput = BodyOf<'/api/v1/tool-servers/{server_id}/tools', 'post'>
+type ChosenOperation = NonNullable<BodyOf<'/api/v1/tool-servers/{server_id}/operations', 'post'>['operations']>[number]
+
+export const useSetToolPolicy = (workspaceId: string) =>
+  useToolAction(workspaceId, ({ tool, policy }: { tool: string; policy: ToolPolicy }) =>
+    unwrap(
+      rest.PUT('/api/v1/workspaces/{workspace_id}/tools/{tool}/policy', {
+        params: { path: { workspace_id: workspaceId, tool } },
+        body: { policy },
+      }),
+    ),
+  )
+
+const createServer = (workspaceId: string, body: HttpServerInput) =>
+  unwrap(
+    rest.POST('/api/v1/workspaces/{workspace_id}/http-servers', {
+      params: { path: { workspace_id: workspaceId } },
+      body,
+    }),
+  )
+
+export const useAddHttpServer = (workspaceId: string) =>
+  useToolAction(workspaceId, (body: HttpServerInput) => createServer(workspaceId, body))
+
+export const useCreateTool = (workspaceId: string, serverId: string) =>
+  useToolAction(workspaceId, (body: HttpToolInput) =>
+    unwrap(rest.POST('/api/v1/tool-servers/{server_id}/tools', { params: { path: { server_id: serverId } }, body })),
+  )
+
+interface Import {
+  jobId: string
+  operations: ChosenOperation[]
+  /** An existing server, or a new one. */
+  server: string | HttpServerInput
+}
+
+/** Imports operations of a document that was read. A new server is created first. */
+export const useImportOperations = (workspaceId: string) =>
+  useToolAction(workspaceId, async ({ jobId, operations, server }: Import) => {
+    const id = typeof server === 'string' ? server : (await createServer(workspaceId, server)).id
+    return unwrap(
+      rest.POST('/api/v1/tool-servers/{server_id}/operations', {
+        params: { path: { server_id: id } },
+        body: { job_id: jobId, operations },
+      }),
+    )
+  })
+
+export const useSwitchTool = (workspaceId: string) =>
+  useToolAction(workspaceId, ({ id, ...body }: { id: string; revision: number; is_enabled: boolean }) =>
+    unwrap(rest.PATCH('/api/v1/workspace-tools/{tool_id}', { params: { path: { tool_id: id } }, body })),
+  )
+
+export const useApproveTool = (workspaceId: string) =>
+  useToolAction(workspaceId, ({ id, ...body }: { id: string; hash: string; effect: ToolEffect }) =>
+    unwrap(rest.PUT('/api/v1/workspace-tools/{tool_id}/approval', { params: { path: { tool_id: id } }, body })),
+  )
+
+const JOB_POLL_MS = 400
+
+/** Polls a job of a worker until it is done. */
+async function waitForJob(workspaceId: string, started: ToolJobRow, signal: AbortSignal): Promise<ToolJobRow> {
+  let job = started
+  while (job.state !== 'done') {
+    await new Promise(resolve => setTimeout(resolve, JOB_POLL_MS))
+    signal.throwIfAborted()
+    job = await unwrap(
+      rest.GET('/api/v1/workspaces/{workspace_id}/tool-jobs/{job_id}', {
+        params: { path: { workspace_id: workspaceId, job_id: job.id } },
+        signal,
+      }),
+    )
+  }
+  return job
+}
+
+/** Has a worker read an OpenAPI document, by its address or its text. */
+export const readOpenApiDocument = async (workspaceId: string, source: string, signal: AbortSignal) => {
+  const isUrl = /^https?:\/\/\S+$/.test(source)
+  const body = isUrl ? { url: source, text: '' } : { url: '', text: source }
+  const job = await unwrap(
+    rest.POST('/api/v1/workspaces/{workspace_id}/openapi-documents', {
+      params: { path: { workspace_id: workspaceId } },
+      body,
+    }),
+  )
+  return waitForJob(workspaceId, job, signal)
+}
+
+/** Has a worker call a tool once. */
+export const testTool = async (
+  workspaceId: string,
+  id: string,
+  callArguments: Record<string, unknown>,
+  signal: AbortSignal,
+) => {
+  const job = await unwrap(
+    rest.POST('/api/v1/workspace-tools/{tool_id}/test', {
+      params: { path: { tool_id: id } },
+      body: { arguments: callArguments },
+    }),
+  )
+  return waitForJob(workspaceId, job, signal)
+}

@@ -1,0 +1,314 @@
+import { Check, FilePlus, MessageCircleQuestion, Pencil, PenLine, ShieldQuestion, Wrench } from 'lucide-react'
+import { useId, useMemo, useRef, useState } from 'react'
+import { type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval } from '@/api'
+import { cx } from '@/lib/cx'
+import { getErrorText } from '@/lib/errors'
+import { showHiddenCharacters } from '@/lib/hiddenCharacters'
+import { type PlainTextKey, useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import fieldStyles from '@/ui/Field.module.css'
+import { showToast } from '@/ui/toast'
+import { type ArgumentField, isValidField, readFields, writeFields } from '../callArguments'
+import styles from './ApprovalCard.module.css'
+import { Expiry, WhoDecides } from './ApprovalParts'
+import { useChat } from './ChatContext'
+import { QuestionCard } from './QuestionCard'
+
+const MAX_NOTE = 500
+
+const reasons: Record<NonNullable<ApprovalAsked['reason']>, PlainTextKey> = {
+  policy: 'approval.whyPolicy',
+  others: 'approval.whyOthers',
+  outside: 'approval.whyOutside',
+}
+
+const icons = { write_file: FilePlus, revise_prompt: PenLine, ask_user: MessageCircleQuestion }
+const getIcon = (tool: string) => icons[tool as keyof typeof icons] ?? Wrench
+
+/** A call, or a question of an agent, that waits for a person. All its words are ours; what the model wrote is shown as data. */
+export function ApprovalCard({ row }: { row: ApprovalAskedRow }) {
+  const { me, isEditor } = useChat()
+  const { decide, isDeciding } = useDecide(row.id)
+  const { question, person_id: personId } = row.payload
+  const canDecide = personId === me || isEditor
+  if (question)
+    return (
+      <QuestionCard
+        row={row}
+        question={question}
+        onDecide={canDecide ? decide : null}
+        isDeciding={isDeciding}
+        expiry={<Expiry at={row.payload.expires_at} />}
+      />
+    )
+  return <CallCard row={row} onDecide={canDecide ? decide : null} isDeciding={isDeciding} />
+}
+
+/** Returns a function that decides once, however often it is called. The card goes when the decision arrives as a frame. */
+function useDecide(id: string) {
+  const [isDeciding, setDeciding] = useState(false)
+  const isSent = useRef(false)
+  const decide = async (decision: Decision) => {
+    if (isSent.current) return
+    isSent.current = true
+    setDeciding(true)
+    try {
+      await decideApproval(id, decision)
+    } catch (error) {
+      showToast(getErrorText(error))
+      isSent.current = false
+      setDeciding(false)
+    }
+  }
+  return { decide: (decision: Decision) => void decide(decision), isDeciding }
+}
+
+interface CallCardProps {
+  row: ApprovalAskedRow
+  /** Null if the reader may not decide. */
+  onDecide: ((decision: Decision) => void) | null
+  isDeciding: boolean
+}
+
+type Mode = 'view' | 'edit' | 'refuse'
+
+function CallCard({ row, onDecide, isDeciding }: CallCardProps) {
+  const { t } = useTexts()
+  const { findActor } = useChat()
+  const { tool, target_id: agentId, target_name: agentName, arguments: args, reason } = row.payload
+  const [mode, setMode] = useState<Mode>('view')
+  const agent = findActor(agentId)?.name ?? agentName
+  const Icon = getIcon(tool)
+  return (
+    <section className={styles.card} aria-label={t('approval.label', { tool: showHiddenCharacters(tool) })}>
+      <div className={styles.head}>
+        <span className={styles.icon}>
+          <Icon className="i" aria-hidden />
+        </span>
+        <span className={styles.title}>
+          <b>{agent}</b> {t('approval.wantsToRun')} <code>{showHiddenCharacters(tool)}</code>
+          {mode === 'edit' ? <small>{t('approval.editing')}</small> : null}
+        </span>
+        <Expiry at={row.payload.expires_at} />
+      </div>
+      {mode === 'view' && reason ? (
+        <div className={styles.why}>
+          <ShieldQuestion className="i s" aria-hidden />
+          <span>
+            <b>{t('approval.why')}</b> {t(reasons[reason])}
+          </span>
+        </div>
+      ) : null}
+      {mode === 'edit' && onDecide ? (
+        <EditForm args={args} isDeciding={isDeciding} onDecide={onDecide} onCancel={() => setMode('view')} />
+      ) : (
+        <Values args={args} />
+      )}
+      {mode === 'refuse' && onDecide ? (
+        <RefuseForm agent={agent} isDeciding={isDeciding} onDecide={onDecide} onBack={() => setMode('view')} />
+      ) : null}
+      {mode === 'view' ? (
+        <div className={styles.actions}>
+          {onDecide ? <DecideButtons isDeciding={isDeciding} onDecide={onDecide} onMode={setMode} /> : null}
+          <WhoDecides payload={row.payload} />
+        </div>
+      ) : null}
+    </section>
+  )
+}
+
+function DecideButtons({
+  isDeciding,
+  onDecide,
+  onMode,
+}: {
+  isDeciding: boolean
+  onDecide(decision: Decision): void
+  onMode(mode: Mode): void
+}) {
+  const { t } = useTexts()
+  return (
+    <>
+      <Button tone="good" busy={isDeciding && t('approval.approve')} onClick={() => onDecide({ decision: 'approved' })}>
+        <Check className="i s" aria-hidden />
+        {t('approval.approve')}
+      </Button>
+      <Button blocked={isDeciding} onClick={() => onDecide({ decision: 'approved_for_run' })}>
+        {t('approval.approveForRun')}
+      </Button>
+      <Button blocked={isDeciding} onClick={() => onMode('edit')}>
+        <Pencil className="i s" aria-hidden />
+        {t('approval.edit')}
+      </Button>
+      <Button tone="bad" blocked={isDeciding} onClick={() => onMode('refuse')}>
+        {t('approval.refuse')}
+      </Button>
+    </>
+  )
+}
+
+/** The arguments as they are, with hidden characters made visible. */
+function Values({ args }: { args: string }) {
+  const fields = useMemo(() => readFields(args), [args])
+  if (!fields) return <pre className={cx(styles.raw, styles.value)}>{showHiddenCharacters(args)}</pre>
+  if (fields.length === 0) return null
+  return (
+    <dl className={styles.fields}>
+      {fields.map(({ name, text }) => (
+        <div key={name}>
+          <dt>{showHiddenCharacters(name)}</dt>
+          <dd className={styles.value}>{showHiddenCharacters(text)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+interface EditFormProps {
+  args: string
+  isDeciding: boolean
+  onDecide(decision: Decision): void
+  onCancel(): void
+}
+
+function EditForm({ args, isDeciding, onDecide, onCancel }: EditFormProps) {
+  const { t } = useTexts()
+  const original = useMemo<ArgumentField[]>(
+    () => readFields(args) ?? [{ name: 'arguments', kind: 'json', text: args }],
+    [args],
+  )
+  const isWhole = useMemo(() => readFields(args) === null, [args])
+  const [texts, setTexts] = useState<readonly string[]>(() => original.map(field => field.text))
+  const fields = original.map((field, index) => ({ ...field, text: texts[index] ?? '' }))
+  const count = fields.filter((field, index) => field.text !== original[index]?.text).length
+  const isValid = fields.every(field => isValidField(field.kind, field.text))
+  const change = (index: number, text: string) => setTexts(texts.map((before, at) => (at === index ? text : before)))
+  const approve = () => {
+    const edited = isWhole ? (texts[0] ?? '') : writeFields(fields)
+    onDecide({ decision: 'approved', ...(count ? { arguments: edited } : {}) })
+  }
+  return (
+    <>
+      <div className={styles.fields}>
+        {fields.map((field, index) => (
+          <EditField
+            key={field.name}
+            field={field}
+            before={original[index]?.text ?? ''}
+            onChange={text => change(index, text)}
+          />
+        ))}
+      </div>
+      <div className={styles.actions}>
+        <Button
+          tone="good"
+          busy={isDeciding && t('approval.approve')}
+          blocked={!isValid && t('approval.invalid')}
+          onClick={approve}
+        >
+          <Check className="i s" aria-hidden />
+          {count ? t('approval.approveEdits', { count }) : t('approval.approve')}
+        </Button>
+        <Button tone="flat" onClick={onCancel}>
+          {t('cancel')}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+function EditField({
+  field,
+  before,
+  onChange,
+}: {
+  field: ArgumentField
+  before: string
+  onChange(text: string): void
+}) {
+  const { t } = useTexts()
+  const id = useId()
+  const isValid = isValidField(field.kind, field.text)
+  const common = { id, className: cx(fieldStyles.input, styles.input), 'aria-invalid': !isValid || undefined }
+  return (
+    <div>
+      <label htmlFor={id}>{showHiddenCharacters(field.name)}</label>
+      <div>
+        {field.kind === 'boolean' ? (
+          <select {...common} value={field.text} onChange={event => onChange(event.target.value)}>
+            <option value="true">true</option>
+            <option value="false">false</option>
+          </select>
+        ) : field.kind === 'number' ? (
+          <input {...common} inputMode="decimal" value={field.text} onChange={event => onChange(event.target.value)} />
+        ) : (
+          <textarea
+            {...common}
+            rows={Math.min(10, field.text.split('\n').length + Math.floor(field.text.length / 80))}
+            value={field.text}
+            onChange={event => onChange(event.target.value)}
+          />
+        )}
+        {field.text !== before ? (
+          <span className={styles.was}>
+            {t('approval.was')} <del>{showHiddenCharacters(before.slice(0, 120))}</del> ·{' '}
+            <button type="button" onClick={() => onChange(before)}>
+              {t('approval.reset')}
+            </button>
+          </span>
+        ) : null}
+      </div>
+    </div>
+  )
+}
+
+const picks = ['approval.notNow', 'approval.wrongContent', 'approval.neverHere'] as const
+
+interface RefuseFormProps {
+  agent: string
+  isDeciding: boolean
+  onDecide(decision: Decision): void
+  onBack(): void
+}
+
+function RefuseForm({ agent, isDeciding, onDecide, onBack }: RefuseFormProps) {
+  const { t } = useTexts()
+  const [note, setNote] = useState('')
+  const id = useId()
+  return (
+    <>
+      <div className={styles.reason}>
+        <label htmlFor={id}>{t('approval.tellWhy', { name: agent })}</label>
+        <input
+          id={id}
+          className={fieldStyles.input}
+          value={note}
+          maxLength={MAX_NOTE}
+          // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field
+          autoFocus
+          onChange={event => setNote(event.target.value)}
+        />
+        <div className={styles.picks}>
+          {picks.map(key => (
+            <button key={key} type="button" onClick={() => setNote(t(key))}>
+              {t(key)}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div className={styles.actions}>
+        <Button
+          tone="bad"
+          busy={isDeciding && t('approval.refuseNow')}
+          onClick={() => onDecide({ decision: 'refused', note })}
+        >
+          {t('approval.refuseNow')}
+        </Button>
+        <Button tone="flat" onClick={onBack}>
+          {t('approval.back')}
+        </Button>
+        <span className={styles.who}>{t('approval.goesOnWithout')}</span>
+      </div>
+    </>
+  )
+}

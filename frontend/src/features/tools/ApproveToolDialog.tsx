@@ -1,0 +1,124 @@
+import { useState } from 'react'
+import { type ToolEffect, useApproveMcpTool, useApproveTool, type WorkspaceToolRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import dialogStyles from '@/ui/Dialog.module.css'
+import { ErrorBanner } from '@/ui/ErrorBanner'
+import { SelectField } from '@/ui/Field'
+import { buildModelText, markChangedLines } from './modelText'
+import styles from './Tools.module.css'
+
+interface ApproveToolDialogProps {
+  tool: WorkspaceToolRow
+  workspaceId: string
+  mayChange: boolean
+  /** The tool is from an OpenAPI document, not from an MCP server. */
+  isImported?: boolean
+  open: boolean
+  onOpenChange(open: boolean): void
+}
+
+/** Shows what a model reads of a tool: beside the approved text, if the server has changed it. An editor switches the tool on. */
+export function ApproveToolDialog({
+  tool,
+  workspaceId,
+  mayChange,
+  isImported = false,
+  open,
+  onOpenChange,
+}: ApproveToolDialogProps) {
+  const { t } = useTexts()
+  // Not in the part below, which is removed when the tool is on: then its callbacks would not be called.
+  const approveMcpTool = useApproveMcpTool(workspaceId)
+  const approveTool = useApproveTool(workspaceId)
+  const approve = isImported ? approveTool : approveMcpTool
+  const isChanged = tool.off_reason === 'changed'
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={isImported ? tool.name : tool.remote_name}
+      description={t(isChanged ? 'mcp.changed.hint' : 'mcp.read.hint')}
+      className={cx(dialogStyles.wide, styles.review)}
+    >
+      {isChanged && tool.pending ? (
+        <div className={styles.sides}>
+          <Side
+            title={t('mcp.approvedText')}
+            text={buildModelText(tool)}
+            other={buildModelText(tool.pending)}
+            sign="−"
+          />
+          <Side title={t('mcp.newText')} text={buildModelText(tool.pending)} other={buildModelText(tool)} sign="+" />
+        </div>
+      ) : (
+        <Side title={t('mcp.modelReads')} text={buildModelText(tool.pending ?? tool)} />
+      )}
+      {mayChange && !tool.is_enabled ? (
+        <Approval tool={tool} approve={approve} onClose={() => onOpenChange(false)} />
+      ) : null}
+    </Dialog>
+  )
+}
+
+interface SideProps {
+  title: string
+  text: string
+  /** The text on the other side, if there is one: lines that it lacks are marked with the sign. */
+  other?: string
+  sign?: '+' | '−'
+}
+
+function Side({ title, text, other, sign }: SideProps) {
+  return (
+    <div className={styles.side}>
+      <h3 className="xs muted">{title}</h3>
+      <pre className={styles.text} lang="en">
+        {markChangedLines(text, other).map(line => (
+          <span key={line.at} className={cx(line.isChanged && (sign === '+' ? styles.added : styles.removed))}>
+            {line.isChanged ? <span className="sr">{sign}</span> : null}
+            {line.text}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+    </div>
+  )
+}
+
+interface ApprovalProps {
+  tool: WorkspaceToolRow
+  approve: ReturnType<typeof useApproveMcpTool>
+  onClose(): void
+}
+
+function Approval({ tool, approve, onClose }: ApprovalProps) {
+  const { t } = useTexts()
+  const isFirst = tool.hash === ''
+  const [effect, setEffect] = useState<ToolEffect>(isFirst ? (tool.pending ?? tool).effect : tool.effect)
+  const hash = tool.pending?.hash ?? tool.hash
+  return (
+    <>
+      <SelectField<ToolEffect>
+        label={t('mcp.effect')}
+        hint={t('mcp.effect.hint')}
+        value={effect}
+        options={(['read', 'write'] as const).map(value => ({ value, label: t(`mcp.effect.${value}`) }))}
+        onChange={setEffect}
+      />
+      <ErrorBanner error={approve.error} />
+      <div className="row endrow">
+        <Button onClick={onClose}>{t('mcp.keepOff')}</Button>
+        <Button
+          tone="ink"
+          busy={approve.isPending ? t('mcp.approving') : null}
+          onClick={() => approve.mutate({ id: tool.id, hash, effect }, { onSuccess: onClose })}
+        >
+          {t(tool.off_reason === 'changed' ? 'mcp.approveNew' : 'mcp.approve')}
+        </Button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,208 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import {
+  type HttpServerInput,
+  type OpenApiDocument,
+  type OpenApiOperation,
+  readOpenApiDocument,
+  type ToolServerRow,
+  useImportOperations,
+} from '@/api'
+import { useAsyncAction } from '@/lib/asyncAction'
+import { formatBytes } from '@/lib/bytes'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Checkbox } from '@/ui/Checkbox'
+import { Dialog } from '@/ui/Dialog'
+import dialogStyles from '@/ui/Dialog.module.css'
+import { ErrorBanner } from '@/ui/ErrorBanner'
+import { Field, SearchInput } from '@/ui/Field'
+import fieldStyles from '@/ui/Field.module.css'
+import { emptyServer, ServerFields } from './ServerFields'
+import styles from './Tools.module.css'
+
+interface ImportDialogProps {
+  workspaceId: string
+  /** The server whose document is read again; without one, a server is added. */
+  server?: ToolServerRow
+  open: boolean
+  onOpenChange(open: boolean): void
+}
+
+/** Imports operations of an OpenAPI document as tools. */
+export function ImportDialog({ workspaceId, server, open, onOpenChange }: ImportDialogProps) {
+  const { t } = useTexts()
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={t('tools.import.title')}
+      description={t(server ? 'tools.import.again' : 'tools.import.hint')}
+      className={cx(dialogStyles.wide, styles.review)}
+    >
+      <Form workspaceId={workspaceId} server={server} onClose={() => onOpenChange(false)} />
+    </Dialog>
+  )
+}
+
+interface ReadDocument {
+  jobId: string
+  document: OpenApiDocument
+}
+
+const schemes: readonly string[] = ['none', 'bearer', 'header', 'basic', 'query']
+
+/** Returns the server that the document suggests. A person confirms or changes it. */
+function buildServer({ title, base_url, auth, auth_name }: OpenApiDocument): HttpServerInput {
+  const isKnown = schemes.includes(auth)
+  return {
+    ...emptyServer,
+    kind: 'openapi',
+    name: title,
+    base_url,
+    auth: isKnown ? (auth as HttpServerInput['auth']) : 'none',
+    auth_name: isKnown ? auth_name : '',
+  }
+}
+
+interface FormProps {
+  workspaceId: string
+  server: ToolServerRow | undefined
+  onClose(): void
+}
+
+function Form({ workspaceId, server, onClose }: FormProps) {
+  const { t } = useTexts()
+  const [source, setSource] = useState('')
+  const [read, setRead] = useState<ReadDocument | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [input, setInput] = useState(emptyServer)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const { busy, error, run } = useAsyncAction()
+  const add = useImportOperations(workspaceId)
+  const aborter = useRef<AbortController | null>(null)
+  useEffect(() => () => aborter.current?.abort(), [])
+  const imported = new Set(server?.tools.map(tool => tool.remote_name))
+  const handleRead = () => {
+    const controller = new AbortController()
+    aborter.current = controller
+    setProblem(null)
+    void run(async () => {
+      const job = await readOpenApiDocument(workspaceId, source.trim(), controller.signal)
+      if (!job.document) return setProblem(job.message)
+      setRead({ jobId: job.id, document: job.document })
+      setInput(buildServer(job.document))
+      setChosen(new Set())
+    })
+  }
+  const handleSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!read) return handleRead()
+    const operations = read.document.operations
+      .filter(operation => chosen.has(operation.key))
+      .map(({ key, name }) => ({ key, name }))
+    add.mutate({ jobId: read.jobId, operations, server: server?.id ?? input }, { onSuccess: onClose })
+  }
+  return (
+    <form className="col gap" onSubmit={handleSubmit}>
+      <Field label={t('tools.document')} hint={t('tools.document.hint')} error={problem}>
+        {attributes => (
+          <textarea
+            {...attributes}
+            className={cx(fieldStyles.input, 'mono')}
+            rows={2}
+            required
+            maxLength={900_000}
+            spellCheck={false}
+            placeholder="https://api.example.org/openapi.json"
+            value={source}
+            onChange={event => {
+              setSource(event.target.value)
+              setRead(null)
+            }}
+          />
+        )}
+      </Field>
+      <ErrorBanner error={error ?? add.error} />
+      {read ? (
+        <>
+          <p className="sm muted" role="status">
+            <b>{read.document.title}</b> · OpenAPI {read.document.version} ·{' '}
+            {t('tools.operations', { count: read.document.operations.length })} · {formatBytes(read.document.size)}
+          </p>
+          <Operations
+            operations={read.document.operations}
+            imported={imported}
+            chosen={chosen}
+            onToggle={key =>
+              setChosen(before => {
+                const next = new Set(before)
+                if (!next.delete(key)) next.add(key)
+                return next
+              })
+            }
+          />
+          {server ? null : (
+            <ServerFields input={input} onChange={changes => setInput(before => ({ ...before, ...changes }))} />
+          )}
+        </>
+      ) : null}
+      <div className="row endrow">
+        <Button onClick={onClose}>{t('cancel')}</Button>
+        {read ? (
+          <Button tone="ink" type="submit" busy={add.isPending ? t('mcp.adding') : null}>
+            {t(server && chosen.size === 0 ? 'tools.import.compare' : 'tools.import.action', { count: chosen.size })}
+          </Button>
+        ) : (
+          <Button tone="ink" type="submit" busy={busy ? t('tools.reading') : null}>
+            {t('tools.read')}
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+interface OperationsProps {
+  operations: readonly OpenApiOperation[]
+  imported: ReadonlySet<string>
+  chosen: ReadonlySet<string>
+  onToggle(key: string): void
+}
+
+function Operations({ operations, imported, chosen, onToggle }: OperationsProps) {
+  const { t } = useTexts()
+  const [query, setQuery] = useState('')
+  const needle = query.trim().toLowerCase()
+  const found = operations.filter(one =>
+    `${one.method} ${one.path} ${one.name} ${one.tag}`.toLowerCase().includes(needle),
+  )
+  return (
+    <div className="col gap">
+      <SearchInput label={t('tools.findOperation')} value={query} onChange={setQuery} />
+      <ul className={styles.operations}>
+        {found.map(one => (
+          <li key={one.key}>
+            {one.problem || imported.has(one.key) ? (
+              <span className={styles.nobox} aria-hidden />
+            ) : (
+              <Checkbox
+                checked={chosen.has(one.key)}
+                label={`${one.method} ${one.path}`}
+                onChange={() => onToggle(one.key)}
+              />
+            )}
+            <span className="faint xs mono">{one.method}</span>
+            <span className="mono xs cut" title={one.summary}>
+              {one.path}
+            </span>
+            <span className={cx('mono xs cut', chosen.has(one.key) ? null : 'muted')}>{one.name}</span>
+            <span className="faint xs cut" title={one.problem}>
+              {one.problem || (imported.has(one.key) ? t('tools.imported') : t(`mcp.does.${one.effect}`))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

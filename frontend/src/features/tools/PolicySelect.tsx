@@ -1,0 +1,42 @@
+import { type ToolPolicy, useSetToolPolicy } from '@/api'
+import { cx } from '@/lib/cx'
+import { getErrorText } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import fieldStyles from '@/ui/Field.module.css'
+import { showToast } from '@/ui/toast'
+import styles from './Tools.module.css'
+
+const policies: readonly ToolPolicy[] = ['auto', 'ask', 'off']
+
+interface PolicySelectProps {
+  tool: { name: string; policy: ToolPolicy }
+  workspaceId: string
+  mayChange: boolean
+}
+
+/** The policy of the workspace for a tool. It applies in every chat, for every agent. */
+export function PolicySelect({ tool, workspaceId, mayChange }: PolicySelectProps) {
+  const { t } = useTexts()
+  const setPolicy = useSetToolPolicy(workspaceId)
+  if (!mayChange) return <span className={cx(styles.policy, 'xs muted')}>{t(`policy.${tool.policy}`)}</span>
+  return (
+    <select
+      className={cx(fieldStyles.select, styles.policy)}
+      aria-label={t('policy.of', { name: tool.name })}
+      title={t(`policy.${tool.policy}.hint`)}
+      value={tool.policy}
+      onChange={event =>
+        setPolicy.mutate(
+          { tool: tool.name, policy: event.target.value as ToolPolicy },
+          { onError: error => showToast(getErrorText(error)) },
+        )
+      }
+    >
+      {policies.map(policy => (
+        <option key={policy} value={policy}>
+          {t(`policy.${policy}`)}
+        </option>
+      ))}
+    </select>
+  )
+}

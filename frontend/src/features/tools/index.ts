@@ -1,0 +1,3 @@
+import { lazy } from '@/ui/lazy'
+
+export const ToolServers = lazy(() => import('./ToolServers').then(module => ({ default: module.ToolServers })))

@@ -1,0 +1,20 @@
+import type { BudgetRefusal } from '@/api'
+import { useTexts } from '@/lib/language'
+import { formatCurrency, formatFullTime } from '@/lib/time'
+
+/** Which budget ended a run, what is spent of it, and when it begins again. */
+export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
+  const { t } = useTexts()
+  const name = refusal.scope === 'workspace' || !refusal.subject_name ? '' : ` (${refusal.subject_name})`
+  return (
+    <>
+      <b>
+        {t(`budget.stopped.${refusal.period}`)}
+        {name}
+      </b>{' '}
+      {t('budget.spentOf', { spent: formatCurrency(refusal.spent_micro), limit: formatCurrency(refusal.limit_micro) })}{' '}
+      {t('budget.needed', { cost: formatCurrency(refusal.needed_micro) })} {t('budget.kept')}{' '}
+      {refusal.ends_at ? t('budget.beginsAgain', { time: formatFullTime(refusal.ends_at) }) : null}
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+/** The texts about who pays for a model, and about the own models of people, in English. */
+const models = {
+  'settings.ownModel': 'Your model',
+  // whose key paid, and why
+  'paid.person': "Paid by {{name}}'s own key",
+  'paid.workspace': "Paid by the workspace's key",
+  'paid.system': "Paid by the operator's key",
+  'paid.demo': 'Free of charge with the demo model',
+  paidBecause: '{{paid}}, because {{why}}.',
+  'paidWhy.llm_profile': '{{name}} asked, and members may use their own models here',
+  'paidWhy.system_required': 'the operator requires the model of this installation',
+  'paidWhy.no_person': "it wasn't asked by a person",
+  'paidWhy.llm_profiles_off': "the operator doesn't allow people's own models",
+  'paidWhy.llm_profiles_off_here': 'members may not use their own models in this workspace',
+  'paidWhy.no_llm_profile': 'the person who asked has set no model of their own',
+  'paidWhy.provider_not_allowed': "the operator doesn't allow the provider of the own model",
+  'paidWhy.other_model': 'the version names another model than the own one',
+  // the own model of the person
+  ownModelLead:
+    'With a key of your own, agents that you ask answer with your model and at your expense, in workspaces that allow it. Your server then receives the texts of those chats.',
+  ownModelSaved: 'Saved. Agents use it from their next answer to you, where it is allowed.',
+  ownModelDelete: 'Delete your model',
+  ownModelDeleteTitle: 'Delete your model and its key?',
+  ownModelDeleteEffects:
+    'Agents that you ask use the model of the workspace again. A run that uses yours now ends before its next request.',
+  ownModelDeleted: 'Your model and its key are deleted.',
+  ownModelForbidden: "The operator doesn't allow people's own models here.",
+  settingsOwnModel: 'Settings → Your model',
+  ownModelState: 'State',
+  ownModelUntested: 'Not tested since it was saved.',
+  ownModelTested: 'Tested {{when}}: it answered.',
+  ownModelTestFailed: 'Tested {{when}}: {{why}}',
+  ownModelFailed: 'Failed in a run {{when}}: {{why}}',
+  ownModelUses: 'Where it answers',
+  ownModelUsed: 'Used for your requests',
+  ownModelNotUsed: 'Not used, because {{why}}.',
+  // who pays in a workspace
+  whoPays: 'Who pays',
+  whoPaysForYou: 'For your requests here ({{model}}): {{text}}',
+  allowOwnModels: 'Members may use their own models here',
+  allowOwnModelsHint:
+    "A member's own key then pays for the answers that they ask for. Their server receives the texts of the chat, also those of others, so it is off at first.",
+  noModelOffered: 'No model can answer now. Ask the operator.',
+} as const
+
+export default models

@@ -1,0 +1,75 @@
+"""What the client asks of an MCP server and gets from it, without the SDK."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from common.secrets import Secret
+
+McpErrorCode = Literal[
+    "host_refused", "unauthorized", "unreachable", "timeout", "too_large", "redirected", "failed", "unreadable", "missing",
+    "changed",
+]  # fmt: skip
+"""Why a server gave no usable answer. The web app has a text for each."""
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """A server that is reached over HTTP. `headers` are secret; they are sent to the origin of `url` and nowhere else."""
+
+    url: str
+    headers: Mapping[str, Secret] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class McpToolDescription:
+    """A tool as its server describes it, without invisible characters.
+
+    `is_read_only`: what the server says of it, which is a suggestion for the editor only. `hash` is that of the description
+    as it was sent (SEC31).
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
+    is_read_only: bool
+    hash: str
+
+
+@dataclass(frozen=True)
+class McpListing:
+    """The tools of a server. `left_out`: the names of tools that cannot be used, each with the reason. `is_cut`: it has more."""
+
+    server_name: str
+    protocol: str
+    tools: tuple[McpToolDescription, ...]
+    left_out: Mapping[str, str]
+    is_cut: bool
+
+
+@dataclass(frozen=True)
+class McpResult:
+    """The result of a call. `structured` is the JSON value that the server sent beside its text. `is_error`: the tool failed."""
+
+    text: str
+    structured: Any = None
+    is_error: bool = False
+
+
+class McpError(Exception):
+    """The server gave no usable answer. The text is ours, and has neither a secret nor a word of the server.
+
+    `is_final`: a retry cannot help. `said`: what the server wrote about it. `challenge`: the `WWW-Authenticate` header of a server
+    that wants to be authorized.
+    """
+
+    def __init__(
+        self, code: McpErrorCode, text: str, *, final: bool = True, said: str = "", challenge: str = ""
+    ) -> None:
+        super().__init__(text)
+        self.is_final = final
+        self.code = code
+        self.said = said
+        self.challenge = challenge

@@ -1,0 +1,132 @@
+"""The HTTP transport of the MCP SDK: it sends requests through the client that checks addresses (SEC12, SEC13, SEC31).
+
+The SDK alone reads a JSON body of any size, reconnects as often as a server asks it to, and follows redirects.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import httpx2
+
+from common.egress import CONNECT_TIMEOUT_SECONDS, HostRefused, get_session_for
+from mcp_client.client import check_server_url
+from mcp_client.protocol import McpError, McpServer
+
+MAX_BYTES = 2 * 1024 * 1024
+"""Bytes of all answers to one client, decompressed."""
+MAX_REQUESTS = 50
+"""Requests of one client."""
+_CHUNK = 64 * 1024
+_OF_OUR_SESSION = ("host", "accept-encoding", "user-agent")
+_OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Sends the requests of one client until a limit is reached or `seconds` have passed.
+
+    With a server, all requests go to its origin and carry its credential; else any public address may be asked. `failure`: the
+    first limit or rule that was broken. The SDK hides it in errors of its own. `status`: the last HTTP status.
+    """
+
+    def __init__(self, server: McpServer | None, *, seconds: float) -> None:
+        self.failure: McpError | None = None
+        self.status = 0
+        self._server = server
+        self._ends_at = asyncio.get_running_loop().time() + seconds
+        self._bytes = 0
+        self._requests = 0
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send the request. Raises `httpx2.ReadError`."""
+        try:
+            response = await self._send(request)
+            self._check_status(response)
+        except (McpError, HostRefused, aiohttp.ClientError, ValueError, OSError) as error:
+            raise self.record_failure(error, request) from error
+        headers = [(name, text) for name, text in response.headers.items() if name.lower() not in _OF_THE_CONNECTION]
+        return httpx2.Response(response.status, headers=headers, stream=_Body(self, response, request), request=request)
+
+    async def _send(self, request: httpx2.Request) -> aiohttp.ClientResponse:
+        self._requests += 1
+        if self._requests > MAX_REQUESTS:
+            raise McpError("too_large", f"The server made us send more than {MAX_REQUESTS} requests.")
+        seconds = self._ends_at - asyncio.get_running_loop().time()
+        if seconds <= 0:
+            raise TimeoutError
+        target = check_server_url(str(request.url))
+        if self._server and target.url.origin() != check_server_url(self._server.url).url.origin():
+            raise McpError("redirected", "The server sends requests to another server, which is not followed.")
+        secrets = self._server.headers if self._server else {}
+        headers = [(name, text) for name, text in request.headers.items() if name not in _OF_OUR_SESSION]
+        return await get_session_for(target).request(
+            request.method,
+            target.url,
+            headers=[*headers, *((name, secret.reveal()) for name, secret in secrets.items())],
+            data=await request.aread(),
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_TIMEOUT_SECONDS),
+        )
+
+    def _check_status(self, response: aiohttp.ClientResponse) -> None:
+        self.status = response.status
+        if self._server is None:
+            return
+        if response.status in (401, 403):
+            response.close()
+            challenge = response.headers.get("WWW-Authenticate", "")
+            raise McpError("unauthorized", "The server does not accept our credential.", challenge=challenge)
+        if 300 <= response.status < 400:
+            response.close()
+            raise McpError("redirected", "The server redirects, which is not followed.")
+
+    def count_bytes(self, number: int) -> None:
+        """Raise `McpError` when the answers become too large."""
+        self._bytes += number
+        if self._bytes > MAX_BYTES:
+            raise McpError("too_large", f"The server sent more than {MAX_BYTES // 1024 // 1024} MB.")
+
+    def record_failure(self, error: Exception, request: httpx2.Request) -> httpx2.ReadError:
+        """Remember the reason of a failure if it is the first, and return the error for the SDK."""
+        if self.failure is None:
+            self.failure = _build_error(error)
+        return httpx2.ReadError(str(self.failure), request=request)
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body of an answer as it arrives. Its end closes the connection."""
+
+    def __init__(self, transport: GuardedTransport, response: aiohttp.ClientResponse, request: httpx2.Request) -> None:
+        self._transport = transport
+        self._response = response
+        self._request = request
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            # `read` decompresses no more than it returns.
+            while chunk := await self._response.content.read(_CHUNK):
+                self._transport.count_bytes(len(chunk))
+                yield chunk
+        except (McpError, aiohttp.ClientError, OSError) as error:
+            raise self._transport.record_failure(error, self._request) from error
+        finally:
+            self._response.close()
+
+    async def aclose(self) -> None:
+        self._response.close()
+
+
+def _build_error(error: Exception) -> McpError:
+    match error:
+        case McpError():
+            return error
+        case HostRefused():
+            return McpError("host_refused", error.message)
+        case TimeoutError():
+            return McpError("timeout", "The server did not answer in time.", final=False)
+        case aiohttp.ClientConnectorError() if isinstance(error.__cause__, HostRefused):
+            return McpError("host_refused", error.__cause__.message)
+        case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError() | aiohttp.ServerDisconnectedError():
+            return McpError("unreachable", "The server cannot be reached.", final=False)
+        case _:
+            return McpError("unreadable", f"The server's answer cannot be read ({type(error).__name__}).")

@@ -1,0 +1,176 @@
+"""The tool that searches messages: what it finds, and for whom."""
+
+import json
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from chats import selectors
+from chats import services as chats
+from chats.models import Message
+from chats.services.text_sources import ReadTexts
+from common.errors import NotFound
+from tests.chats.test_text_sources import add_tool_result
+from tests.people import make_agent
+from tools.interface import ToolContext, ToolError
+from tools.registry import registry
+from workspaces import services as workspaces
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def search(team):
+    """Search as Robin, who works for Alice in the chat. Return the output."""
+
+    def run(query, *, on_behalf_of=team.alice, chat_id=team.chat.id, **arguments):
+        tool = registry["search_history"]
+        context = ToolContext(actor=team.robin, on_behalf_of=on_behalf_of, chat_id=chat_id, run_id=uuid4(), call_id="c")
+        return tool.run(context, tool.parse_arguments(json.dumps({"query": query, **arguments})))
+
+    return run
+
+
+@pytest.fixture
+def find(search):
+    """Return the excerpts that a search finds."""
+    return lambda query, **options: [hit.text for hit in search(query, **options).data.messages]
+
+
+def post(team, text, *, by=None, chat=None):
+    return chats.post_message(by or team.alice, (chat or team.chat).id, text=text, wake="nobody")[0]
+
+
+def test_the_messages_with_all_words_are_found_the_newest_first(team, search):
+    first = post(team, "The price of green tea")
+    post(team, "The price of coffee")
+    second = post(team, "TEA: what is its Price?", by=team.bob)
+    output = search("tea  price")
+    assert output.data.query == "tea price"
+    assert [(hit.message_id, hit.author, hit.chat_id, hit.chat_title) for hit in output.data.messages] == [
+        (second.id, "Bob", team.chat.id, "Room"),
+        (first.id, "Alice", team.chat.id, "Room"),
+    ]
+    lines = output.text.splitlines()
+    fence = lines[2].strip("- ")
+    assert lines[0].startswith(f"Between the two lines with “{fence}” is what people and agents wrote.")
+    assert lines[3:-1] == [
+        f"1. Bob, {second.created_at:%Y-%m-%d %H:%M} UTC, in “Room”",
+        "   TEA: what is its Price?",
+        f"2. Alice, {first.created_at:%Y-%m-%d %H:%M} UTC, in “Room”",
+        "   The price of green tea",
+    ]
+    assert lines[-1] == f"--- end of {fence} ---"
+
+
+def test_chinese_is_found(team, find):
+    post(team, "茶葉的價格是三元")
+    post(team, "咖啡的價格是五元", by=team.robin)
+    assert find("價格") == ["咖啡的價格是五元", "茶葉的價格是三元"]
+    assert find("茶葉 價格") == ["茶葉的價格是三元"]
+    assert find("价格") == []
+
+
+def test_a_long_message_is_shown_around_the_match(team, find):
+    post(team, "a" * 1000 + " the\nneedle " + "b" * 1000)
+    [text] = find("needle")
+    assert text == f"…{'a' * 195} the needle {'b' * 199}…"
+
+
+def test_wildcards_are_plain_text(team, find, search):
+    post(team, "about 100 percent")
+    assert find("100%") == []
+    assert search("100%").text == "No message contains “100%”."
+
+
+def test_only_so_many_messages_are_returned(team, find):
+    for number in range(21):
+        post(team, f"tea {number}")
+    assert find("tea", limit=2) == ["tea 20", "tea 19"]
+    assert len(find("tea")) == 10
+    with pytest.raises(ToolError):
+        find("tea", limit=21)
+
+
+def test_only_the_newest_messages_are_read(team, find, monkeypatch):
+    post(team, "old tea")
+    newest = post(team, "new tea")
+    monkeypatch.setattr(selectors, "MAX_SEARCHED_MESSAGES", 1)
+    assert newest.version == 1 + Message.objects.get(payload__text="old tea").version
+    assert find("tea") == ["new tea"]
+
+
+@pytest.fixture
+def other_chats(team):
+    """Chats of Alice with a message about tea each, by their titles."""
+
+    def open_chat(title, *actors):
+        chat = chats.create_chat(team.alice, team.workspace.id, title=title, actor_ids=[actor.id for actor in actors])
+        post(team, f"tea in {title}", chat=chat)
+        return chat
+
+    post(team, "tea in Room")
+    return {
+        "all": open_chat("all", team.bob, team.robin),
+        "without Bob": open_chat("without Bob", team.robin),
+        "without Robin": open_chat("without Robin", team.bob),
+        "Bob left": open_chat("Bob left", team.bob, team.robin),
+    }
+
+
+def test_other_chats_are_searched_only_if_everybody_of_this_chat_is_in_them(team, other_chats, find):
+    chats.remove_participant(team.alice, other_chats["Bob left"].id, team.bob.id)
+    assert find("tea") == ["tea in Room"]
+    assert find("tea", scope="my_chats") == ["tea in all", "tea in Room"]
+    private = chats.create_chat(team.alice, team.workspace.id, title="private", actor_ids=[team.robin.id])
+    assert find("tea", scope="my_chats", chat_id=private.id) == [
+        "tea in Bob left",
+        "tea in without Bob",
+        "tea in all",
+        "tea in Room",
+    ]
+
+
+def test_an_agent_of_this_chat_must_be_in_the_other_chat_too(team, other_chats, find):
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    chats.add_participant(team.alice, team.chat.id, wren.id)
+    assert find("tea", scope="my_chats") == ["tea in Room"]
+    chats.add_participant(team.alice, other_chats["all"].id, wren.id)
+    assert find("tea", scope="my_chats") == ["tea in all", "tea in Room"]
+
+
+def test_only_the_chats_with_the_newest_texts_are_searched(team, other_chats, find, monkeypatch):
+    private = chats.create_chat(team.alice, team.workspace.id, title="private", actor_ids=[team.robin.id])
+    Message.objects.filter(chat=other_chats["without Bob"]).update(created_at=team.chat.created_at + timedelta(days=1))
+    monkeypatch.setattr(selectors, "MAX_SEARCHED_CHATS", 1)
+    assert find("tea", scope="my_chats", chat_id=private.id) == ["tea in without Bob"]
+
+
+def test_nothing_is_searched_for_a_person_who_has_left(team, find):
+    post(team, "tea")
+    assert find("tea", on_behalf_of=team.bob) == ["tea"]
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
+    workspaces.leave_workspace(team.bob, team.workspace.id)
+    for person in (team.bob, team.charlie):
+        for scope in ("chat", "my_chats"):
+            with pytest.raises(NotFound):
+                find("tea", on_behalf_of=person, scope=scope)
+
+
+def test_outside_a_chat_there_are_no_messages(search):
+    with pytest.raises(ToolError, match="no messages here"):
+        search("tea", chat_id=None)
+
+
+def test_blank_words_are_refused(search):
+    with pytest.raises(ToolError, match="no word"):
+        search("  ")
+
+
+def test_SEC9_an_address_that_an_agent_wrote_and_found_again_is_not_opened(team):
+    url = "https://evil.example/?q=secret"
+    add_tool_result(team, f"1. Robin: {url}", "ok", name="search_history")
+    assert not ReadTexts(team.chat.id, "").is_url_allowed(url)
+    add_tool_result(team, f"[next]({url})", "ok")
+    assert ReadTexts(team.chat.id, "").is_url_allowed(url)

@@ -1,0 +1,68 @@
+"""Factories of the ledger, budgets and prices."""
+
+from datetime import timedelta
+
+from factory.declarations import LazyFunction, SelfAttribute, SubFactory
+from factory.django import DjangoModelFactory
+
+from common.clock import now
+from usage.models import Balance, Budget, LLMCall, ModelPrice, Payer, Reservation
+
+
+class LLMCallFactory(DjangoModelFactory[LLMCall]):
+    """A request to a model that a workspace paid for."""
+
+    class Meta:
+        model = LLMCall
+
+    step_number = 1
+    attempt = 1
+    provider = "openai"
+    model = "gpt"
+    paid_by = Payer.WORKSPACE
+
+
+class BudgetFactory(DjangoModelFactory[Budget]):
+    """A budget of a workspace for a day."""
+
+    class Meta:
+        model = Budget
+
+    scope = "workspace"
+    period = "day"
+    limit_micro = 1_000_000
+
+
+class BalanceFactory(DjangoModelFactory[Balance]):
+    """What is spent of a budget today."""
+
+    class Meta:
+        model = Balance
+
+    budget = SubFactory(BudgetFactory)
+    subject_id = SelfAttribute("budget.workspace_id")
+    starts_on = LazyFunction(lambda: now().date())
+    ends_at = LazyFunction(lambda: now() + timedelta(days=1))
+    spent_micro = 1_000
+
+
+class ReservationFactory(DjangoModelFactory[Reservation]):
+    """A reservation of a run."""
+
+    class Meta:
+        model = Reservation
+
+    attempt = 1
+    amount_micro = 0
+    expires_at = LazyFunction(lambda: now() + timedelta(hours=1))
+
+
+class ModelPriceFactory(DjangoModelFactory[ModelPrice]):
+    """A price of an operator for all models of a provider."""
+
+    class Meta:
+        model = ModelPrice
+
+    provider = "openai_compatible"
+    input_micro = 1_000_000
+    output_micro = 2_000_000

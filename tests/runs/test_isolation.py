@@ -1,0 +1,79 @@
+"""RUN9: a run that kills its process each time is tried three times and fails; other runs of the process are completed."""
+
+import resource
+
+import pytest
+
+from chats import services as chats
+from runs.models import Run
+from runs.services import claims
+from runs.services.claims import reserve_isolated_runs
+from tests.chaos import IS_CHAOS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOW = ["memory", "segfault", "exit"] if IS_CHAOS else ["memory"]
+OTHER_RUNS = 7 if HOW == ["memory"] else 19
+# Of address space, as `ulimit -v` sets it: a worker needs 2 GB of it at rest.
+LIMIT = 4 * 1024**3
+
+
+def create_chats(environment, count):
+    team = environment.team
+    return [
+        chats.create_chat(team.alice, team.workspace.id, title=f"{n}", actor_ids=[team.robin.id]) for n in range(count)
+    ]
+
+
+@pytest.mark.stack
+@pytest.mark.parametrize("how", HOW)
+def test_RUN9_a_run_that_crashes_its_process_is_tried_three_times_and_other_runs_do_not_fail(
+    environment, start_worker, how
+):
+    environment.team.robin.current_spec.tool_configs.create(position=9, tool="crash_process")
+    environment.model.script(text="Hello!", first=4.0)
+    call = {"name": "crash_process", "arguments": f'{{"how": "{how}"}}'}
+    environment.model.script(match="drink", calls=[call], first=2.0)
+
+    def worker():
+        worker = start_worker(DJANGO_SETTINGS_MODULE="tests.extra_tools.settings")
+        resource.prlimit(worker.pid, resource.RLIMIT_AS, (LIMIT, LIMIT))
+        return worker
+
+    first = worker()
+    for chat in create_chats(environment, OTHER_RUNS):
+        environment.post("hello", chat=chat)
+    environment.post("drink")
+    environment.wait(lambda: Run.objects.filter(state="running").count() == OTHER_RUNS + 1, 15)
+    environment.wait(lambda: first.process.poll() is not None, 20)
+    second = worker()
+    environment.wait(lambda: second.process.poll() is not None, 20)
+    third = worker()
+    [later] = create_chats(environment, 1)
+    environment.post("hello", chat=later)
+    environment.wait(lambda: Run.objects.filter(state__in=["completed", "failed"]).count() == OTHER_RUNS + 2, 120)
+
+    crashed = Run.objects.get(chat=environment.team.chat)
+    assert (crashed.state, crashed.error_code) == ("failed", "crash_loop")
+    # While memory fills, a worker may fail to extend its leases: then it starts the run again without a crash.
+    assert crashed.crashes == 3
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_FAILED"]
+    others = Run.objects.exclude(pk=crashed.pk)
+    assert set(others.values_list("state", flat=True)) == {"completed"}
+    assert max(others.values_list("crashes", flat=True)) <= 2
+    assert others.get(chat=later).attempt == 1
+    # The worker lives, because it does not execute the isolated run.
+    assert third.process.poll() is None
+
+
+def test_RUN9_a_run_with_two_crashes_is_claimed_by_an_isolated_process_only(environment):
+    environment.post("hello")
+    [run] = environment.runs()
+    for crashes, isolated in ((0, []), (1, []), (2, [run.id])):
+        Run.objects.update(crashes=crashes, dispatched_at=None)
+        assert [waiting.id for waiting in claims.list_waiting(5)] == ([] if isolated else [run.id])
+        assert reserve_isolated_runs(0) == []
+        assert reserve_isolated_runs(4) == isolated
+        assert reserve_isolated_runs(4) == []
+    assert claims.claim_run(run.id, "here:1:a") is None
+    assert claims.claim_run(run.id, "here:1:a", isolated=True) == run

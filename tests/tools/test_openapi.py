@@ -1,0 +1,207 @@
+"""OpenAPI documents: what of them becomes a tool, and hostile ones."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.hostile_web import Site
+from tools.openapi.document import InvalidDocument, parse_document
+from tools.openapi.operations import MAX_OPERATIONS, Operation, list_operations
+
+
+def build_document(paths: dict[str, Any], version: str = "3.1.0", **more: Any) -> dict[str, Any]:
+    return {"openapi": version, "info": {"title": "Booking API"}, "paths": paths, **more}
+
+
+def list_of(paths: dict[str, Any], version: str = "3.1.0", **more: Any) -> list[Operation]:
+    return list_operations(parse_document(json.dumps(build_document(paths, version, **more))))
+
+
+def post_of(name: str) -> dict[str, Any]:
+    """Return an operation whose body is the schema of this name."""
+    return {"requestBody": {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}}}
+
+
+def schema_of(operation: Operation) -> dict[str, Any]:
+    assert operation.definition is not None, operation.problem
+    return operation.definition.input_schema
+
+
+def test_parameters_of_path_and_operation_are_merged_and_cookies_are_left_out():
+    [operation] = list_of({
+        "/fares/{id}": {
+            "parameters": [
+                {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}},
+                {"name": "lang", "in": "query", "schema": {"type": "string"}},
+            ],
+            "post": {
+                "operationId": "Hold.Seats", "summary": "Hold seats.", "tags": ["Holds"],
+                "parameters": [
+                    {"name": "lang", "in": "query", "schema": {"enum": ["en", "zh"]}, "description": "The language."},
+                    {"name": "session", "in": "cookie", "schema": {}},
+                    {"name": "Authorization", "in": "header", "schema": {}},
+                    {"name": "X-Trace", "in": "header", "required": True, "schema": {"type": "string"}},
+                ],
+                "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}},
+            },
+        }
+    })  # fmt: skip
+    assert (operation.key, operation.name, operation.tag, operation.effect) == (
+        "Hold.Seats", "hold_seats", "Holds", "write"
+    )  # fmt: skip
+    assert schema_of(operation) == {
+        "type": "object", "additionalProperties": False, "required": ["id", "X-Trace", "body"],
+        "properties": {
+            "id": {"type": "integer"}, "lang": {"enum": ["en", "zh"], "description": "The language."},
+            "X-Trace": {"type": "string"}, "body": {"type": "object"},
+        },
+    }  # fmt: skip
+    assert operation.definition is not None
+    assert operation.definition.request == {
+        "method": "POST", "path": "/fares/{id}", "body": "whole",
+        "arguments": [
+            {"name": "id", "where": "path", "target": ""}, {"name": "lang", "where": "query", "target": ""},
+            {"name": "X-Trace", "where": "header", "target": ""}, {"name": "body", "where": "body", "target": ""},
+        ],
+    }  # fmt: skip
+
+
+def test_a_cycle_of_references_ends_and_the_schema_validates():
+    node = {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/Node"}, "n": {"type": "integer"}}}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Node"}}}}
+    [operation] = list_of({"/n": {"post": {"requestBody": body}}}, components={"schemas": {"Node": node}})
+    schema = schema_of(operation)
+    assert list(schema["$defs"]) == ["Node"]
+    validator = Draft202012Validator(schema)
+    assert validator.is_valid({"body": {"next": {"next": {"n": 1}}}})
+    assert not validator.is_valid({"body": {"next": {"next": {"n": "x"}}}})
+
+
+def test_what_3_0_says_in_its_own_way_is_written_as_json_schema():
+    body = {"type": "object", "required": ["id", "age"], "properties": {
+        "id": {"type": "string", "readOnly": True}, "age": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
+        "nick": {"type": "string", "nullable": True, "example": "x", "xml": {}},
+    }}  # fmt: skip
+    [operation] = list_of(
+        {"/p": {"put": {"requestBody": {"content": {"application/json": {"schema": body}}}}}}, "3.0.3"
+    )  # fmt: skip
+    assert schema_of(operation)["properties"]["body"] == {
+        "type": "object", "required": ["age"],
+        "properties": {"age": {"type": "integer", "exclusiveMinimum": 0}, "nick": {"type": ["string", "null"]}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("operation", "problem"),
+    [
+        ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}}, "it takes multipart/form-data"),
+        ({"parameters": [{"in": "cookie", "name": "s", "required": True}]}, "it needs a cookie"),
+        ({"parameters": [{"$ref": "https://evil.example/p.json"}]}, "It refers to another document"),
+        ({"parameters": [{"$ref": "#/components/parameters/Loop"}]}, "Too many references"),
+        ({"parameters": [{"$ref": "#/nowhere"}]}, "It has nothing at"),
+        (post_of("Big"), "its schema is larger"),
+        (post_of("Wide"), "it uses more than 200"),
+    ],
+)  # fmt: skip
+def test_an_operation_that_cannot_become_a_tool_says_why(operation, problem):
+    schemas: dict[str, Any] = {"Big": {"enum": ["x" * 100] * 400}}
+    schemas["Wide"] = {"properties": {f"n{n}": {"$ref": f"#/components/schemas/N{n}"} for n in range(300)}}
+    schemas |= {f"N{n}": {"type": "string"} for n in range(300)}
+    loop = {"parameters": {"Loop": {"$ref": "#/components/parameters/Loop"}}, "schemas": schemas}
+    [found] = list_of({"/x": {"post": operation}}, components=loop)
+    assert problem in found.problem
+    assert found.definition is None
+
+
+def test_a_document_of_three_hundred_operations_is_listed_up_to_the_limit():
+    paths = {f"/p{n}": {"get": {"operationId": f"op {n % 290}"}, "delete": {}} for n in range(300)}
+    started = time.monotonic()
+    operations = list_of(paths)
+    assert time.monotonic() - started < 2
+    assert len(operations) == MAX_OPERATIONS
+    assert len({operation.name for operation in operations}) == MAX_OPERATIONS
+
+
+def test_yaml_is_read_as_json_with_dates_and_numeric_keys():
+    text = """
+openapi: 3.0.0
+info: {title: 訂位 API, version: 2026-11-23}
+servers: [{url: "https://{host}/v2", variables: {host: {default: api.example.org}}}]
+paths:
+  /fares:
+    get:
+      responses: {200: {description: ok}}
+components: {securitySchemes: {Key: {type: apiKey, in: header, name: X-Api-Key}}}
+"""
+    document = parse_document(text)
+    assert (document.title, document.base_url) == ("訂位 API", "https://api.example.org/v2")
+    assert (document.sign_in.auth, document.sign_in.auth_name) == ("header", "X-Api-Key")
+    assert [operation.key for operation in list_operations(document)] == ["GET /fares"]
+
+
+def test_a_relative_server_is_read_below_the_address_of_the_document():
+    document = parse_document(
+        json.dumps(build_document({}, servers=[{"url": "/v2"}])), "https://a.example/docs/api.json"
+    )
+    assert document.base_url == "https://a.example/v2"
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{chr(98 + n)}: &{chr(98 + n)} [{','.join([f'*{chr(97 + n)}'] * 9)}]\n" for n in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (BOMB, "YAML with aliases is not read"),
+        ('{"swagger": "2.0", "paths": {}}', "It is a Swagger 2 document"),
+        ('{"openapi": "4.0.0", "paths": {}}', "not an OpenAPI document of version"),
+        ('{"openapi": "3.1.0"}', "It has no paths"),
+        ("[1, 2]", "not an OpenAPI document"),
+        ("{broken", "no valid JSON"),
+        ("a: [", "neither JSON nor YAML"),
+        ("!!python/object/apply:os.system ['true']", "neither JSON nor YAML"),
+        ('{"openapi": "3.1.0", "paths": ' + '{"a": ' * 100 + "1" + "}" * 101, "nested too deeply"),
+        ("openapi: 3.1.0\n" + "[" * 5000, "neither JSON nor YAML"),
+        ('{"openapi": "3.1.0", "paths": {}, "x": "' + "x" * 2_100_000 + '"}', "more than 2 MB"),
+        ("", "not an OpenAPI document"),
+    ],
+)
+def test_FAIR5_a_hostile_or_wrong_document_is_refused(text, problem):
+    started = time.monotonic()
+    with pytest.raises(InvalidDocument, match=problem):
+        parse_document(text)
+    assert time.monotonic() - started < 3
+
+
+def test_the_hash_of_a_definition_changes_with_all_that_a_model_reads_or_that_is_sent():
+    def build(**changes: Any) -> str:
+        parameter = {"name": "q", "in": "query", "schema": {"type": "string"}} | changes.pop("parameter", {})
+        [operation] = list_of({"/x": {"get": {"summary": "Find.", "parameters": [parameter], **changes}}})
+        assert operation.definition is not None
+        return operation.definition.hash
+
+    same = build()
+    assert build() == same
+    assert build(**{"x-internal": 1}) == same
+    changed = [
+        build(summary="Find all."),
+        build(parameter={"description": "Send it all."}),
+        build(parameter={"in": "header"}),
+    ]
+    assert len({same, *changed}) == 4
+
+
+async def test_our_own_document_becomes_tools(site: Site):
+    with open("frontend/src/api/generated/openapi.json") as file:
+        operations = list_operations(parse_document(file.read()))
+    assert len(operations) > 100
+    assert [
+        operation.key for operation in operations if operation.problem and "multipart" not in operation.problem
+    ] == []
+    by_key = {operation.key: operation for operation in operations}
+    assert schema_of(by_key["list_chats"])["required"] == ["workspace_id"]

@@ -1,0 +1,112 @@
+"""MCP servers of a workspace: adding them, listing and approving their tools, and signing in there."""
+
+from typing import Literal
+from uuid import UUID
+
+from django.http import HttpResponse, HttpResponseRedirect
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.views import APIView
+
+from actors.auth import BySession, SignedIn
+from common.errors import AppError
+from common.request_types import Name
+from common.rest import Body, Page, Request, build_empty_response, build_list_response, build_response, read
+from common.secrets import Secret
+from events.rows import AuthScheme, Row, ToolEffect, ToolServerRow, WorkspaceToolRow
+from tools.mcp import services
+from tools.rows import build_server_row, build_workspace_tool_row
+from tools.selectors import get_policies, list_server_rows
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+
+class McpServerBody(Body):
+    """`auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned."""
+
+    name: Name
+    base_url: str = Field(min_length=1, max_length=400)
+    auth: Literal["none", "bearer", "header", "oauth"] = "none"
+    auth_name: str = Field(default="", max_length=80)
+    credential: str = Field(default="", max_length=4000)
+
+
+class ApprovalBody(Body):
+    """`hash`: of the description that the person has read."""
+
+    hash: str = Field(min_length=64, max_length=64)
+    effect: ToolEffect
+
+
+class SignInRow(Row):
+    """The address of the authorization server to which the browser goes."""
+
+    url: str
+
+
+class Servers(APIView):
+    @extend_schema(operation_id="list_tool_servers", responses=Page[ToolServerRow])
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        return build_list_response(list_server_rows(workspace.id))
+
+
+class McpServers(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="add_mcp_server", request=McpServerBody, responses={201: ToolServerRow})
+    def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        body = read(request, McpServerBody)
+        server = services.add_mcp_server(
+            request.user,
+            workspace_id,
+            name=body.name,
+            base_url=body.base_url,
+            auth=AuthScheme(body.auth),
+            auth_name=body.auth_name,
+            credential=Secret(body.credential),
+        )
+        return build_response(build_server_row(server, {}), 201)
+
+
+class Refresh(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="refresh_mcp_server", request=None, responses={204: None})
+    def post(self, request: Request, server_id: UUID) -> HttpResponse:
+        services.request_tool_listing(request.user, server_id)
+        return build_empty_response()
+
+
+class Approval(APIView):
+    @extend_schema(operation_id="approve_mcp_tool", request=ApprovalBody, responses=WorkspaceToolRow)
+    def put(self, request: Request, tool_id: UUID) -> HttpResponse:
+        body = read(request, ApprovalBody)
+        tool = services.approve_tool(request.user, tool_id, definition_hash=body.hash, effect=body.effect)
+        return build_response(build_workspace_tool_row(tool, get_policies(tool.workspace_id)))
+
+    @extend_schema(operation_id="switch_mcp_tool_off", responses=WorkspaceToolRow)
+    def delete(self, request: Request, tool_id: UUID) -> HttpResponse:
+        tool = services.switch_tool_off(request.user, tool_id)
+        return build_response(build_workspace_tool_row(tool, get_policies(tool.workspace_id)))
+
+
+class SignIn(APIView):
+    permission_classes = (SignedIn, BySession)
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="start_mcp_sign_in", request=None, responses=SignInRow)
+    def post(self, request: Request, server_id: UUID) -> HttpResponse:
+        return build_response(SignInRow(url=services.start_sign_in(request.user, server_id, request.session)))
+
+
+class SignInReturn(APIView):
+    permission_classes = (SignedIn, BySession)
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, server_id: UUID) -> HttpResponse:
+        """Take the browser back to the web app, whatever came of the sign-in."""
+        try:
+            server = services.accept_sign_in(request.user, server_id, request.session, request.query_params)
+        except AppError:
+            return HttpResponseRedirect("/")
+        return HttpResponseRedirect(f"/w/{server.workspace.handle}/settings?section=tools")

@@ -1,0 +1,85 @@
+"""Check arguments by the JSON Schema of a workspace tool, which a stranger may have written.
+
+The schema and the arguments are both hostile: the work is limited, no other document is loaded, and the keywords whose cost
+grows without bounds (`pattern`, `uniqueItems`) are left to the server. They stay in the schema that the model reads.
+"""
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from itertools import islice
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+from pydantic_core import from_json
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from common.text import to_storable, to_storable_json
+from tools.interface import MAX_ARGUMENT_CHARACTERS, ToolError
+
+MAX_KEYWORDS_CHECKED = 50_000
+"""Keywords of the schema that are evaluated for one call: about half a second."""
+MAX_PROBLEMS = 5
+_UNCHECKED = ("pattern", "patternProperties", "uniqueItems", "$dynamicRef")
+_keywords_left: ContextVar[list[int]] = ContextVar("keywords_left")
+
+Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
+
+
+class TooComplex(Exception):
+    """The check of the arguments would take too long."""
+
+
+def _limit(check: Keyword) -> Keyword:
+    def limited(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
+        left = _keywords_left.get()
+        left[0] -= 1
+        if left[0] < 0:
+            raise TooComplex
+        return check(validator, value, instance, schema)
+
+    return limited
+
+
+_extend: Any = extend  # it has no types
+_Validator = _extend(
+    Draft202012Validator,
+    {name: _limit(check) for name, check in Draft202012Validator.VALIDATORS.items()}
+    | dict.fromkeys(_UNCHECKED, lambda *_: None),
+)
+
+
+def find_problems(schema: dict[str, Any], value: Any) -> list[str]:
+    """Return the first problems of a value. Raises `TooComplex`, also for a schema that refers to itself without end, and for a
+    schema that is none."""
+    _keywords_left.set([MAX_KEYWORDS_CHECKED])
+    validator = _Validator(schema, registry=Registry())
+    try:
+        problems = list(islice(validator.iter_errors(value), MAX_PROBLEMS))
+    except (RecursionError, Unresolvable, TypeError, AttributeError, ValueError) as error:
+        raise TooComplex from error
+    return [f"{'.'.join(map(str, problem.absolute_path)) or 'arguments'}: {problem.message}" for problem in problems]
+
+
+def parse_arguments(schema: dict[str, Any], arguments: str) -> dict[str, Any]:
+    """Return the arguments of a call. Raises `ToolError` with the problems, for the model (RUN12)."""
+    if len(arguments) > MAX_ARGUMENT_CHARACTERS:
+        raise ToolError(
+            f"The arguments are too long: more than {MAX_ARGUMENT_CHARACTERS:,} characters. The call was not made."
+        )
+    try:
+        value = to_storable_json(from_json(arguments.strip() or "{}"))
+    except ValueError as error:
+        raise ToolError("The call was not made, because its arguments are no JSON.") from error
+    if not isinstance(value, dict):
+        raise ToolError("The call was not made, because its arguments are no JSON object.")
+    try:
+        problems = find_problems(schema, value)
+    except TooComplex as error:
+        raise ToolError("The call was not made, because its arguments could not be checked.", final=True) from error
+    if problems:
+        text = to_storable("; ".join(problem[:200] for problem in problems))
+        raise ToolError(f"The call was not made, because its arguments are wrong. {text}")
+    return value

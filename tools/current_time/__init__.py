@@ -1,1 +1,0 @@
-"""The tool that returns the time at a place."""

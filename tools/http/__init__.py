@@ -1,0 +1,1 @@
+"""Workspace tools that send an HTTP request."""

@@ -1,0 +1,126 @@
+"""The workspace tool that sends an HTTP request to its server."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+from django.conf import settings
+from pydantic_core import from_json
+from yarl import URL
+
+from common.egress import Target, check_url, get_session_for, read_capped
+from common.fetching import MAX_REDIRECTS, REDIRECTS, build_failure
+from common.secrets import Secret
+from common.text import remove_invisible
+from events.payloads import HttpResponseData
+from tools.credentials import build_auth_headers, build_auth_query, decrypt_credential, redact_credential
+from tools.fence import fence_lines
+from tools.http.mapping import READ_METHODS, HttpRequest, RequestMapping, build_http_request
+from tools.interface import ToolContext, ToolError, ToolOutput
+from tools.models import ToolServer
+from tools.stored_tool import StoredTool, get_call_semaphore
+
+MAX_BYTES = 2 * 1024 * 1024
+"""Decoded bytes of a response that are read (RUN14)."""
+MAX_CHARACTERS = 19_000
+"""Characters of a response that the model reads. A result has 20,000 at most, of which some are for the lines around them."""
+MAX_ERROR_CHARACTERS = 1_000
+_TEXT_TYPES = ("json", "xml", "text/", "yaml", "javascript", "x-www-form-urlencoded")
+
+
+class HttpTool(StoredTool):
+    """A tool whose call is one HTTP request. It may write; it is retried only if that does no harm (RUN15)."""
+
+    async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
+        server = self.row.server
+        request = build_http_request(RequestMapping.model_validate(self.row.request), args)
+        credential = decrypt_credential(server)
+        headers = {"Accept": "application/json, text/plain;q=0.9, */*;q=0.5", **server.headers, **request.headers}
+        if self.effect == "write":
+            headers["Idempotency-Key"] = ctx.call_id
+        try:
+            async with get_call_semaphore():
+                response = await _send(server, request, credential, headers, is_read=self.can_repeat)
+                try:
+                    body = await read_capped(response, MAX_BYTES)
+                finally:
+                    response.close()
+        except aiohttp.ClientError as error:
+            raise ToolError(build_failure(error).message, final=not self.can_repeat) from error
+        text = redact_credential(_decode(response, body), server, credential)
+        content_type = redact_credential(response.content_type, server, credential)[:100]
+        if response.status >= 400:
+            raise ToolError(
+                f"{server.name} refused the call (HTTP {response.status})."
+                + (f"\n{self._fence(_shorten(text, MAX_ERROR_CHARACTERS))}" if text else ""),
+                final=not (self.can_repeat and (response.status in (408, 429) or response.status >= 500)),
+            )
+        shown = _shorten(text, MAX_CHARACTERS)
+        data = HttpResponseData(
+            server=server.name, method=request.method, path=self.row.request["path"], status=response.status,
+            content_type=content_type, text=shown, is_cut=shown != text or len(body) == MAX_BYTES,
+        )  # fmt: skip
+        return ToolOutput(f"HTTP {response.status}\n{self._fence(shown)}" if text else f"HTTP {response.status}", data)
+
+    def _fence(self, text: str) -> str:
+        lines = fence_lines("answer", [text], authors="another server", citation=f"the name {self.row.server.name}")
+        return "\n".join(lines)
+
+
+async def _send(
+    server: ToolServer, request: HttpRequest, credential: Secret, headers: dict[str, str], *, is_read: bool
+) -> aiohttp.ClientResponse:
+    """Send the request. A redirect is followed only for a call that may be repeated, within the same origin, so that the
+    credential gets to no other server. Raises `ToolError`, `HostRefused`."""
+    target = build_target(server, request, credential)
+    headers |= build_auth_headers(server, credential)
+    for _ in range(MAX_REDIRECTS + 1):
+        response = await get_session_for(target).request(
+            request.method, target.url, headers=headers, data=request.body, allow_redirects=False
+        )
+        location = response.headers.get("Location", "")
+        if response.status not in REDIRECTS or not location:
+            return response
+        response.close()
+        url = target.url.join(URL(location))
+        if not is_read or request.method not in READ_METHODS or url.origin() != target.url.origin():
+            raise ToolError(
+                f"{server.name} redirects to another address, which is not followed. An editor can correct its address.",
+                final=True,
+            )
+        target = check_url(str(url), settings.ALLOW_PRIVATE_HOSTS)
+    raise ToolError(f"{server.name} redirects more than {MAX_REDIRECTS} times.", final=True)
+
+
+def build_target(server: ToolServer, request: HttpRequest, credential: Secret) -> Target:
+    """Return the checked URL of a request. Its host is that of the server, whatever the arguments are. Raises `HostRefused`."""
+    base = check_url(server.base_url, settings.ALLOW_PRIVATE_HOSTS)
+    query = urlencode(request.query + build_auth_query(server, credential))
+    path = base.url.raw_path.rstrip("/") + request.path
+    url = URL.build(
+        scheme=base.url.scheme, authority=base.url.raw_authority, path=path, query_string=query, encoded=True
+    )
+    return Target(url, base.trusted)
+
+
+def _decode(response: aiohttp.ClientResponse, body: bytes) -> str:
+    """Return the body as text: JSON is indented. A binary body is only named."""
+    content_type = response.headers.get("Content-Type", "").lower()
+    if not body:
+        return ""
+    try:
+        return remove_invisible(json.dumps(from_json(body), ensure_ascii=False, indent=1))
+    except ValueError:
+        pass
+    if content_type and not any(kind in content_type for kind in _TEXT_TYPES):
+        return f"[{response.content_type[:100]}, {len(body):,} bytes, which cannot be read as text]"
+    try:
+        text = body.decode(response.charset or "utf-8", "replace")
+    except LookupError:
+        text = body.decode("utf-8", "replace")
+    return remove_invisible(text)
+
+
+def _shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"

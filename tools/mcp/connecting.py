@@ -1,0 +1,230 @@
+"""Talk to the MCP servers of workspaces. In workers only: the SDK is imported, and credentials are decrypted."""
+
+import asyncio
+import importlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connections, transaction
+
+from actors.models import Actor
+from common.clock import now
+from common.egress import HostRefused
+from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for
+from common.tenants import on_behalf_of_tenant
+from events import audit
+from events.rows import AuthScheme, ServerKind
+from mcp_client.client import list_server_tools
+from mcp_client.oauth import AuthorizationServer, build_redirect_uri
+from mcp_client.protocol import McpError, McpServer
+from tools.credentials import build_auth_headers, decrypt_credential
+from tools.mcp.listing import store_failure, store_listing
+from tools.models import ServerAuthorization, ToolServer
+
+RENEW_BEFORE = timedelta(seconds=60)
+"""How long before its end an access token is renewed."""
+LISTINGS_AT_ONCE = 20
+"""Listings that a process makes at the same time. Further ones fail."""
+_running = 0
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What is needed to ask a server, read from its row."""
+
+    server_id: UUID
+    workspace_id: UUID
+    base_url: str
+    auth: str
+    headers: Mapping[str, Secret]
+
+    def build_server(self) -> McpServer:
+        """Return the server for the client."""
+        return McpServer(self.base_url, self.headers)
+
+
+async def refresh_server(server_id: UUID) -> None:
+    """List the tools of a server, and store them or the reason why it failed. Errors are stored, not raised."""
+    global _running
+    base_url, needs_sign_in = "", False
+    _running += 1
+    try:
+        row = await run_query(_find_server, server_id)
+        if row is None:
+            return
+        base_url = row.base_url
+        if _running > LISTINGS_AT_ONCE:
+            raise McpError("failed", "Too many servers are being asked. Try again in a moment.")
+        with on_behalf_of_tenant(row.workspace_id):
+            try:
+                connection = await open_connection(row)
+                listing = await list_server_tools(connection.build_server())
+            except McpError as error:
+                needs_sign_in = row.auth == AuthScheme.OAUTH and error.code == "unauthorized"
+                if needs_sign_in:
+                    await _prepare_sign_in(row, error.challenge)
+                raise
+        await run_query(store_listing, server_id, base_url, listing)
+    except McpError as error:
+        await run_query(store_failure, server_id, base_url, error, needs_sign_in)
+    finally:
+        _running -= 1
+
+
+async def open_connection(row: ToolServer) -> Connection:
+    """Return how to ask a server, with an access token that is still good. Raises `McpError`."""
+    headers: Mapping[str, Secret]
+    if row.auth == AuthScheme.OAUTH:
+        headers = {"Authorization": Secret(f"Bearer {(await _get_access_token(row)).reveal()}")}
+    else:
+        try:
+            plain = build_auth_headers(row, decrypt_credential(row))
+        except WrongOwner as error:
+            raise McpError("unauthorized", "The credential of the server cannot be read.") from error
+        headers = {name: Secret(value) for name, value in plain.items()}
+    return Connection(row.pk, row.workspace_id, row.base_url, row.auth, headers)
+
+
+async def finish_sign_in(server_id: UUID, person_id: UUID, sealed: str) -> None:
+    """Exchange the code that a browser has brought back for tokens, and list the tools of the server.
+
+    `sealed`: the code and the verifier of its browser, encrypted for the server.
+    """
+    row = await run_query(_find_server, server_id)
+    authorization = await run_query(_find_authorization, server_id)
+    if row is None or authorization is None:
+        return
+    brought = json.loads(decrypt_for(sealed, owner=str(server_id), purpose=ServerAuthorization.PURPOSE).reveal())
+    try:
+        tokens = await (await _import_authorization()).exchange_code(
+            AuthorizationServer.from_json(authorization.authorization_server),
+            _decrypt_secrets(authorization)["client_secret"],
+            code=Secret(brought["code"]),
+            verifier=Secret(brought["verifier"]),
+            redirect_uri=build_redirect_uri(settings.ADDRESS, server_id),
+        )
+    except McpError as error:
+        await run_query(store_failure, server_id, row.base_url, error, True)
+        return
+    await run_query(_store_tokens, authorization.pk, tokens, person_id)
+    await refresh_server(server_id)
+
+
+async def run_query(work: Callable[..., T], *arguments: Any) -> T:
+    """Run a function that uses the database in a thread, with a connection of its own."""
+
+    def run() -> T:
+        try:
+            return work(*arguments)
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(run)
+
+
+def _find_server(server_id: UUID) -> ToolServer | None:
+    return ToolServer.objects.filter(pk=server_id, kind=ServerKind.MCP).first()
+
+
+def _find_authorization(server_id: UUID) -> ServerAuthorization | None:
+    return ServerAuthorization.objects.filter(server_id=server_id).first()
+
+
+async def _prepare_sign_in(row: ToolServer, challenge: str) -> None:
+    """Find the authorization server and register there, unless we have done so. Raises `McpError`."""
+    known = await run_query(_find_authorization, row.pk)
+    if known and known.authorization_server["server_url"] == row.base_url:
+        return
+    try:
+        found, client_secret = await (await _import_authorization()).find_authorization_server(
+            row.base_url, challenge=challenge, redirect_uri=build_redirect_uri(settings.ADDRESS, row.pk)
+        )
+    except HostRefused as error:
+        raise McpError("host_refused", error.message) from error
+    encrypted = _encrypt_secrets(row.pk, {"client_secret": client_secret})
+    values = {"authorization_server": found.to_json(), "encrypted_secrets": sealed, "expires_at": None}
+    await run_query(lambda: ServerAuthorization.objects.update_or_create(server_id=row.pk, defaults=values))
+
+
+async def _get_access_token(row: ToolServer) -> Secret:
+    """Return an access token of the server, a new one if the old one ends soon. Raises `McpError`."""
+    authorization = await run_query(_find_authorization, row.pk)
+    if authorization is None or authorization.authorization_server["server_url"] != row.base_url:
+        # Without a token the server answers with the address of its authorization server.
+        return Secret("")
+    stored = _decrypt_secrets(authorization)
+    if not _ends_soon(authorization.expires_at):
+        return stored.get("access", Secret(""))
+    module = await _import_authorization()
+    return await run_query(_renew_token, authorization.pk, module)
+
+
+def _renew_token(authorization_id: UUID, module: Any) -> Secret:
+    """Renew the token under a lock on its row: a refresh token counts once. Raises `McpError`."""
+    with transaction.atomic():
+        row = ServerAuthorization.objects.select_for_update().get(pk=authorization_id)
+        stored = _decrypt_secrets(row)
+        if not _ends_soon(row.expires_at):  # another process has done it while this one waited
+            return stored["access"]
+        if not stored.get("refresh"):
+            raise McpError("unauthorized", "The sign-in at the server has ended. An editor must sign in again.")
+        server = AuthorizationServer.from_json(row.authorization_server)
+        tokens = asyncio.run(_refresh(module, server, stored))
+        _write_tokens(row, stored, tokens)
+        return Secret(tokens.access.reveal())
+
+
+async def _refresh(module: Any, server: AuthorizationServer, stored: Mapping[str, Secret]) -> Any:
+    from common.egress import close_sessions
+
+    try:
+        return await module.refresh_tokens(server, stored["client_secret"], refresh=stored["refresh"])
+    finally:
+        await close_sessions()
+
+
+def _store_tokens(authorization_id: UUID, tokens: Any, person_id: UUID) -> None:
+    with transaction.atomic():
+        row = ServerAuthorization.objects.select_for_update().select_related("server").get(pk=authorization_id)
+        row.signed_in_by_id = person_id
+        _write_tokens(row, _decrypt_secrets(row), tokens)
+        person = Actor.objects.get(pk=person_id)
+        audit.record(person, "tool_server.signed_in", workspace_id=row.server.workspace_id, object_id=row.server_id)
+
+
+def _write_tokens(row: ServerAuthorization, stored: Mapping[str, Secret], tokens: Any) -> None:
+    row.encrypted_secrets = _encrypt_secrets(
+        row.server_id, {**stored, "access": tokens.access, "refresh": tokens.refresh}
+    )
+    row.expires_at = None if tokens.lifetime_s is None else now() + timedelta(seconds=tokens.lifetime_s)
+    row.save(update_fields=["encrypted_secrets", "expires_at", "signed_in_by"])
+
+
+def _ends_soon(expires_at: datetime | None) -> bool:
+    return expires_at is not None and expires_at - RENEW_BEFORE < now()
+
+
+def _encrypt_secrets(server_id: UUID, values: Mapping[str, Secret]) -> str:
+    text = json.dumps({name: value.reveal() for name, value in values.items()})
+    return encrypt_for(Secret(text), owner=str(server_id), purpose=ServerAuthorization.PURPOSE)
+
+
+def _decrypt_secrets(row: ServerAuthorization) -> dict[str, Secret]:
+    """Return our secret and the tokens. Raises `McpError`."""
+    try:
+        text = decrypt_for(row.encrypted_secrets, owner=str(row.server_id), purpose=ServerAuthorization.PURPOSE)
+    except WrongOwner as error:
+        raise McpError(
+            "unauthorized", "The sign-in at the server cannot be read. An editor must sign in again."
+        ) from error
+    return {name: Secret(value) for name, value in json.loads(text.reveal()).items()}
+
+
+async def _import_authorization() -> Any:
+    return await asyncio.to_thread(importlib.import_module, "mcp_client.authorization")

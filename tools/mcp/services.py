@@ -1,0 +1,158 @@
+"""Add MCP servers to a workspace, approve their tools, and sign in at servers."""
+
+import json
+import secrets
+from collections.abc import Mapping, MutableMapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+
+from common.clock import now
+from common.errors import Conflict, Invalid, NotFound
+from common.secrets import Secret, decrypt_for, encrypt_for
+from common.tasks import send_task_now
+from events.rows import AuthScheme, OffReason, ServerKind
+from mcp_client.oauth import AuthorizationServer, build_authorize_url, build_redirect_uri, build_verifier
+from tools.mcp.listing import apply_definition
+from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
+from tools.permissions import get_server_for, get_workspace_tool_for
+from tools.services.servers import create_server
+from tools.services.workspace_tools import save_tool
+
+if TYPE_CHECKING:
+    from actors.models import Actor
+
+LIST_TASK = "worker.tasks.list_mcp_tools"
+SIGN_IN_TASK = "worker.tasks.finish_mcp_sign_in"
+SIGN_IN_SECONDS = 600
+"""Seconds in which a browser must have come back from an authorization server."""
+_SESSION_KEY = "mcp_sign_in"
+
+
+@transaction.atomic
+def add_mcp_server(
+    actor: "Actor",
+    workspace_id: UUID,
+    *,
+    name: str,
+    base_url: str,
+    auth: AuthScheme,
+    auth_name: str,
+    credential: Secret,
+) -> ToolServer:
+    """Add a server, and have a worker list its tools, which are all off. `auth_name`: the header that carries the credential.
+
+    Raises what `create_server` raises.
+    """
+    server = create_server(
+        actor, workspace_id, kind=ServerKind.MCP, name=name, base_url=base_url, auth=auth,
+        auth_name=auth_name, credential=credential,
+    )  # fmt: skip
+    send = partial(current_app.send_task, LIST_TASK, [str(server.id)])
+    transaction.on_commit(send, robust=True)
+    return server
+
+
+def request_tool_listing(actor: "Actor", server_id: UUID) -> ToolServer:
+    """Have a worker list the tools of a server again. Raises `NotFound`, `Forbidden`, `Unavailable`."""
+    server = get_server_for(actor, server_id, kind=ServerKind.MCP)
+    send_task_now(LIST_TASK, [str(server.id)])
+    return server
+
+
+@transaction.atomic
+def approve_tool(actor: "Actor", tool_id: UUID, *, definition_hash: str, effect: str) -> WorkspaceTool:
+    """Switch a tool on, with the description that the actor has read. `effect`: whether its calls read or write.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if the server describes it in another way by now.
+    """
+    tool = _lock_tool(actor, tool_id)
+    if effect not in ("read", "write"):
+        raise Invalid("The effect is read or write.")
+    current = tool.pending["hash"] if tool.pending else tool.pinned_hash
+    if definition_hash != current:
+        raise Conflict("The server has changed this tool meanwhile.", hints=["Look again, then approve it."])
+    if tool.off_reason == OffReason.GONE:
+        raise Invalid("The server has no such tool any more.")
+    if tool.pending:
+        apply_definition(tool, tool.pending)
+    tool.pinned_hash, tool.pending, tool.effect = definition_hash, None, effect
+    tool.is_enabled, tool.off_reason = True, ""
+    return save_tool(actor, "tool.approved", tool)
+
+
+@transaction.atomic
+def switch_tool_off(actor: "Actor", tool_id: UUID) -> WorkspaceTool:
+    """Switch a tool off. A new description that waits for approval stays. Raises `NotFound`, `Forbidden`."""
+    tool = _lock_tool(actor, tool_id)
+    if tool.is_enabled:
+        tool.is_enabled, tool.off_reason = False, OffReason.EDITOR
+    return save_tool(actor, "tool.switched_off", tool)
+
+
+def start_sign_in(actor: "Actor", server_id: UUID, session: MutableMapping[str, Any]) -> str:
+    """Return the address of the authorization server to which the browser is sent.
+
+    `session`: of the browser; only it can finish the sign-in. Raises `NotFound`, `Forbidden`, `Invalid`.
+    """
+    server = get_server_for(actor, server_id, kind=ServerKind.MCP)
+    authorization = ServerAuthorization.objects.filter(server=server).first()
+    if server.auth != AuthScheme.OAUTH or authorization is None:
+        raise Invalid("The server has not said where to sign in.", hints=["List its tools again."])
+    state, verifier = secrets.token_urlsafe(32), build_verifier()
+    stored = encrypt_for(Secret(verifier), owner=str(server.id), purpose=ServerAuthorization.PURPOSE)
+    # One at a time: a later start ends an earlier one.
+    session[_SESSION_KEY] = {
+        "state": state, "server": str(server.id), "verifier": stored, "at": now().timestamp()
+    }  # fmt: skip
+    found = AuthorizationServer.from_json(authorization.authorization_server)
+    return build_authorize_url(
+        found, redirect_uri=build_redirect_uri(settings.ADDRESS, server.id), state=state, verifier=verifier
+    )
+
+
+def accept_sign_in(
+    actor: "Actor", server_id: UUID, session: MutableMapping[str, Any], query: Mapping[str, str]
+) -> ToolServer:
+    """Have a worker exchange the code that a browser has brought back. `query`: with what it came.
+
+    Raises `Invalid` unless this session has started the sign-in, `NotFound`, `Forbidden`, `Unavailable`.
+    """
+    started = session.pop(_SESSION_KEY, None)
+    state = query.get("state", "")
+    if (
+        not started
+        or started["server"] != str(server_id)
+        or not secrets.compare_digest(started["state"].encode(), state.encode())
+    ):
+        raise Invalid("This sign-in was not started here.", hints=["Start it again."])
+    if now().timestamp() - started["at"] > SIGN_IN_SECONDS:
+        raise Invalid("The sign-in took too long.", hints=["Start it again."])
+    server = get_server_for(actor, server_id, kind=ServerKind.MCP)
+    authorization = ServerAuthorization.objects.filter(server=server).first()
+    if authorization is None:
+        raise NotFound("The server has changed meanwhile.")
+    found = AuthorizationServer.from_json(authorization.authorization_server)
+    issuer = query.get("iss")
+    if (issuer or found.wants_issuer) and issuer != found.issuer:
+        raise Invalid("The answer is from another authorization server.", hints=["Start it again."])
+    if not query.get("code") or len(query["code"]) > 4000:
+        raise Invalid("The authorization server did not agree.", hints=["Start it again."])
+    purpose = ServerAuthorization.PURPOSE
+    verifier = decrypt_for(started["verifier"], owner=str(server.id), purpose=purpose)
+    brought = Secret(json.dumps({"code": query["code"], "verifier": verifier.reveal()}))
+    send_task_now(
+        SIGN_IN_TASK, [str(server.id), str(actor.id), encrypt_for(brought, owner=str(server.id), purpose=purpose)]
+    )
+    return server
+
+
+def _lock_tool(actor: "Actor", tool_id: UUID) -> WorkspaceTool:
+    """Return a tool, with its server locked first: a listing that is stored at the same time changes the tool, too."""
+    tool = get_workspace_tool_for(actor, tool_id, kind=ServerKind.MCP)
+    ToolServer.objects.select_for_update(no_key=True).filter(pk=tool.server_id).first()
+    return get_workspace_tool_for(actor, tool_id, kind=ServerKind.MCP, lock=True)

@@ -1,0 +1,49 @@
+"""The workspace tool that an MCP server has."""
+
+from typing import Any
+
+from mcp_client.client import call_server_tool
+from mcp_client.protocol import McpError
+from tools.fence import fence_lines
+from tools.interface import ToolContext, ToolError, ToolOutput
+from tools.mcp.connecting import open_connection, refresh_server
+from tools.stored_tool import StoredTool, get_call_semaphore
+
+MAX_CHARACTERS = 19_000
+"""Characters of a result that the model reads. A result has 20,000 at most, of which some are for the lines around them."""
+MAX_ERROR_CHARACTERS = 1_000
+
+
+class McpTool(StoredTool):
+    """A tool whose call is sent to its MCP server, if the server still describes it as an editor has approved it (SEC31)."""
+
+    async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
+        try:
+            async with get_call_semaphore():
+                connection = await open_connection(self.row.server)
+                result = await call_server_tool(
+                    connection.build_server(),
+                    self.row.remote_name,
+                    args,
+                    pinned_hash=self.row.pinned_hash,
+                    seconds=ctx.config.timeout_s,
+                )
+        except McpError as error:
+            if error.code in ("changed", "missing"):
+                await refresh_server(self.row.server_id)
+            if error.code == "timeout":
+                raise TimeoutError from error
+            said = f"\n{self._fence(error.said[:MAX_ERROR_CHARACTERS])}" if error.said else ""
+            raise ToolError(f"{error}{said}", final=error.is_final or not self.can_repeat) from error
+        if result.is_error:
+            text = f"The tool failed.\n{self._fence(_shorten(result.text, MAX_ERROR_CHARACTERS))}"
+            raise ToolError(text, final=not self.can_repeat)
+        return ToolOutput(self._fence(_shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS)))
+
+    def _fence(self, text: str) -> str:
+        lines = fence_lines("answer", [text], authors="another server", citation=f"the name {self.row.server.name}")
+        return "\n".join(lines)
+
+
+def _shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"

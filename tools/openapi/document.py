@@ -1,0 +1,164 @@
+"""Read an OpenAPI document: JSON, or YAML without aliases, of version 3.0 or 3.1."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import urljoin
+
+import yaml
+from pydantic_core import from_json
+
+from common.text import remove_invisible, to_storable
+from events.rows import AuthScheme
+
+MAX_BYTES = 2 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_REFERENCES = 20
+"""References that may follow one another."""
+
+
+class InvalidDocument(ValueError):
+    """The document cannot be read; the message is for the editor."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """Loads YAML as JSON: a date stays a text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """How the document says that a request signs in."""
+
+    auth: AuthScheme = AuthScheme.NONE
+    auth_name: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as parsed JSON. `url`: where it was read, if it was not pasted."""
+
+    content: dict[str, Any]
+    url: str = ""
+
+    @property
+    def title(self) -> str:
+        return _to_line(_get_dict(self.content, "info").get("title"), 80)
+
+    @property
+    def version(self) -> str:
+        """The version of OpenAPI."""
+        return str(self.content["openapi"])
+
+    @property
+    def is_30(self) -> bool:
+        return self.version.startswith("3.0")
+
+    @property
+    def base_url(self) -> str:
+        """The address that the document suggests; empty if it names none."""
+        servers = self.content.get("servers")
+        server = servers[0] if isinstance(servers, list) and servers and isinstance(servers[0], dict) else {}
+        url = str(server.get("url", ""))
+        for name, variable in _get_dict(server, "variables").items():
+            if isinstance(variable, dict):
+                url = url.replace("{" + name + "}", str(variable.get("default", "")))
+        return _to_line(urljoin(self.url, url) if self.url else url, 400)
+
+    @cached_property
+    def sign_in(self) -> SignIn:
+        """The first way to sign in that can be used here."""
+        schemes = _get_dict(_get_dict(self.content, "components"), "securitySchemes")
+        for scheme in (self.resolve(one) for one in schemes.values()):
+            match scheme:
+                case {"type": "http", "scheme": str(name)} if name.lower() == "bearer":
+                    return SignIn(AuthScheme.BEARER)
+                case {"type": "http", "scheme": str(name)} if name.lower() == "basic":
+                    return SignIn(AuthScheme.BASIC)
+                case {"type": "apiKey", "in": "header" | "query" as place, "name": str(name)}:
+                    return SignIn(AuthScheme(place), name[:80])
+        return SignIn()
+
+    def resolve(self, value: Any) -> Any:
+        """Return the value that a reference leads to, or the value itself. Raises `InvalidDocument`."""
+        for _ in range(MAX_REFERENCES):
+            if not isinstance(value, dict) or not isinstance(value.get("$ref"), str):
+                return value
+            value = self.get_target(value["$ref"])
+        raise InvalidDocument("Too many references follow one another.")
+
+    def get_target(self, reference: str) -> Any:
+        """Return what `#/…` names in this document. Raises `InvalidDocument`, also for another document."""
+        if not reference.startswith("#/"):
+            raise InvalidDocument(f"It refers to another document: {reference[:100]}.")
+        value: Any = self.content
+        for part in reference[2:].split("/"):
+            key = part.replace("~1", "/").replace("~0", "~").replace("%7B", "{").replace("%7D", "}")
+            if not isinstance(value, dict) or key not in value:
+                raise InvalidDocument(f"It has nothing at {reference[:100]}.")
+            value = value[key]
+        return value
+
+
+def parse_document(text: str, url: str = "") -> Document:
+    """Return the document. Raises `InvalidDocument` for a text that is none, or a version that is not supported."""
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise InvalidDocument(f"The document has more than {MAX_BYTES // 1024 // 1024} MB.")
+    content = _normalize(_parse(text))
+    if not isinstance(content, dict):
+        raise InvalidDocument("It is not an OpenAPI document.")
+    if "swagger" in content:
+        raise InvalidDocument("It is a Swagger 2 document. Convert it to OpenAPI 3 first.")
+    version = content.get("openapi")
+    if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):
+        raise InvalidDocument("It is not an OpenAPI document of version 3.0 or 3.1.")
+    if not isinstance(content.get("paths"), dict):
+        raise InvalidDocument("It has no paths.")
+    return Document(content, url)
+
+
+def _parse(text: str) -> Any:
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        if text.lstrip()[:1] in ("{", "["):
+            raise InvalidDocument(f"It is no valid JSON: {str(error)[:200]}.") from error
+    try:
+        # A few hundred bytes of aliases can stand for millions of values.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
+            raise InvalidDocument("YAML with aliases is not read. Write it as JSON.")
+        return yaml.load(text, Loader=_Loader)  # a subclass of the safe loader
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        if isinstance(error, InvalidDocument):
+            raise
+        raise InvalidDocument("It is neither JSON nor YAML.") from error
+
+
+def _normalize(value: Any, depth: int = 0) -> Any:
+    """Return a parsed value as JSON that can be stored: YAML has keys that are numbers, and values that JSON has not."""
+    if depth > MAX_DEPTH:
+        raise InvalidDocument("It is nested too deeply.")
+    if isinstance(value, dict):
+        return {to_storable(str(key)): _normalize(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_normalize(item, depth + 1) for item in value]
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if json.dumps(value) not in ("NaN", "Infinity", "-Infinity") else None
+    return to_storable(str(value))
+
+
+def _get_dict(value: dict[str, Any], key: str) -> dict[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _to_line(value: Any, limit: int) -> str:
+    return " ".join(remove_invisible(value).split())[:limit] if isinstance(value, str) else ""

@@ -1,0 +1,60 @@
+"""Reading the tools of a workspace, and its policies for tools."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from events.rows import OfferedToolRow, Policy, ToolServerRow
+from tools.http.tool import HttpTool
+from tools.interface import Tool
+from tools.mcp.tool import McpTool
+from tools.models import ToolPolicy, ToolServer, WorkspaceTool
+from tools.registry import registry
+from tools.rows import build_offered_tool_row, build_server_row
+
+BUILDERS = {"http": HttpTool, "openapi": HttpTool, "mcp": McpTool}
+"""The class of the tools of each kind of server."""
+
+
+def get_policies(workspace_id: UUID) -> dict[str, Policy]:
+    """Return the policies that the editors of a workspace have set, by the name of the tool.
+
+    A tool that is not among them has its `default_policy`.
+    """
+    rows = ToolPolicy.objects.filter(workspace_id=workspace_id).values_list("tool", "policy")
+    return {tool: Policy(policy) for tool, policy in rows}
+
+
+def get_tools(workspace_id: UUID | None, names: Iterable[str]) -> dict[str, Tool]:
+    """Return the tools of these names that exist: system tools, and those of the workspace, also if they are off.
+
+    Makes no query if all are system tools. Null: an agent without a workspace, or one that works in another one, has system tools
+    only.
+    """
+    names = list(names)
+    tools = {name: registry[name] for name in names if name in registry}
+    others = [name for name in names if name not in registry]
+    if workspace_id is None or not others:
+        return tools
+    rows = WorkspaceTool.objects.filter(workspace_id=workspace_id, name__in=others).select_related("server")
+    return tools | {row.name: build_tool(row) for row in rows}
+
+
+def build_tool(row: WorkspaceTool) -> Tool:
+    """Return the tool of a row that was read with its server."""
+    return BUILDERS[row.server.kind](row)
+
+
+def list_server_rows(workspace_id: UUID) -> list[ToolServerRow]:
+    """Return the servers of a workspace with their tools, by name."""
+    policies = get_policies(workspace_id)
+    servers = ToolServer.objects.filter(workspace_id=workspace_id).order_by("name", "pk")
+    found = servers.select_related("authorization__signed_in_by").prefetch_related("tools")
+    return [build_server_row(server, policies) for server in found]
+
+
+def list_offered_tool_rows(workspace_id: UUID) -> list[OfferedToolRow]:
+    """Return the tools that the agents of a workspace can be given, also those that are off: system tools, then its own."""
+    policies = get_policies(workspace_id)
+    rows = WorkspaceTool.objects.filter(workspace_id=workspace_id).select_related("server").order_by("name")
+    tools = [tool for _, tool in sorted(registry.items())] + [build_tool(row) for row in rows]
+    return [build_offered_tool_row(tool, policies) for tool in tools]

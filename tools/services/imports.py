@@ -1,0 +1,89 @@
+"""Importing operations of an OpenAPI document as tools, and finding what changed when it is imported again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from common.errors import Invalid
+from common.quotas import check_quota
+from common.request_types import StrictModel
+from events.publish import publish_workspace_list_changed
+from events.rows import OffReason, ServerKind, ToolEffect
+from tools.models import ToolServer, WorkspaceTool
+from tools.openapi.document import parse_document
+from tools.openapi.operations import MAX_CHOSEN, Operation, list_operations
+from tools.permissions import get_server_for
+from tools.services.jobs import get_document
+from tools.services.workspace_tools import build_workspace_tool, record_tool
+
+
+class ChosenOperation(StrictModel):
+    """An operation of a document that becomes a tool of this name. `effect` null: that of its method."""
+
+    key: str
+    name: str
+    effect: ToolEffect | None = None
+
+
+@transaction.atomic
+def import_operations(
+    actor: Actor, server_id: UUID, *, job_id: UUID | str, chosen: Sequence[ChosenOperation]
+) -> list[WorkspaceTool]:
+    """Make tools of operations of a document that was read (`start_reading_document`). Return the new tools.
+
+    The tools that the server has already are compared: one whose definition differs is switched off until an editor approves it,
+    and so is one that the document no longer has. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`, `LimitReached`.
+    """
+    server = get_server_for(actor, server_id, lock=True)
+    if server.kind != ServerKind.OPENAPI:
+        raise Invalid("This server has no OpenAPI document.")
+    if len(chosen) > MAX_CHOSEN:
+        raise Invalid(f"At most {MAX_CHOSEN} operations are imported at once.")
+    document = get_document(server.workspace_id, job_id)
+    operations = {one.key: one for one in list_operations(parse_document(document.text, document.url))}
+    existing = {tool.remote_name: tool for tool in server.tools.select_for_update(no_key=True)}
+    for tool in existing.values():
+        _compare(actor, tool, operations)
+    created = [_create(actor, server, one, operations) for one in chosen if one.key not in existing]
+    server.document_hash, server.document_url = document.hash, document.url
+    server.save(update_fields=["document_hash", "document_url"])
+    publish_workspace_list_changed(server.workspace_id, "tools")
+    return created
+
+
+def _create(
+    actor: Actor, server: ToolServer, one: ChosenOperation, operations: Mapping[str, Operation]
+) -> WorkspaceTool:
+    operation = operations.get(one.key)
+    if operation is None or operation.definition is None:
+        raise Invalid(f"The operation {one.key[:100]} cannot be imported.")
+    check_quota("workspace_tools", WorkspaceTool.objects.filter(workspace=server.workspace_id))
+    tool = build_workspace_tool(
+        server, one.name, operation.definition, title=operation.summary[:120], remote_name=one.key
+    )
+    tool.effect = one.effect or operation.effect
+    tool.save()
+    record_tool(actor, "tool.created", tool)
+    return tool
+
+
+def _compare(actor: Actor, tool: WorkspaceTool, operations: Mapping[str, Operation]) -> None:
+    """Switch a tool off if its operation changed or is gone. A tool that was off because of that is on again if its operation is as
+    it was approved."""
+    operation = operations.get(tool.remote_name)
+    definition = operation.definition if operation else None
+    if definition is not None and definition.hash == tool.pinned_hash:
+        if tool.off_reason not in (OffReason.CHANGED, OffReason.GONE):
+            return
+        tool.is_enabled, tool.off_reason, tool.pending = True, "", None
+        action = "tool.switched_on"
+    else:
+        tool.is_enabled, tool.off_reason = False, OffReason.CHANGED if definition else OffReason.GONE
+        tool.pending = asdict(definition) | {"hash": definition.hash, "title": tool.title} if definition else None
+        action = "tool.switched_off"
+    tool.revision += 1
+    tool.save()
+    record_tool(actor, action, tool)

@@ -1,0 +1,270 @@
+"""Read documents and test tools. A worker does it on its event loop; clients poll the result (FAIR2).
+
+Jobs are stored in Redis. Only a worker decrypts a credential.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connections
+
+from actors.models import Actor
+from common.clock import now
+from common.egress import check_url, read_capped
+from common.errors import AppError, Invalid, LimitReached, NotFound, Unavailable
+from common.fetching import open_url
+from common.ids import new_id
+from common.redis_client import redis_client
+from common.tasks import send_task_now
+from common.tenants import on_behalf_of_tenant
+from events import audit
+from events.publish import publish_workspace_list_changed
+from events.rows import ServerState
+from tools.interface import Tool, ToolContext, ToolError
+from tools.models import ToolServer, WorkspaceTool
+from tools.openapi.document import MAX_BYTES, InvalidDocument, parse_document
+from tools.openapi.operations import list_operations
+from tools.permissions import get_workspace_tool_for
+from tools.selectors import build_tool
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+logger = logging.getLogger(__name__)
+
+TASK = "worker.tasks.run_tool_job"
+LIFETIME_SECONDS = 1800
+"""Seconds after which a job and its document are deleted."""
+MAX_WAIT_SECONDS = 10
+"""Seconds within which a worker starts a job."""
+MAX_RUN_SECONDS = 150
+"""Seconds after which a running job counts as lost; a tool has 120 at most."""
+READ_SECONDS = 20.0
+_NO_ANSWER = object()
+
+JobKind = Literal["document", "test"]
+
+
+@dataclass(frozen=True)
+class ToolJob:
+    """A job and its result. `job_input`: what the worker needs; `text`: the document, or the result of a test; `document`: what was
+    read of the document."""
+
+    id: str
+    kind: JobKind
+    person_id: str
+    state: Literal["waiting", "running", "done"] = "waiting"
+    started_at: float = 0.0
+    job_input: dict[str, Any] = field(default_factory=dict)
+    is_ok: bool = False
+    message: str = ""
+    seconds: float = 0.0
+    text: str = ""
+    document: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class DocumentText:
+    """A document that was read: its text, the URL it is from, and its hash."""
+
+    text: str
+    url: str
+    hash: str
+
+
+def start_reading_document(actor: Actor, workspace_id: UUID, *, url: str = "", text: str = "") -> ToolJob:
+    """Have a worker read an OpenAPI document from a URL, or from a text. Nothing is imported.
+
+    Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `LimitReached`, `Unavailable`.
+    """
+    get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_TOOLS)
+    if bool(url) == bool(text):
+        raise Invalid("Give the address of the document or its text.")
+    if url:
+        check_url(url, settings.ALLOW_PRIVATE_HOSTS)
+    return _start(actor, workspace_id, "document", {"url": url, "text": text})
+
+
+def start_tool_test(actor: Actor, tool_id: UUID, *, arguments: dict[str, Any]) -> ToolJob:
+    """Have a worker call a tool once, with its credential. A tool that writes does so. A tool that is switched off can be tested,
+    but not one with a definition that nobody has approved.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, `Unavailable`.
+    """
+    row = get_workspace_tool_for(actor, tool_id)
+    if row.pending is not None:
+        raise Invalid("Its server has changed it.", hints=["Look at the new description and approve it."])
+    try:
+        build_tool(row).parse_arguments(json.dumps(arguments))
+    except ToolError as error:
+        raise Invalid(str(error)) from error
+    audit.record(actor, "tool.tested", workspace_id=row.workspace_id, object_id=row.id, tool=row.name)
+    return _start(actor, row.workspace_id, "test", {"tool_id": str(row.id), "arguments": arguments})
+
+
+def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJob:
+    """Return the state of a job that the actor started. Raises `NotFound`, `Forbidden`, and `Unavailable` if no worker runs it."""
+    get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_TOOLS)
+    job = find_tool_job(workspace_id, job_id)
+    if job is None or job.person_id != str(actor.id):
+        raise NotFound("There is no such job, or it was long ago.")
+    limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_RUN_SECONDS}.get(job.state)
+    if limit is not None and time.time() - job.started_at > limit:
+        _call_redis(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
+        raise Unavailable("No worker has answered. Try again in a moment.")
+    return job
+
+
+def get_document(workspace_id: UUID, job_id: UUID | str) -> DocumentText:
+    """Return a document that was read in this workspace. Raises `NotFound`, `Unavailable`."""
+    job = find_tool_job(workspace_id, job_id)
+    if job is None or job.kind != "document" or not job.is_ok:
+        raise NotFound("The document was read long ago, or not at all.", hints=["Read it again."])
+    return DocumentText(job.text, job.job_input["url"], hashlib.sha256(job.text.encode()).hexdigest())
+
+
+def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
+    """Return a job without a check of rights, or null. Raises `Unavailable` without Redis."""
+    stored = _call_redis(lambda client: client.get(_build_key(workspace_id, job_id)))
+    return ToolJob(**json.loads(stored)) if stored else None
+
+
+def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[Any, Any, None]] | None:
+    """Mark a waiting job as running, and return what runs it, or null if there is nothing to do. The worker's task calls this."""
+    job = find_tool_job(workspace_id, job_id)
+    if job is None or job.state != "waiting":
+        return None
+    tool = None
+    if job.kind == "test":
+        row = WorkspaceTool.objects.select_related("server").filter(pk=job.job_input["tool_id"]).first()
+        if row is None:
+            return None
+        tool = build_tool(row)
+    job = replace(job, state="running", started_at=time.time())
+    store_tool_job(workspace_id, job)
+    return partial(_run, workspace_id, job, tool)
+
+
+async def _run(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
+    started = time.monotonic()
+    with on_behalf_of_tenant(workspace_id):
+        done = await (_read_document(job) if tool is None else _test_tool(job, tool))
+    done = replace(done, state="done", seconds=round(time.monotonic() - started, 3))
+    try:
+        await asyncio.to_thread(_finish, workspace_id, done)
+    except Unavailable:
+        logger.warning("The result of a tool job could not be stored: Redis does not answer.")
+
+
+async def _read_document(job: ToolJob) -> ToolJob:
+    url, text = job.job_input["url"], job.job_input["text"]
+    try:
+        if url:
+            text = await _fetch_document(url)
+        document = await asyncio.to_thread(_describe_document, text, url)
+    except InvalidDocument as problem:
+        return replace(job, message=str(problem))
+    except AppError as error:
+        return replace(job, message=error.message)
+    return replace(job, is_ok=True, text=text, document=document, job_input={"url": url})
+
+
+async def _fetch_document(url: str) -> str:
+    async with open_url(
+        url, allow_private=settings.ALLOW_PRIVATE_HOSTS, headers={"Accept": "application/json, */*;q=0.5"},
+        seconds=READ_SECONDS,
+    ) as response:  # fmt: skip
+        if response.status != 200:
+            raise InvalidDocument(f"The server did not give the document (HTTP {response.status}).")
+        body = await read_capped(response, MAX_BYTES + 1)
+    if len(body) > MAX_BYTES:
+        raise InvalidDocument(f"The document has more than {MAX_BYTES // 1024 // 1024} MB.")
+    return body.decode("utf-8", "replace")
+
+
+def _describe_document(text: str, url: str) -> dict[str, Any]:
+    document = parse_document(text, url)
+    operations = [
+        {name: value for name, value in vars(operation).items() if name != "definition"}
+        for operation in list_operations(document)
+    ]
+    return {
+        "title": document.title, "version": document.version, "base_url": document.base_url,
+        "auth": str(document.sign_in.auth), "auth_name": document.sign_in.auth_name, "size": len(text.encode()),
+        "operations": operations,
+    }  # fmt: skip
+
+
+async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
+    config = tool.parse_config({})
+    context = ToolContext(Actor(pk=UUID(job.person_id)), None, None, UUID(job.id), job.id, config=config)
+    try:
+        async with asyncio.timeout(config.timeout_s):
+            output = await tool.run(context, job.job_input["arguments"])
+    except TimeoutError:
+        return replace(job, message=f"It did not answer within {config.timeout_s:g} s.")
+    except ToolError as error:
+        return replace(job, message=str(error))
+    except AppError as error:
+        return replace(job, message=error.message)
+    return replace(job, is_ok=True, text=output if isinstance(output, str) else output.text)
+
+
+def _finish(workspace_id: UUID, job: ToolJob) -> None:
+    """Store the result, and with a test what it says about the server."""
+    # The lock is released first: a client that reads that the job is done can start the next one.
+    _call_redis(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
+    if job.kind == "test":
+        try:
+            ToolServer.objects.filter(tools=job.job_input["tool_id"]).update(
+                state=ServerState.OK if job.is_ok else ServerState.FAILED, tested_at=now(),
+                last_error=job.message.split("\n")[0][:500],
+            )  # fmt: skip
+            publish_workspace_list_changed(workspace_id, "tools")
+        finally:
+            connections.close_all()
+    store_tool_job(workspace_id, job)
+
+
+def _start(actor: Actor, workspace_id: UUID, kind: JobKind, job_input: dict[str, Any]) -> ToolJob:
+    """Store a job and send its task. A person has one of each kind at a time."""
+    job = ToolJob(str(new_id()), kind, str(actor.id), started_at=time.time(), job_input=job_input)
+    lock = _build_lock(kind, job.person_id)
+    if not _call_redis(lambda client: client.set(lock, job.id, nx=True, ex=MAX_RUN_SECONDS)):
+        data = {"limit": "tool_jobs", "seconds": 5}
+        raise LimitReached("One is running already.", hints=["Wait for its result."], data=data)
+    store_tool_job(workspace_id, job)
+    try:
+        send_task_now(TASK, [job.id, str(workspace_id)])
+    except Unavailable:
+        _call_redis(lambda client: client.delete(lock))
+        raise
+    return job
+
+
+def _build_key(workspace_id: UUID, job_id: UUID | str) -> str:
+    return f"tool-job:{workspace_id}:{job_id}"
+
+
+def _build_lock(kind: JobKind, person_id: str) -> str:
+    return f"tool-job:{kind}:by:{person_id}"
+
+
+def store_tool_job(workspace_id: UUID, job: ToolJob) -> None:
+    """Store the state of a job. Raises `Unavailable` without Redis."""
+    stored = json.dumps(asdict(job))
+    _call_redis(lambda client: client.set(_build_key(workspace_id, job.id), stored, ex=LIFETIME_SECONDS))
+
+
+def _call_redis(command: Any) -> Any:
+    answer = redis_client.call(command, _NO_ANSWER)
+    if answer is _NO_ANSWER:
+        raise Unavailable("The answer cannot be heard now. Try again in a moment.")
+    return answer

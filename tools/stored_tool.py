@@ -1,0 +1,69 @@
+"""The base class of the tools that are rows of a workspace."""
+
+import asyncio
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from django.conf import settings
+
+from events.rows import Policy, ToolEffect
+from tools.arguments import parse_arguments
+from tools.interface import Tool, ToolConfig
+from tools.models import WorkspaceTool
+
+
+class StoredTool(Tool):
+    """A tool that is built from its row. Its results are texts of outside. Subclasses implement `run`, a coroutine.
+
+    The row is read with its server, so that a call makes no query.
+    """
+
+    def __init__(self, row: WorkspaceTool) -> None:
+        self.row = row
+        self.name = row.name
+        self.effect: ToolEffect = "read" if row.effect == "read" else "write"
+        self.is_idempotent = row.is_idempotent
+
+    @property
+    def description(self) -> str:
+        return self.row.description
+
+    @property
+    def default_policy(self) -> Policy:
+        """The policy of a workspace that has set none: a call that writes waits for a person."""
+        return Policy.AUTO if self.effect == "read" else Policy.ASK
+
+    @property
+    def is_available(self) -> bool:
+        return self.row.is_enabled
+
+    def build_schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = self.row.input_schema
+        return schema
+
+    def build_output_schema(self) -> dict[str, Any] | None:
+        schema: dict[str, Any] | None = self.row.output_schema
+        return schema
+
+    def parse_arguments(self, arguments: str) -> dict[str, Any]:
+        return parse_arguments(self.row.input_schema, arguments)
+
+    def parse_config(self, custom_config: dict[str, Any]) -> ToolConfig:
+        return self.Config.model_validate({"timeout_s": self.row.timeout_s, **custom_config})
+
+    def build_config_schema(self) -> dict[str, Any]:
+        schema = super().build_config_schema()
+        schema["properties"]["timeout_s"]["default"] = self.row.timeout_s
+        return schema
+
+
+_semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+def get_call_semaphore() -> asyncio.Semaphore:
+    """Return the semaphore of this event loop: a process makes so many calls of workspace tools at the same time (FAIR5).
+
+    Calls beyond `settings.TOOL_CALLS_AT_ONCE` wait within the time limit of the tool.
+    """
+    loop = asyncio.get_running_loop()
+    return _semaphores.setdefault(loop, asyncio.Semaphore(settings.TOOL_CALLS_AT_ONCE))

@@ -1,0 +1,190 @@
+"""The admin pages of the ledger, and of budgets and prices, which operators set."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from admin_kit.changelist import CreatedWithinFilter
+from admin_kit.links import RelatedLink, audit_link, id_column, link_column
+from admin_kit.model_admin import ReadOnlyAdmin, get_operator
+from common.operators import may_operate
+from events.payloads import BudgetPeriod, BudgetScope
+from usage import services as usage
+from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation
+
+
+@admin.display(description=_("cost"), ordering="cost_micro")
+def cost(row: Any) -> str:
+    """Return US dollars; a dash where the price is not known."""
+    return "–" if row.cost_micro is None else f"${row.cost_micro / 1_000_000:.4f}"
+
+
+@admin.display(description=_("limit"), ordering="limit_micro")
+def limit(row: Any) -> str:
+    """Return US dollars."""
+    return f"${row.limit_micro / 1_000_000:.2f}"
+
+
+@admin.register(LLMCall)
+class LLMCallAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        link_column("agent"),
+        link_column("workspace"),
+        id_column("run_id", "runs.run", _("run")),
+        link_column("on_behalf_of", _("for")),
+        "provider",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        cost,
+        "paid_by",
+        "tries",
+        "error_code",
+    )
+    list_filter = ("provider", "paid_by", CreatedWithinFilter)
+    list_select_related = ("agent", "workspace", "on_behalf_of")
+    search_fields = ("agent__name", "workspace__name", "on_behalf_of__name", "=model")
+    search_id_fields = ("run_id", "tree_id", "chat_id", "agent_id", "workspace_id", "on_behalf_of_id")
+    sortable_by = ()
+
+
+class OwnedByOperatorAdmin(ReadOnlyAdmin):
+    """A table whose rows editors and operators set. Operators create, change and delete those of operators, which is audited."""
+
+    changeable_fields: ClassVar[tuple[str, ...]]
+
+    def is_of_operator(self, row: Any) -> bool:
+        """Return whether an operator has set the row."""
+        raise NotImplementedError
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return may_operate(request.user, self.model)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return may_operate(request.user, self.model) and (obj is None or self.is_of_operator(obj))
+
+    has_delete_permission = has_change_permission
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = [name for name in self.get_fields(request, obj) if name not in self.changeable_fields]
+        return fields if obj is not None else ()
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Write nothing to Django's own log, because the action is in the audit trail."""
+
+    log_addition = log_change
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Write nothing to Django's own log, because the action is in the audit trail."""
+
+
+class BudgetForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at run time
+    """The form for a budget of an operator."""
+
+    def clean(self) -> dict[str, Any]:
+        fields = super().clean() or {}
+        if self.instance._state.adding and "workspace" in fields:
+            same = {name: fields.get(name) for name in ("workspace", "scope", "period", "subject")}
+            if (fields.get("scope") == BudgetScope.RUN_TREE) != (fields.get("period") == BudgetPeriod.RUN):
+                raise forms.ValidationError(_("A budget for a run has the period run, and no other has it."))
+            if Budget.objects.filter(**same, by_operator=True).exists():
+                raise forms.ValidationError(_("There is such a budget already."))
+        return fields
+
+
+@admin.register(Budget)
+class BudgetAdmin(OwnedByOperatorAdmin):
+    list_display = (link_column("workspace"), "scope", "period", link_column("subject"), limit, "by_operator")
+    list_filter = ("scope", "period", "by_operator")
+    list_select_related = ("workspace", "subject")
+    search_fields = ("workspace__name",)
+    search_id_fields = ("workspace_id", "subject_id")
+    autocomplete_fields = ("workspace", "subject")
+    related_links = (RelatedLink(_("Balances"), "usage.balance", "budget__id__exact"), audit_link())
+    audit_prefixes = ("budget",)
+    form = BudgetForm
+    changeable_fields = ("limit_micro",)
+
+    def is_of_operator(self, row: Any) -> bool:
+        return bool(row.by_operator)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ("workspace", "scope", "period", "subject", "limit_micro")
+        return super().get_fields(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        operator = get_operator(request)
+        if change:
+            usage.change_budget(operator, obj.pk, limit_micro=obj.limit_micro, revision=obj.revision, as_operator=True)
+            return
+        budget = usage.create_budget(
+            operator,
+            obj.workspace_id,
+            scope=BudgetScope(obj.scope),
+            period=BudgetPeriod(obj.period),
+            limit_micro=obj.limit_micro,
+            subject_id=obj.subject_id,
+            as_operator=True,
+        )
+        obj.pk = budget.pk
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        usage.delete_budget(get_operator(request), obj.pk, as_operator=True)
+
+
+@admin.register(Balance)
+class BalanceAdmin(ReadOnlyAdmin):
+    list_display = (link_column("budget"), "starts_on", "ends_at", "spent_micro", "held_micro", "warned_at")
+    list_select_related = ("budget__workspace",)
+    search_id_fields = ("budget_id", "subject_id")
+
+
+@admin.register(Reservation)
+class ReservationAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", link_column("balance"), "holder_id", "attempt", "amount_micro", "expires_at")
+    list_select_related = ("balance__budget__workspace",)
+    search_id_fields = ("balance_id", "holder_id")
+
+
+@admin.register(ModelPrice)
+class ModelPriceAdmin(OwnedByOperatorAdmin):
+    list_display = ("provider", "model", link_column("workspace"), "input_micro", "output_micro")
+    list_filter = ("provider",)
+    list_select_related = ("workspace",)
+    search_fields = ("model", "workspace__name")
+    search_id_fields = ("workspace_id",)
+    related_links = (audit_link(),)
+    audit_prefixes = ("price",)
+    changeable_fields = ("input_micro", "output_micro")
+
+    def is_of_operator(self, row: Any) -> bool:
+        return row.workspace_id is None
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ("provider", "model", "input_micro", "output_micro")
+        return super().get_fields(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        price = usage.set_price(
+            get_operator(request),
+            None,
+            provider=obj.provider,
+            model=obj.model,
+            input_micro=obj.input_micro,
+            output_micro=obj.output_micro,
+        )
+        obj.pk = price.pk
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        usage.delete_price(get_operator(request), obj.pk, as_operator=True)

@@ -1,0 +1,40 @@
+"""Write usage as CSV for spreadsheets."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from events.rows import UsageRow
+
+COLUMNS = (
+    "day",
+    "name",
+    "models",
+    "runs",
+    "calls",
+    "calls without a known price",
+    "input tokens",
+    "output tokens",
+    "cost in USD",
+    "of it on drafts in USD",
+)
+FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")
+BYTE_ORDER_MARK = "\ufeff"
+"""With it, spreadsheets read UTF-8."""
+
+
+def write_csv(rows: Iterable[UsageRow]) -> str:
+    """Return the rows as CSV. A text that a spreadsheet would execute as a formula begins with an apostrophe."""
+    file = io.StringIO()
+    file.write(BYTE_ORDER_MARK)
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    for row in rows:
+        cells = [str(row.day or ""), row.name, " ".join(row.models), row.runs, row.calls, row.unpriced_calls]
+        cells += [row.input_tokens, row.output_tokens, f"{row.cost_micro / 1e6:.6f}", f"{row.draft_micro / 1e6:.6f}"]
+        writer.writerow([_escape_formula(cell) if isinstance(cell, str) else cell for cell in cells])
+    return file.getvalue()
+
+
+def _escape_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(FORMULA_BEGINNINGS) else text

@@ -1,0 +1,31 @@
+"""The days and months of budgets, which begin at midnight in the time zone of the workspace."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from events.payloads import BudgetPeriod
+
+
+@dataclass(frozen=True)
+class PeriodBounds:
+    """When a period begins and ends. All are null for the budget of a run."""
+
+    starts_on: date | None
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+def compute_bounds(period: BudgetPeriod, time_zone: str, at: datetime) -> PeriodBounds:
+    """Return the day or month that contains a time."""
+    if period == BudgetPeriod.RUN:
+        return PeriodBounds(None, None, None)
+    today = at.astimezone(ZoneInfo(time_zone)).date()
+    first = today.replace(day=1) if period == BudgetPeriod.MONTH else today
+    after = (first + timedelta(days=31)).replace(day=1) if period == BudgetPeriod.MONTH else first + timedelta(days=1)
+    return PeriodBounds(first, get_midnight(first, time_zone), get_midnight(after, time_zone))
+
+
+def get_midnight(day: date, time_zone: str) -> datetime:
+    """Return the time at which a day begins in a time zone."""
+    return datetime.combine(day, time(), ZoneInfo(time_zone))

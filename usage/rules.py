@@ -1,0 +1,100 @@
+"""The budgets and prices that apply to a caller. They are read with the caller, without a query of their own (P1)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, OuterRef, Q
+from django.db.models.expressions import Combinable
+from django.db.models.functions import JSONObject
+
+from events.payloads import BudgetPeriod, BudgetScope
+from llm.prices import get_price, reports_cost
+from llm.protocol import Endpoint, OwnPrice
+from usage.callers import AppliedBudget, Caller, ResolvedModel
+from usage.models import Budget, ModelPrice, Payer
+from workspaces.models import Workspace
+
+PER_TOKEN = 1_000_000
+NO_RULES: Mapping[str, Any] = {"budgets": (), "prices": ()}
+"""For a caller without a workspace."""
+COUNTED_PAYERS = {True: (Payer.SYSTEM,), False: (Payer.SYSTEM, Payer.WORKSPACE)}
+"""Whose payments a budget counts, by `by_operator`."""
+
+
+def build_rules_expression(workspace: str) -> Combinable:
+    """Return the expression for the budgets and prices of the workspace of the column `workspace`, for `resolve_model`."""
+    budgets = Budget.objects.filter(workspace=OuterRef(workspace))
+    prices = ModelPrice.objects.filter(Q(workspace=OuterRef(workspace)) | Q(workspace=None))
+    budget_fields = {
+        name: F(name) for name in ("id", "scope", "period", "subject_id", "by_operator", "workspace__time_zone")
+    }
+    price_fields = {name: F(name) for name in ("workspace_id", "provider", "model", "input_micro", "output_micro")}
+    return JSONObject(
+        budgets=ArraySubquery(budgets.values(json=JSONObject(**budget_fields))),
+        prices=ArraySubquery(prices.values(json=JSONObject(**price_fields))),
+    )
+
+
+def read_rules(workspace_id: UUID) -> dict[str, Any]:
+    """Return the budgets and prices of a workspace, for `resolve_model`."""
+    rows = Workspace.objects.filter(pk=workspace_id).annotate(rules=build_rules_expression("pk"))
+    rules: dict[str, Any] = rows.values_list("rules", flat=True).get()
+    return rules
+
+
+def resolve_model(endpoint: Endpoint, name: str, caller: Caller, rules: Mapping[str, Any]) -> ResolvedModel:
+    """Return a model with its price and the budgets that limit the caller's calls.
+
+    Budgets do not limit a model that costs nothing, nor one whose price is not known and whose server reports no costs.
+    """
+    price = _find_price(rules["prices"], endpoint, name)
+    endpoint = endpoint if price is None else replace(endpoint, price=price)
+    known = get_price(endpoint, name) if rules["budgets"] else None
+    if not rules["budgets"] or not (known.input or known.output if known else reports_cost(endpoint)):
+        return ResolvedModel(endpoint, name)
+    return ResolvedModel(endpoint, name, tuple(_choose_budgets(rules["budgets"], endpoint, caller)))
+
+
+def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: str) -> OwnPrice | None:
+    """Return the most specific price that was set: of the model before the provider, and of the workspace before the operator."""
+    matching = [
+        price
+        for price in prices
+        if price["provider"] == endpoint.provider
+        and price["model"] in (name, "")
+        and (price["workspace_id"] is None or endpoint.paid_by != "system")
+    ]
+    if not matching:
+        return None
+    chosen = max(matching, key=lambda price: (price["workspace_id"] is not None, bool(price["model"])))
+    return OwnPrice(chosen["input_micro"] / PER_TOKEN, chosen["output_micro"] / PER_TOKEN)
+
+
+def _choose_budgets(
+    budgets: Iterable[Mapping[str, Any]], endpoint: Endpoint, caller: Caller
+) -> Iterable[AppliedBudget]:
+    """Yield the budgets that limit this caller. The budget of one person or agent replaces that of each."""
+    subjects = {
+        BudgetScope.WORKSPACE: caller.workspace_id,
+        BudgetScope.PERSON: caller.on_behalf_of_id,
+        BudgetScope.AGENT: caller.agent_id,
+        BudgetScope.RUN_TREE: caller.tree_id,
+    }
+    chosen: dict[tuple[str, str, bool], Mapping[str, Any]] = {}
+    for budget in budgets:
+        subject_id = subjects[BudgetScope(budget["scope"])]
+        is_counted = endpoint.paid_by in COUNTED_PAYERS[budget["by_operator"]]
+        if subject_id is None or not is_counted or budget["subject_id"] not in (None, str(subject_id)):
+            continue
+        key = (budget["scope"], budget["period"], budget["by_operator"])
+        if budget["subject_id"] is not None or key not in chosen:
+            chosen[key] = budget
+    for budget in chosen.values():
+        subject_id = subjects[BudgetScope(budget["scope"])]
+        if subject_id is not None:
+            yield AppliedBudget(
+                UUID(budget["id"]), subject_id, BudgetPeriod(budget["period"]), budget["workspace__time_zone"]
+            )

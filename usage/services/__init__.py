@@ -1,0 +1,26 @@
+"""The services of usage."""
+
+from usage.services.budgets import change_budget, create_budget, delete_budget, delete_price, set_price
+from usage.services.ledger import record_call, record_model_test
+from usage.services.reservations import (
+    delete_old_balances,
+    list_expired_reservations,
+    release_reservations,
+    reserve,
+    settle,
+)
+
+__all__ = [
+    "change_budget",
+    "create_budget",
+    "delete_budget",
+    "delete_price",
+    "set_price",
+    "delete_old_balances",
+    "list_expired_reservations",
+    "record_call",
+    "record_model_test",
+    "release_reservations",
+    "reserve",
+    "settle",
+]

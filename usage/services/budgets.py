@@ -1,0 +1,194 @@
+"""Set budgets and prices: editors those of their workspace, operators those of a workspace and of the installation."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+
+from actors.models import Actor, Kind
+from common.access import replace_not_found
+from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
+from common.operators import check_operator
+from common.providers import get_provider
+from events import audit
+from events.payloads import BudgetPeriod, BudgetScope
+from events.publish import publish_workspace_list_changed
+from usage.models import Budget, ModelPrice
+from usage.services.reservations import open_balance
+from workspaces.models import Workspace
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+MAX_MICRO = 10**15
+"""The highest limit and price: a billion dollars."""
+MAX_ROWS = 200
+"""Budgets, and prices, of a workspace. Each claim of a run reads them."""
+MISSING = "There is no such {}, or you may not see it."
+"""As `replace_not_found` says, so that a foreign row looks like a missing one (SEC1)."""
+STALE = "Somebody else has changed it meanwhile."
+
+
+@transaction.atomic
+def create_budget(
+    actor: Actor,
+    workspace_id: UUID,
+    *,
+    scope: BudgetScope,
+    period: BudgetPeriod,
+    limit_micro: int,
+    subject_id: UUID | None = None,
+    as_operator: bool = False,
+) -> Budget:
+    """Create a budget of a workspace.
+
+    `as_operator`: the actor is an operator; it counts what the operator's key pays, and editors cannot change it.
+    Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and `Conflict` if there is a budget for the same calls and period.
+    """
+    workspace = _get_workspace(actor, workspace_id, Budget, as_operator=as_operator)
+    if (scope == BudgetScope.RUN_TREE) != (period == BudgetPeriod.RUN):
+        raise Invalid("A budget for a run has the period `run`; any other budget lasts a day or a month.")
+    _check_count(Budget.objects.filter(workspace=workspace))
+    budget = Budget(
+        workspace=workspace,
+        scope=scope,
+        period=period,
+        subject=_get_subject(workspace, scope, subject_id),
+        limit_micro=limit_micro,
+        by_operator=as_operator,
+    )
+    try:
+        with transaction.atomic():
+            budget.save(force_insert=True)
+    except IntegrityError as error:
+        raise Conflict("There is such a budget already.", hints=["Change its limit."]) from error
+    if budget.subject_id is not None or scope == BudgetScope.WORKSPACE:
+        open_balance(budget)
+    _record(actor, "budget.created", budget, limit_micro=limit_micro, scope=scope, period=period)
+    return budget
+
+
+def _check_count(rows: QuerySet[Any]) -> None:
+    if rows.count() >= MAX_ROWS:
+        raise LimitReached(f"There are {MAX_ROWS} already.", code=Code.QUOTA_REACHED, hints=["Delete one first."])
+
+
+def _get_subject(workspace: Workspace, scope: BudgetScope, subject_id: UUID | None) -> Actor | None:
+    """Return the member or the agent of the workspace that a budget is for, or null. Raises `Invalid`."""
+    if subject_id is None:
+        return None
+    members = Actor.objects.filter(pk=subject_id, kind=Kind.HUMAN, memberships__workspace=workspace)
+    agents = Actor.objects.filter(pk=subject_id, kind=Kind.AGENT, workspace=workspace)
+    found: QuerySet[Actor] | None = {BudgetScope.PERSON: members, BudgetScope.AGENT: agents}.get(scope)
+    subject = found.first() if found is not None else None
+    if subject is None:
+        raise Invalid("Name a member for a budget of a person, or an agent of the workspace for one of an agent.")
+    return subject
+
+
+@transaction.atomic
+def change_budget(
+    actor: Actor, budget_id: UUID, *, limit_micro: int, revision: int, as_operator: bool = False
+) -> Budget:
+    """Change the limit of a budget. It takes effect at the next call. Raises `NotFound`, `Forbidden`, `Conflict`."""
+    budget = _get_budget(actor, budget_id, as_operator=as_operator)
+    changed = Budget.objects.filter(pk=budget.pk, revision=revision)
+    if not changed.update(limit_micro=limit_micro, revision=F("revision") + 1):
+        raise Conflict(STALE, hints=["Look again, then change it."])
+    budget.limit_micro, budget.revision = limit_micro, revision + 1
+    _record(actor, "budget.changed", budget, limit_micro=limit_micro)
+    return budget
+
+
+@transaction.atomic
+def delete_budget(actor: Actor, budget_id: UUID, *, as_operator: bool = False) -> None:
+    """Delete a budget; calls are not limited by it any more. Raises `NotFound`, `Forbidden`."""
+    budget = _get_budget(actor, budget_id, as_operator=as_operator)
+    _record(actor, "budget.deleted", budget)
+    budget.delete()
+
+
+def _get_budget(actor: Actor, budget_id: UUID, *, as_operator: bool) -> Budget:
+    budget = Budget.objects.select_related("workspace", "subject").filter(pk=budget_id).first()
+    if budget is None:
+        raise NotFound(MISSING.format("budget"))
+    _check_may_change(actor, budget, "budget", as_operator=as_operator)
+    return budget
+
+
+@transaction.atomic
+def set_price(
+    actor: Actor,
+    workspace_id: UUID | None,
+    *,
+    provider: str,
+    model: str,
+    input_micro: int,
+    output_micro: int,
+    as_operator: bool = False,
+) -> ModelPrice:
+    """Set the price of a model, in millionths of a dollar per million tokens. It takes effect at the next run.
+
+    `model` empty: of all models of the provider. `workspace_id` null: of all workspaces, which only an operator may set. Raises
+    `NotFound`, `Forbidden`, `Invalid`, `LimitReached`.
+    """
+    workspace = None
+    if workspace_id is not None:
+        workspace = _get_workspace(actor, workspace_id, ModelPrice, as_operator=as_operator)
+    else:
+        check_operator(actor, ModelPrice)
+    get_provider(provider)
+    prices = ModelPrice.objects.filter(workspace=workspace)
+    if not prices.filter(provider=provider, model=model).exists():
+        _check_count(prices)
+    amounts = {"input_micro": input_micro, "output_micro": output_micro}
+    price, is_new = ModelPrice.objects.select_for_update().get_or_create(
+        workspace=workspace, provider=provider, model=model, defaults=amounts
+    )
+    if not is_new:
+        price.input_micro, price.output_micro, price.revision = input_micro, output_micro, price.revision + 1
+        price.save()
+    _record(actor, "price.set", price, provider=provider, model=model, **amounts)
+    return price
+
+
+@transaction.atomic
+def delete_price(actor: Actor, price_id: UUID, *, as_operator: bool = False) -> None:
+    """Delete a price, so that the listed price applies again. Raises `NotFound`, `Forbidden`."""
+    price = ModelPrice.objects.filter(pk=price_id).first()
+    if price is None:
+        raise NotFound(MISSING.format("price"))
+    _check_may_change(actor, price, "price", as_operator=as_operator)
+    _record(actor, "price.deleted", price, provider=price.provider, model=price.model)
+    price.delete()
+
+
+def _get_workspace(
+    actor: Actor, workspace_id: UUID, model: type[Budget | ModelPrice], *, as_operator: bool
+) -> Workspace:
+    """Lock the workspace, so that its budgets and prices are counted once. Raises `NotFound`, `Forbidden`."""
+    if not as_operator:
+        return get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_BUDGETS, lock=True)
+    check_operator(actor, model)
+    workspace = Workspace.objects.select_for_update(no_key=True).filter(pk=workspace_id).first()
+    if workspace is None:
+        raise NotFound("There is no such workspace.")
+    return workspace
+
+
+def _check_may_change(actor: Actor, row: Budget | ModelPrice, what: str, *, as_operator: bool) -> None:
+    """Raises `NotFound` if the actor may not know of the row, and `Forbidden` if the actor may not change it."""
+    if as_operator:
+        check_operator(actor, type(row))
+        return
+    if row.workspace_id is None:
+        raise NotFound(MISSING.format(what))
+    with replace_not_found(what):
+        get_workspace_for(actor, row.workspace_id, WorkspaceVerb.SET_BUDGETS)
+    if isinstance(row, Budget) and row.by_operator:
+        raise Forbidden("An operator has set this budget.", hints=["Ask the operators of this installation."])
+
+
+def _record(actor: Actor, action: str, row: Budget | ModelPrice, **facts: Any) -> None:
+    audit.record(actor, action, workspace_id=row.workspace_id, object_id=row.id, **facts)
+    if row.workspace_id is not None:
+        publish_workspace_list_changed(row.workspace_id, "budgets")

@@ -1,0 +1,219 @@
+"""Reserve the most that a call of a model may cost, and settle it when the cost is known (RUN21).
+
+A reservation is a transaction of its own: the locks of the balances last until it is on the disk, so no call of a model may be
+part of it. Locks are taken in the order of the balances' ids.
+"""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Q, Sum
+
+from actors.models import Actor
+from common.clock import now
+from events.payloads import BudgetPeriod, BudgetRefusal, BudgetScope
+from llm.context_window import estimate_tokens_of_turns
+from llm.messages import Request
+from llm.prices import get_price
+from llm.tokens import estimate_tokens, format_tool
+from usage.callers import AppliedBudget, ResolvedModel
+from usage.errors import BudgetUsedUp
+from usage.hooks import budget_warning
+from usage.models import Balance, Budget, LLMCall, Reservation
+from usage.periods import PeriodBounds, compute_bounds
+from usage.rules import COUNTED_PAYERS
+
+WARNING_SHARE = 0.8
+"""The part of a budget after which the editors are warned."""
+MAX_RESERVED_OUTPUT = 8_192
+"""Tokens of the answer that are reserved at most, if the version of the agent sets no limit."""
+INPUT_MARGIN = 1.25
+"""By how much a request may have more tokens than estimated."""
+RESERVATION_LIFETIME = timedelta(hours=2)
+"""After this time, a reservation is released even if its run seems to be alive."""
+TREE_BALANCE_LIFETIME = timedelta(days=30)
+_SUBJECT_COLUMNS = {
+    BudgetScope.PERSON: "on_behalf_of_id",
+    BudgetScope.AGENT: "agent_id",
+    BudgetScope.RUN_TREE: "tree_id",
+}
+
+_RESERVE = """
+WITH wanted AS (
+  SELECT * FROM unnest(%(budgets)s::uuid[], %(subjects)s::uuid[], %(starts)s::date[]) AS w(budget_id, subject_id, starts_on)
+), locked AS MATERIALIZED (
+  SELECT balance.id, budget.limit_micro - balance.spent_micro - balance.held_micro AS free
+  FROM usage_balance AS balance JOIN usage_budget AS budget ON budget.id = balance.budget_id
+  JOIN wanted AS w ON w.budget_id = balance.budget_id AND w.subject_id = balance.subject_id
+    AND w.starts_on IS NOT DISTINCT FROM balance.starts_on
+  ORDER BY balance.id FOR UPDATE OF balance
+), held AS (
+  UPDATE usage_balance AS balance SET held_micro = held_micro + %(amount)s FROM locked
+  WHERE balance.id = locked.id AND (SELECT min(free) FROM locked) >= greatest(%(amount)s, 1)
+    AND (SELECT count(*) FROM locked) = %(count)s
+  RETURNING balance.id
+), reserved AS (
+  INSERT INTO usage_reservation (id, balance_id, holder_id, attempt, amount_micro, created_at, expires_at)
+  SELECT gen_random_uuid(), held.id, %(holder)s, %(attempt)s, %(amount)s, %(now)s, %(expires)s FROM held
+  RETURNING balance_id
+)
+SELECT locked.id, locked.free, (SELECT count(*) FROM reserved) FROM locked ORDER BY locked.free, locked.id
+"""
+_SETTLE = """
+WITH deleted AS (
+  DELETE FROM usage_reservation WHERE {condition} RETURNING balance_id, amount_micro
+), amounts AS (
+  SELECT balance_id, sum(amount_micro) AS amount FROM deleted GROUP BY balance_id
+), locked AS MATERIALIZED (
+  SELECT balance.id, balance.warned_at FROM usage_balance AS balance
+  WHERE balance.id IN (SELECT balance_id FROM amounts) ORDER BY balance.id FOR UPDATE
+), settled AS (
+  UPDATE usage_balance AS balance SET held_micro = held_micro - amounts.amount, spent_micro = spent_micro + %(cost)s,
+    warned_at = CASE WHEN warned_at IS NULL AND spent_micro + %(cost)s >= budget.limit_micro * %(share)s AND %(cost)s > 0
+      THEN %(now)s ELSE warned_at END
+  FROM amounts, usage_budget AS budget
+  WHERE balance.id = amounts.balance_id AND budget.id = balance.budget_id AND (SELECT count(*) FROM locked) > 0
+  RETURNING balance.id, balance.warned_at
+)
+SELECT settled.id FROM settled JOIN locked ON locked.id = settled.id
+WHERE locked.warned_at IS NULL AND settled.warned_at IS NOT NULL
+"""
+
+
+def estimate_max_cost(model: ResolvedModel, request: Request) -> int:
+    """Return the most that a request may cost, in millionths of a dollar; 0 if the price is known by the server only."""
+    price = get_price(model.endpoint, model.name)
+    if price is None:
+        return 0
+    tools = sum(estimate_tokens(format_tool(tool)) for tool in request.tools)
+    tokens_in = (estimate_tokens_of_turns(request.turns) + tools) * INPUT_MARGIN
+    tokens_out = request.parameters.get("max_tokens") or min(
+        price.max_output or MAX_RESERVED_OUTPUT, MAX_RESERVED_OUTPUT
+    )
+    return math.ceil(tokens_in * price.input + tokens_out * price.output)
+
+
+def reserve(model: ResolvedModel, request: Request, *, holder_id: UUID, attempt: int) -> None:
+    """Reserve the most that a request may cost, in all budgets of the model or in none.
+
+    Call it outside a transaction, immediately before the request. Raises `BudgetUsedUp`.
+    """
+    at, amount = now(), estimate_max_cost(model, request)
+    bounds = {budget: compute_bounds(budget.period, budget.time_zone, at) for budget in model.budgets}
+    while bounds:
+        params: dict[str, Any] = {
+            "budgets": [budget.id for budget in bounds],
+            "subjects": [budget.subject_id for budget in bounds],
+            "starts": [bound.starts_on for bound in bounds.values()],
+            "count": len(bounds),
+            "amount": amount,
+            "holder": holder_id,
+            "attempt": attempt,
+            "now": at,
+            "expires": at + RESERVATION_LIFETIME,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(_RESERVE, params)
+            rows = cursor.fetchall()
+        if rows and rows[0][2]:
+            return
+        if len(rows) == len(bounds):
+            raise BudgetUsedUp(_build_refusal(rows[0][0], amount))
+        bounds = _create_balances(bounds)
+
+
+def open_balance(budget: Budget) -> None:
+    """Create the balance of a new budget of the workspace, one person or one agent, with what has been spent in this period."""
+    period, time_zone = BudgetPeriod(budget.period), budget.workspace.time_zone
+    applied = AppliedBudget(budget.id, budget.subject_id or budget.workspace_id, period, time_zone)
+    _create_balances({applied: compute_bounds(period, time_zone, now())})
+
+
+@transaction.atomic
+def _create_balances(bounds: dict[AppliedBudget, PeriodBounds]) -> dict[AppliedBudget, PeriodBounds]:
+    """Create the missing balances, and return those budgets that still exist."""
+    found = Budget.objects.select_for_update(no_key=True).order_by("pk").in_bulk([budget.id for budget in bounds])
+    existing = {applied: bound for applied, bound in bounds.items() if applied.id in found}
+    rows = [
+        Balance(
+            budget_id=applied.id,
+            subject_id=applied.subject_id,
+            starts_on=bound.starts_on,
+            ends_at=bound.ends_at,
+            spent_micro=_sum_earlier_costs(found[applied.id], applied.subject_id, bound.starts_at),
+        )
+        for applied, bound in existing.items()
+    ]
+    Balance.objects.bulk_create(rows, ignore_conflicts=True)
+    return existing
+
+
+def _sum_earlier_costs(budget: Budget, subject_id: UUID, starts_at: datetime | None) -> int:
+    """Return what the subject had spent in this period before the budget was set."""
+    if starts_at is not None and budget.created_at <= starts_at:
+        return 0
+    calls = LLMCall.objects.filter(workspace_id=budget.workspace_id, paid_by__in=COUNTED_PAYERS[budget.by_operator])
+    if column := _SUBJECT_COLUMNS.get(BudgetScope(budget.scope)):
+        calls = calls.filter(**{column: subject_id})
+    if starts_at is not None:
+        calls = calls.filter(created_at__gte=starts_at)
+    total: int | None = calls.aggregate(total=Sum("cost_micro"))["total"]
+    return total or 0
+
+
+def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:
+    balance = Balance.objects.select_related("budget__workspace").get(pk=balance_id)
+    budget = balance.budget
+    name = Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True).first()
+    return BudgetRefusal(
+        budget_id=budget.id,
+        scope=BudgetScope(budget.scope),
+        period=BudgetPeriod(budget.period),
+        subject_name=name or "",
+        limit_micro=budget.limit_micro,
+        spent_micro=balance.spent_micro,
+        needed_micro=amount,
+        ends_at=balance.ends_at,
+        time_zone=budget.workspace.time_zone,
+    )
+
+
+def settle(holder_id: UUID, attempt: int, cost_micro: int) -> None:
+    """Replace the reservation of a call by its cost. Call it in the transaction that writes the ledger entry.
+
+    Calls the hook `budget_warning` for each budget of which `WARNING_SHARE` is spent for the first time in its period.
+    """
+    condition = "holder_id = %(holder)s AND attempt = %(attempt)s"
+    warned = _settle(condition, {"holder": holder_id, "attempt": attempt}, cost_micro)
+    for balance in Balance.objects.filter(pk__in=warned).select_related("budget__workspace") if warned else ():
+        if balance.ends_at is not None:
+            budget_warning.call(balance)
+
+
+@transaction.atomic
+def release_reservations(ids: Sequence[UUID]) -> None:
+    """Release reservations of calls whose cost will never be known, because their process is dead."""
+    if ids:
+        _settle("id = ANY(%(ids)s)", {"ids": list(ids)}, 0)
+
+
+def _settle(condition: str, params: dict[str, Any], cost_micro: int) -> list[UUID]:
+    with connection.cursor() as cursor:
+        params |= {"cost": cost_micro, "share": WARNING_SHARE, "now": now()}
+        cursor.execute(_SETTLE.format(condition=condition), params)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def delete_old_balances() -> None:
+    """Delete the balances of runs that began long ago."""
+    old = Q(ends_at=None, created_at__lt=now() - TREE_BALANCE_LIFETIME, reservations=None)
+    Balance.objects.filter(old).delete()
+
+
+def list_expired_reservations() -> list[UUID]:
+    """Return the ids of the reservations that have expired."""
+    return list(Reservation.objects.filter(expires_at__lt=now()).values_list("pk", flat=True))

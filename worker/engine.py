@@ -1,0 +1,322 @@
+"""The engine of a worker process: an event loop that executes runs and extends their leases, and a sweeper.
+
+A Celery task has only the id of a run (`submit`). The run is claimed in PostgreSQL, so a task may be lost, late or sent twice.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import uvloop
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError
+
+from common.bounded import BoundedCounter
+from common.database import is_database_unavailable, is_retryable
+from common.db_executor import DatabaseExecutor
+from common.egress import close_sessions
+from common.errors import AppError
+from common.local_models import search_local_servers
+from common.processes import exit_on_memory_error, get_owner_name
+from events.control import listen_for_stops
+from events.stream import streams
+from runs.errors import LeaseLost, RunNotStartable
+from runs.kinds import get_kind
+from runs.kinds.base import PreparedRun
+from runs.models import Run, RunState
+from runs.services.capacity import Capacity
+from runs.services.claims import claim_next_run, claim_run, list_waiting
+from runs.services.dispatch import dispatch_next_run
+from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
+from worker.agent_states import AgentStateReporter
+from worker.isolation import IsolatedProcesses
+from worker.runner import INTERNAL, Runner
+from worker.sweeper import MAX_FAILURES, Sweeper
+
+logger = logging.getLogger(__name__)
+
+MAX_LEASE_SHARE_WITHOUT_RENEWAL = 0.8
+"""The part of a lease after which a process that cannot extend it stops its runs, before others reclaim them."""
+TOOL_THREADS = 4
+DRAIN_SECONDS = 15.0
+"""Seconds within which an ending process stores its runs and puts them in the queue again (RUN6)."""
+
+
+class Engine:
+    """Executes the runs of this process. `start` and `stop` are called from its main thread, the other public methods from any
+    thread. An `isolated` engine executes one isolated run and looks for no other runs."""
+
+    def __init__(self, *, isolated: bool = False) -> None:
+        self.owner = get_owner_name()
+        self._isolated = isolated
+        self._ready = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failures: BoundedCounter[UUID] = BoundedCounter(10_000)
+        processes = IsolatedProcesses(DRAIN_SECONDS + 2)
+        self._sweeper = None if isolated else Sweeper(self, processes, self._failures)
+        self._runners: dict[UUID, Runner] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._capacity = Capacity()
+        self._claiming = 0
+        self._is_claiming_refused = False
+        self._is_draining = False
+        self._last_beat = 0.0
+
+    def start(self) -> None:
+        """Start the event loop and the sweeper."""
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._thread.start()
+        self._ready.wait(10)
+        if self._sweeper is not None:
+            self._sweeper.start()
+
+    def stop(self) -> None:
+        """Stop claiming runs, store the current steps and put unfinished runs in the queue again. Return when that is done."""
+        if self._thread is None:
+            return
+        self._is_draining = True
+        self._loop.call_soon_threadsafe(self._closing.set)
+        if self._sweeper is not None:
+            self._sweeper.stop()
+        self._thread.join(DRAIN_SECONDS + 5)
+        self._thread = None
+
+    def submit(self, run_ids: Iterable[UUID]) -> None:
+        """Claim and execute these runs, as far as there are free slots and no other worker is faster."""
+        if self._thread is not None and not self._is_draining:
+            for run_id in run_ids:
+                self._loop.call_soon_threadsafe(self._start_run, run_id)
+
+    def run_soon(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        """Run `work` on the event loop, beside the runs. It is cancelled when the process ends."""
+        if self._thread is not None and not self._is_draining:
+            self._loop.call_soon_threadsafe(lambda: self._create_task(work(), name))
+
+    def report_states(self, runs: Iterable[Run]) -> None:
+        """Have it published that the agents of these runs have started or stopped working."""
+        self._agent_states.add_runs(runs)
+
+    def wait_until_idle(self) -> None:
+        """Wait until all runs that were submitted have ended."""
+        asyncio.run_coroutine_threadsafe(self._wait_for_runs(), self._loop).result()
+
+    @property
+    def executing_ids(self) -> list[UUID]:
+        """The ids of the runs that this process executes."""
+        return list(self._runners)
+
+    @property
+    def free_slots(self) -> int:
+        """The number of runs that this process may still claim."""
+        total: int = settings.RUNS_PER_WORKER
+        return max(0, total - len(self._runners) - self._claiming)
+
+    @property
+    def full_ids(self) -> list[UUID]:
+        """The ids of the workspaces and people whose share of this process is used up."""
+        return self._capacity.list_full_ids()
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether the heartbeat of the event loop works."""
+        return bool(time.monotonic() - self._last_beat < 4 * settings.RUN_HEARTBEAT)
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(self._main())
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._closing = asyncio.Event()
+        self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
+        self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=exit_on_memory_error)
+        # A separate thread: leases are extended in time also when many steps are stored at once.
+        self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=exit_on_memory_error)
+        self._agent_states = AgentStateReporter(self._db)
+        self._create_task(self._extend_leases(), "heartbeat")
+        self._create_task(self._agent_states.run(), "agent states")
+        self._create_task(self._listen_for_stops(), "stops")
+        if not self._isolated:
+            self._create_task(search_local_servers(), "search for local models")
+        self._ready.set()
+        await self._closing.wait()
+        await self._drain()
+
+    async def _drain(self) -> None:
+        for runner in list(self._runners.values()):
+            runner.cancel("shutdown")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self._wait_for_runs()
+        await self._agent_states.report_changes()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await streams.aclose()
+        await close_sessions()
+
+    async def _wait_for_runs(self) -> None:
+        while runs := [task for task in self._tasks if task.get_name().startswith("run ")]:
+            await asyncio.wait(runs)
+
+    def _create_task(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Create a task and keep a reference to it, because asyncio has only a weak one."""
+        task = self._loop.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._remove_task)
+
+    def _remove_task(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, MemoryError):
+            exit_on_memory_error()
+        if error is not None:
+            logger.error("The %s broke.", task.get_name(), exc_info=error)
+
+    def _start_run(self, run_id: UUID) -> None:
+        if self._is_draining:
+            return
+        if not self.free_slots:
+            self._capacity.has_refused = True
+            return
+        self._claiming += 1
+        self._create_task(self._execute(run_id), f"run {run_id}")
+
+    async def _execute(self, run_id: UUID) -> None:
+        """Claim and execute a run, then the next runs of its concurrency key. Then claim runs that got no slot before."""
+        try:
+            prepared = await self._claim(partial(claim_run, run_id))
+        finally:
+            self._claiming -= 1
+        while prepared is not None:
+            run = prepared.run
+            self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db)
+            self.report_states([run])
+            try:
+                await runner.execute()
+            finally:
+                del self._runners[run.id]
+                self._capacity.release_slot(run.id)
+                self.report_states([run])
+            prepared = None
+            if not self._is_draining:
+                if self._isolated:
+                    # Other workers may execute the next run of the key.
+                    await self._db(dispatch_next_run, run.concurrency_key)
+                prepared = await self._claim(partial(claim_next_run, run.concurrency_key))
+            if prepared is None:
+                await self._claim_refused_runs()
+
+    async def _claim(self, claim: Callable[..., Run | None]) -> PreparedRun | None:
+        """Claim and prepare a run. A run that cannot be prepared fails."""
+        claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
+        try:
+            return await self._db(_claim_and_prepare, claim, self._capacity)
+        except (DatabaseError, InterfaceError) as error:
+            logger.warning("No run could be claimed: %s", error)
+        except RunNotStartable as error:
+            logger.exception("Run %s could not be started.", error.run_id)
+            # An isolated process tries only once, because it ends after one run.
+            if self._failures.add(error.run_id) >= (1 if self._isolated else MAX_FAILURES):
+                with suppress(LeaseLost, DatabaseError):
+                    await self._db(fail_unstorable_run, error.run_id, state=RunState.QUEUED)
+        return None
+
+    async def _claim_refused_runs(self) -> None:
+        """Claim waiting runs, if one got no slot before, in turns between workspaces and people."""
+        if self._is_draining or self._is_claiming_refused or not self._capacity.has_refused:
+            return
+        self._is_claiming_refused, self._capacity.has_refused = True, False
+        try:
+            waiting = await self._db(list_waiting, settings.RUNS_PER_WORKER, excluded=self.full_ids)
+        except DatabaseError as error:
+            self._capacity.has_refused = True
+            logger.warning("No waiting runs could be read: %s", error)
+            return
+        finally:
+            self._is_claiming_refused = False
+        chosen = self._capacity.choose_runs(waiting)
+        if len(chosen) < len(waiting):
+            self._capacity.has_refused = True
+        for run_id in chosen:
+            self._start_run(run_id)
+
+    async def _extend_leases(self) -> None:
+        """Extend the leases at each heartbeat. Cancel the runs that are to stop and those that this process has lost."""
+        extended_at = self._loop.time()
+        while True:
+            self._last_beat = time.monotonic()
+            await asyncio.sleep(settings.RUN_HEARTBEAT)
+            runners = dict(self._runners)
+            asked_at = self._loop.time()
+            try:
+                async with asyncio.timeout(settings.RUN_HEARTBEAT):
+                    kept = await self._lease_db(extend_leases, self.owner, list(runners))
+            except (DatabaseError, TimeoutError) as error:
+                logger.warning("The leases could not be kept: %s", error)
+                if self._loop.time() - extended_at > MAX_LEASE_SHARE_WITHOUT_RENEWAL * settings.RUN_LEASE:
+                    for runner in runners.values():
+                        runner.cancel("lost")
+                continue
+            extended_at = asked_at
+            for run_id, runner in runners.items():
+                run = kept.get(run_id)
+                if run is None or run.attempt not in runner.attempts:
+                    runner.cancel("lost")
+                elif run.stop_requested_at is not None:
+                    runner.cancel("stop")
+
+    async def _listen_for_stops(self) -> None:
+        """Cancel runs as soon as a stop is requested. The heartbeat finds the requests that get lost here (RUN16)."""
+        async for root_id in listen_for_stops():
+            for runner in list(self._runners.values()):
+                if runner.run.tree_id == root_id:
+                    runner.cancel("stop")
+
+
+def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:
+    run = claim()
+    if run is None:
+        return None
+    prepared = None
+    try:
+        prepared = get_kind(run).prepare(run)
+    except AppError as error:
+        fail_run(run, error.code.value, error.message)
+    except MemoryError:
+        raise
+    except Exception as error:
+        if is_database_unavailable(error):
+            requeue_run(run)
+            raise
+        if isinstance(error, DatabaseError) and is_retryable(error):
+            requeue_run(run)
+            raise RunNotStartable(run.id) from error
+        logger.exception("Run %s could not be prepared.", run.id)
+        fail_run(run, "internal", INTERNAL)
+    finally:
+        if prepared is None:
+            capacity.release_slot(run.pk)
+    return prepared
+
+
+_engine: Engine | None = None
+
+
+def start_engine() -> Engine:
+    """Start the engine of this process."""
+    global _engine
+    _engine = Engine()
+    _engine.start()
+    return _engine
+
+
+def get_engine() -> Engine | None:
+    """Return the engine of this process, or null if it is not a worker."""
+    return _engine

@@ -1,0 +1,311 @@
+"""Execute a claimed run: store each step that the loop yields, and stream the chunks of its answers."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import timedelta
+from typing import Literal, ParamSpec, TypeVar
+
+from django.db import DatabaseError
+
+from agents.services.allowed_tools import ConfiguredTool
+from approvals.selectors import Consent, find_consent
+from chats.services.text_sources import ReadTexts
+from common.clock import now
+from common.database import is_database_unavailable, is_retryable
+from common.db_executor import DatabaseExecutor
+from common.errors import AppError
+from common.processes import exit_on_memory_error
+from common.tenants import on_behalf_of_tenant
+from common.text import to_storable
+from llm.client import get_model
+from llm.endpoints import check_endpoint
+from llm.messages import Answer, Chunk, Request, ToolCall, Turn
+from llm.prices import estimate_usage
+from llm.protocol import LLMError
+from llm.reading_rate import get_reading_rate
+from llm.services import record_llm_profile_failure
+from runs.errors import LeaseLost, RunNotAllowed
+from runs.kinds import get_kind
+from runs.kinds.base import PreparedRun
+from runs.models import Run
+from runs.runtime.loop import run_loop
+from runs.runtime.rows import PartialMessage
+from runs.runtime.steps import LoopEvent, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
+from runs.runtime.toolbox import Toolbox
+from runs.services.leases import requeue_run
+from tools.interface import ToolContext
+from usage import services as usage
+from usage.errors import BudgetUsedUp
+from usage.limited_model import LimitedModel
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+CancelReason = Literal["", "stop", "lost", "shutdown"]
+
+INTERNAL = "Something went wrong on our side."
+STORE_TRIES = 3
+"""How often the transaction of a step is tried when PostgreSQL aborts it."""
+
+
+class Runner:
+    """Executes one run. `cancel` may be called at any time; a transaction that has begun is completed first."""
+
+    def __init__(self, prepared: PreparedRun, db: DatabaseExecutor, tool_db: DatabaseExecutor) -> None:
+        self.run: Run = prepared.run
+        self.attempts = {self.run.attempt}
+        """The attempts of this runner: each retry of an answer is a new attempt."""
+        self._prepared = prepared
+        self._db = db
+        self._tool_db = tool_db
+        self._kind = get_kind(self.run)
+        self._stream = self._kind.open_stream(self.run)
+        self._rate = get_reading_rate(self.run.workspace_id)
+        self._partial = PartialMessage(self.run.get_message_id())
+        self._read_texts: ReadTexts | None = None
+        self._request: Request | None = None
+        """The last request to the model, until its ledger entry is written."""
+        self._answer: Answer | None = None
+        """The answer to that request, until it is stored."""
+        self._is_finished = False
+        self._task: asyncio.Task[None] | None = None
+        self._cancel_reason: CancelReason = ""
+
+    def cancel(self, reason: CancelReason) -> None:
+        """Cancel the run: a stop was requested, another worker has the run (`lost`), or the process ends (`shutdown`)."""
+        if not self._is_finished and self._task is not None and not self._cancel_reason:
+            self._cancel_reason = reason
+            self._task.cancel()
+
+    async def execute(self) -> None:
+        """Execute the run to its end. Never raises: the run ends, is queued again, or its lease expires."""
+        self._task = asyncio.current_task()
+        try:
+            with on_behalf_of_tenant(self.run.workspace_id):
+                await self._execute()
+        except LeaseLost:
+            logger.info("Run %s belongs to another worker now.", self.run.id)
+        except DatabaseError as error:
+            # Its end cannot be stored either. The sweeper puts it in the queue again when the database answers (RUN7).
+            logger.warning("Run %s is released, the database does not answer: %s", self.run.id, error)
+        finally:
+            self._is_finished = True
+            await self._stream.close()
+
+    async def _execute(self) -> None:
+        limit = self._prepared.content.limits.max_seconds
+        elapsed = (now() - self.run.started_at).total_seconds() if self.run.started_at else 0.0
+        elapsed -= self.run.waited_seconds
+        try:
+            async with asyncio.timeout(limit - elapsed):
+                await self._run_loop()
+        except asyncio.CancelledError:
+            await self._handle_cancel()
+        except TimeoutError:
+            await self._end_run(RunEnded("failed", "time_limit", f"It reached the limit of {limit} seconds."))
+        except LLMError as error:
+            await self._end_run(await self._build_end_by_model(error), error)
+        except RunNotAllowed as error:
+            # Rights were withdrawn during the answer: what was streamed of it is not stored.
+            self._discard_partial()
+            await self._end_run(RunEnded("failed", error.code, error.text))
+        except AppError as error:
+            await self._end_run(RunEnded("failed", error.code.value, error.message))
+        except LeaseLost:
+            raise
+        except MemoryError:
+            exit_on_memory_error()
+        except Exception as error:
+            if is_database_unavailable(error):
+                raise
+            logger.exception("Run %s broke.", self.run.id)
+            await self._end_broken_run()
+
+    async def _run_loop(self) -> None:
+        prepared, run = self._prepared, self.run
+        announce = self._announce_retry if self._kind.shows_retry_time else None
+        endpoint = prepared.model.endpoint
+        check = self._check_endpoint if endpoint.paid_by == "person" else None
+        llm = get_model(endpoint, tenant=str(run.workspace_id), announce=announce, check=check)
+        if prepared.model.budgets:
+            llm = LimitedModel(llm, self._reserve)
+        context = ToolContext(run.agent, run.on_behalf_of, run.chat_id, run.id, "", is_url_allowed=self._is_url_allowed)
+        toolbox = Toolbox(
+            prepared.tools,
+            context,
+            self._run_in_transaction,
+            self._find_consent if self._kind.can_wait else None,
+            known_results=dict(prepared.known_results),
+            decided_calls=prepared.decided_calls,
+            past_calls=list(prepared.past_calls),
+        )
+        max_steps = prepared.content.limits.max_steps
+        events = run_loop(prepared.build_conversation(), llm, toolbox, self._build_request, max_steps=max_steps)
+        async with aclosing(events):
+            reply: StepSaved | None = None
+            while True:
+                try:
+                    event = await events.asend(reply)
+                except StopAsyncIteration:
+                    return
+                except BudgetUsedUp as error:
+                    self._request = None  # it was not sent
+                    end = RunEnded("failed", error.code.value, error.message, budget=error.refusal)
+                    await self._end_run(end)
+                    return
+                reply = await self._handle_event(event)
+
+    def _build_request(self, turns: Sequence[Turn]) -> Request:
+        prepared = self._prepared
+        schemas = [tool.schema for tool in prepared.tools.values()]
+        parameters = prepared.content.parameters.model_dump(exclude_none=True)
+        self._request = Request(prepared.model.name, list(turns), schemas, parameters)
+        return self._request
+
+    async def _reserve(self, request: Request) -> None:
+        """Reserve the cost of a request in the budgets of the run. Raises `BudgetUsedUp`."""
+        await self._store(usage.reserve, self._prepared.model, request, holder_id=self.run.id, attempt=self.run.attempt)
+
+    async def _handle_event(self, event: Chunk | LoopEvent) -> StepSaved | None:
+        """Stream a chunk, or store a step. Return the reply that is sent back into the loop; a chunk and the end have none."""
+        match event:
+            case Chunk():
+                chunk = replace(event, text=to_storable(event.text))
+                self._partial.add(chunk)
+                self._stream.add(chunk, self._partial.message_id)
+                if wait := self._rate.count_chunk(event.text):
+                    await asyncio.sleep(wait)
+            case ToolsStarted():
+                return await self._store(self._kind.record_tool_start, self.run, event)
+            case ToolsFinished():
+                return await self._store(self._kind.record_tool_results, self.run, event)
+            case ModelAnswered():
+                # The buffered chunks are sent before the frame of the stored rows.
+                await self._stream.flush()
+                self._answer = event.answer
+                saved = await self._store(self._record_answer, event)
+                self._is_finished = not event.answer.calls
+                self._partial = PartialMessage(saved.next_step.message_id)
+                await self._stream.close()
+                return saved
+            case ModelRetried():
+                # Clients replace what was streamed before by the chunks of the higher attempt.
+                await self._stream.close()
+                self.attempts |= {self.run.attempt + 1}
+                saved = await self._store(self._record_retry, event)
+                self._discard_partial()
+                return saved
+            case RunEnded():
+                await self._end_run(event)
+        return None
+
+    # These two set the runner's fields in the thread of the transaction: the task may be cancelled before it gets the result.
+
+    def _record_answer(self, event: ModelAnswered) -> StepSaved:
+        saved = self._kind.record_answer(self.run, self._prepared.model, event)
+        self._request = self._answer = None
+        return saved
+
+    def _record_retry(self, event: ModelRetried) -> StepSaved:
+        saved = self._kind.record_retry(self.run, self._prepared.model, event)
+        self._request = None
+        self.run.attempt += 1
+        return saved
+
+    async def _announce_retry(self, seconds: float) -> None:
+        """Store when the model is asked again, so that the chat shows it."""
+        await self._store(self._kind.record_retry_time, self.run, now() + timedelta(seconds=seconds))
+
+    async def _end_run(self, end: RunEnded, error: LLMError | None = None) -> None:
+        await self._stream.flush()
+        model = self._prepared.model
+        if error is None and self._request is not None:
+            # The provider bills a request without a stored answer, too, so it gets a ledger entry.
+            streamed = f"{self._partial.text}{self._partial.thinking}"
+            used = self._answer.usage if self._answer else estimate_usage(model.endpoint, self._request, streamed)
+            error = LLMError(end.code or end.how, end.text, usage=used)
+        await self._store(self._kind.record_end, self.run, model, end, self._partial, error)
+        self._is_finished = True
+
+    async def _end_broken_run(self) -> None:
+        """Fail the run after an exception. If its end cannot be stored with the streamed part, store it without."""
+        end = RunEnded("failed", "internal", INTERNAL)
+        try:
+            await self._end_run(end)
+        except DatabaseError as error:
+            if is_database_unavailable(error):
+                raise
+            self._discard_partial()
+            await self._end_run(end)
+
+    async def _handle_cancel(self) -> None:
+        """Store the end of a stopped run, or put the run in the queue again when the process ends."""
+        while self._task is not None and self._task.cancelling():
+            self._task.uncancel()
+        if self._cancel_reason == "lost":
+            raise LeaseLost
+        if self._cancel_reason == "stop":
+            await self._end_run(RunEnded("stopped"))
+        else:
+            await self._store(requeue_run, self.run)
+
+    def _discard_partial(self) -> None:
+        self._partial = PartialMessage(self._partial.message_id)
+
+    async def _check_endpoint(self) -> None:
+        model, spec_model = self._prepared.model, self._prepared.content.model
+        workspace_id = self.run.workspace_id
+        await self._db(check_endpoint, model.endpoint, model.name, workspace_id=workspace_id, spec_model=spec_model)
+
+    async def _build_end_by_model(self, error: LLMError) -> RunEnded:
+        """Return the end of a run whose model failed. Details about the operator's model are only logged, and those about a
+        person's own model are only shown to that person."""
+        endpoint = self._prepared.model.endpoint
+        if endpoint.paid_by == "system":
+            logger.warning("The operator's model failed in run %s: %s", self.run.id, error.message)
+            return RunEnded("failed", error.code, "The model could not answer.")
+        if endpoint.paid_by != "person" or error.code == "llm_profile_withdrawn":
+            return RunEnded("failed", error.code, error.message)
+        await self._db(record_llm_profile_failure, endpoint, error)
+        return RunEnded(
+            "failed", "llm_profile_failed", f"The own model of {endpoint.person_name} failed: {error.code}."
+        )
+
+    async def _is_url_allowed(self, url: str) -> bool:
+        if self._read_texts is None:
+            self._read_texts = ReadTexts(self.run.get_chat_id(), self._prepared.content.prompt)
+        return await self._db(self._read_texts.is_url_allowed, url)
+
+    async def _find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:
+        workspace_id = self.run.workspace_id
+        return await self._db(find_consent, configured.tool, configured.policy, context, workspace_id=workspace_id)
+
+    async def _run_in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
+        """Run a tool in a thread. Its transaction is rolled back when it takes longer than `seconds`."""
+        return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
+
+    async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a transaction to its end, even when this task is cancelled: the end of the run must follow it."""
+        transaction = asyncio.ensure_future(self._run_with_retries(work, *args, **kwargs))
+        try:
+            return await asyncio.shield(transaction)
+        except asyncio.CancelledError:
+            await asyncio.wait([transaction])
+            if not transaction.cancelled() and transaction.exception() is not None:
+                logger.info("Run %s was cancelled while it stored: %s", self.run.id, transaction.exception())
+            raise
+
+    async def _run_with_retries(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a transaction. Retry it when PostgreSQL aborted it because of another one."""
+        for _ in range(STORE_TRIES - 1):
+            try:
+                return await self._db(work, *args, **kwargs)
+            except DatabaseError as error:
+                if not is_retryable(error):
+                    raise
+                logger.warning("A step of run %s is stored again: %s", self.run.id, error)
+        return await self._db(work, *args, **kwargs)

@@ -1,0 +1,178 @@
+"""The sweeper of a worker reclaims the runs of dead processes and starts runs whose task was lost. It works without Redis."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, connections
+
+from actors import services as actors
+from agents.services.drafts import notify_expired_locks
+from approvals import services as approvals
+from common.bounded import BoundedCounter
+from common.database import is_database_unavailable
+from common.errors import Unavailable
+from common.processes import exit_on_memory_error, get_host, is_dead, is_on_this_host
+from common.tasks import send_task_now
+from files import services as files
+from runs.errors import LeaseLost
+from runs.kinds import get_kind
+from runs.models import Run
+from runs.services.claims import pick_undispatched_runs, reserve_isolated_runs
+from runs.services.dispatch import send_run_tasks
+from runs.services.leases import (
+    LeaseOwnerState,
+    fail_unstorable_run,
+    list_expired_runs,
+    list_orphaned_runs,
+    list_runs_of_host,
+    reclaim_run,
+    release_dead_reservations,
+    requeue_run,
+    withdraw_crashes,
+)
+from usage import services as usage
+from worker.isolation import IsolatedProcesses
+
+if TYPE_CHECKING:
+    from worker.engine import Engine
+
+logger = logging.getLogger(__name__)
+
+MAX_FAILURES = 5
+"""How often a process tries to start or to store a run before it fails the run."""
+CLEAN_UP_INTERVAL_SECONDS = 60 * 60
+FILES_INTERVAL_SECONDS = 60
+ORPHANS_INTERVAL_SECONDS = 24 * 60 * 60
+
+
+class Sweeper:
+    """Sweeps in a separate thread, so that it works when Redis or the event loop of the engine does not."""
+
+    def __init__(
+        self, engine: "Engine", isolated: IsolatedProcesses, failures: BoundedCounter[UUID] | None = None
+    ) -> None:
+        self._engine = engine
+        self._isolated = isolated
+        self._failures = failures or BoundedCounter(10_000)
+        self._stopping = threading.Event()
+        self._clean_up_at = 0.0
+        self._orphans_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
+        self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Sweep now, and then every `SWEEP_EVERY` seconds."""
+        self._stopping.clear()
+        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop sweeping. Return when the last sweep and the isolated processes have ended."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def sweep(self) -> None:
+        """Sweep once. Several workers may do so at the same time: each of their updates is conditional, and only one succeeds."""
+        self._requeue_orphaned_runs()
+        waiting = [
+            *self._reclaim_runs(),
+            *pick_undispatched_runs(settings.RUN_LEASE / 2, excluded=self._engine.full_ids),
+        ]
+        free = self._engine.free_slots
+        self._engine.submit(waiting[:free])
+        # Other processes may have free slots.
+        send_run_tasks(waiting[free:])
+        self._isolated.start(reserve_isolated_runs(self._isolated.count_free_slots()))
+        notify_expired_locks()
+        release_dead_reservations()
+        approvals.expire_approvals()
+        if self._clean_up_at <= time.monotonic():
+            self._clean_up_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
+            actors.delete_expired()
+            files.delete_unposted_files()
+            usage.delete_old_balances()
+        if self._files_at <= time.monotonic():
+            self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
+            with suppress(Unavailable):
+                files.enqueue_waiting_files()
+        if self._orphans_at <= time.monotonic():
+            self._orphans_at = time.monotonic() + ORPHANS_INTERVAL_SECONDS
+            with suppress(Unavailable):
+                # A task, because a storage at another host may answer slowly.
+                send_task_now("files.tasks.delete_orphaned_content", [])
+
+    def _reclaim_runs(self) -> list[UUID]:
+        """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is
+        counted only if the process died, not if it was slow or without the database."""
+        dead = [run for run in list_runs_of_host(get_host()) if is_dead(run.lease_owner)]
+        stale = {run.id: run for run in [*list_expired_runs(), *dead]}.values()
+        reclaimed = [
+            run for run in stale if self._process(run, lambda run: reclaim_run(run, _get_owner_state(run.lease_owner)))
+        ]
+        ids = [run.id for run in reclaimed]
+        if ids:
+            logger.warning("Runs were reclaimed from processes that died or did not extend their leases: %s", ids)
+            self._engine.report_states(reclaimed)
+        return ids
+
+    def _requeue_orphaned_runs(self) -> None:
+        """Put the runs that this process owns but does not execute in the queue again; fail those that failed too often."""
+        withdraw_crashes(self._engine.owner)
+        for run in list_orphaned_runs(self._engine.owner, self._engine.executing_ids):
+            if get_kind(run).ends_when_orphaned and self._failures.add(run.id) >= MAX_FAILURES:
+                self._process(run, _fail_run)
+            else:
+                logger.warning("Run %s is queued again: it could not be stored.", run.id)
+                self._process(run, requeue_run)
+
+    def _process(self, run: Run, work: Callable[[Run], bool | None]) -> bool:
+        """Call `work` with a run. Return false when it returns false, when it failed, or when another worker was faster."""
+        try:
+            return work(run) is not False
+        except LeaseLost:
+            return False
+        except MemoryError:
+            raise
+        except Exception as error:
+            if is_database_unavailable(error):
+                raise
+            logger.exception("The sweep of run %s failed.", run.id)
+            if self._failures.add(run.id) >= MAX_FAILURES:
+                with suppress(LeaseLost):
+                    _fail_run(run)
+            return False
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self.sweep()
+            except DatabaseError as error:
+                logger.warning("The sweep failed; there is another in %.0f s: %s", settings.SWEEP_EVERY, error)
+            except MemoryError:
+                exit_on_memory_error()
+            except Exception:
+                logger.exception("The sweep broke.")
+            finally:
+                connections.close_all()
+            if self._stopping.wait(settings.SWEEP_EVERY):
+                # In this thread: the kernel ends these processes when the thread that started them ends.
+                self._isolated.close()
+                return
+
+
+def _fail_run(run: Run) -> None:
+    fail_unstorable_run(run.id, lease_owner=run.lease_owner, attempt=run.attempt)
+
+
+def _get_owner_state(owner: str) -> LeaseOwnerState:
+    """Find out whether a process lives, as far as this host can."""
+    if is_dead(owner):
+        return LeaseOwnerState.DEAD
+    return LeaseOwnerState.ALIVE if is_on_this_host(owner) else LeaseOwnerState.PRESUMED_DEAD

@@ -1,0 +1,89 @@
+"""Celery tasks: load by id, call one service."""
+
+from dataclasses import replace
+from functools import partial
+from uuid import UUID
+
+from celery import shared_task
+
+from llm.endpoints import build_test_endpoint
+from llm.model_tests import find_model_test, run_model_test, save_model_test
+from llm.protocol import ModelTestResult
+from llm.services import record_llm_profile_test
+from tools.mcp.connecting import finish_sign_in, refresh_server
+from tools.services.jobs import prepare_tool_job
+from usage.callers import Caller
+from usage.rules import NO_RULES, read_rules, resolve_model
+from usage.services import record_model_test, reserve
+from worker.engine import get_engine
+
+
+@shared_task
+def run_agent(run_id: str) -> None:
+    """Submit the run to the engine of this process. Do not wait for it."""
+    if engine := get_engine():
+        engine.submit([UUID(run_id)])
+
+
+@shared_task
+def test_model(
+    test_id: str,
+    owner_id: str,
+    provider: str,
+    api_base: str,
+    options: dict[str, str],
+    default_model: str,
+    encrypted_key: str | None,
+    person_id: str,
+) -> None:
+    """Start a model test on the engine of this process. Do not wait for it. The owner of the key is a workspace or the person."""
+    owner, person = UUID(owner_id), UUID(person_id)
+    test = find_model_test(owner, test_id)
+    engine = get_engine()
+    if engine is None or test is None or test.state != "waiting":
+        return
+    endpoint = build_test_endpoint(owner, provider, api_base, options, encrypted_key, person_id=person)
+    test = replace(test, state="running")
+    save_model_test(owner, test)
+    is_own, key = owner == person, UUID(test_id)
+    caller = Caller(None if is_own else owner, person)
+    tested = resolve_model(endpoint, default_model, caller, NO_RULES if is_own else read_rules(owner))
+
+    def record_result(result: ModelTestResult) -> None:
+        record_model_test(caller, tested, key, result)
+        if is_own:
+            record_llm_profile_test(endpoint, default_model, result)
+
+    run = partial(
+        run_model_test,
+        owner,
+        test,
+        tested.endpoint,
+        default_model,
+        reserve=partial(reserve, tested, holder_id=key, attempt=0),
+        record_usage=record_result,
+    )
+    engine.run_soon(run, name=f"model test {test_id}")
+
+
+@shared_task
+def list_mcp_tools(server_id: str) -> None:
+    """Start to list the tools of a server on the engine of this process. Do not wait for it."""
+    if engine := get_engine():
+        engine.run_soon(partial(refresh_server, UUID(server_id)), name=f"tools of server {server_id}")
+
+
+@shared_task
+def finish_mcp_sign_in(server_id: str, person_id: str, sealed: str) -> None:
+    """Start to exchange the code of a sign-in on the engine of this process. Do not wait for it."""
+    if engine := get_engine():
+        run = partial(finish_sign_in, UUID(server_id), UUID(person_id), sealed)
+        engine.run_soon(run, name=f"sign-in at server {server_id}")
+
+
+@shared_task
+def run_tool_job(job_id: str, workspace_id: str) -> None:
+    """Start the reading of a document or the test of a tool on the engine of this process. Do not wait for it."""
+    engine = get_engine()
+    if engine is not None and (work := prepare_tool_job(UUID(workspace_id), job_id)):
+        engine.run_soon(work, name=f"tool job {job_id}")
