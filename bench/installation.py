@@ -69,7 +69,7 @@ def make_chats(installation: Installation, api_base: str, count: int, *, with_ag
 class Watcher:
     """Bob's sockets: they record when the first words of an answer came to each chat, and when its run had ended.
 
-    Frames are recognised by their first characters, so that this takes almost no CPU.
+    Frames are recognized by their first characters, so that this takes almost no CPU.
     """
 
     def __init__(self, chats: Sequence[str]) -> None:
@@ -82,9 +82,10 @@ class Watcher:
 
     def record_frame(self, text: str) -> None:
         now = time.perf_counter()
-        if text.startswith('{"type":"delta"'):
+        if is_delta(text):
             self.deltas += 1
-            self.first.setdefault(text[30:66], now)
+            _, _, rest = text.partition('"topic":"chat:')
+            self.first.setdefault(rest[:36], now)
         elif text.startswith('{"type":"changes"'):
             if '"state":"failed"' in text:
                 raise RuntimeError(text)
@@ -123,6 +124,11 @@ class Watcher:
                 await socket.send_json({"type": "subscribe", "topic": f"chat:{chat}", "since": None})
             async for message in socket:
                 self.record_frame(message.data)
+
+
+def is_delta(text: str) -> bool:
+    """Return whether a frame is a piece of a streamed answer. Only such a frame begins with the id of its message."""
+    return text.startswith('{"message_id":')
 
 
 def build_session(who: Integrator) -> aiohttp.ClientSession:

@@ -19,7 +19,7 @@ from typing import Any
 import aiohttp
 from playwright.async_api import Page, async_playwright
 
-from bench.installation import Installation
+from bench.installation import Installation, is_delta
 from bench.processes import get_cpu_seconds, read_environment, start_module
 from bench.results import Figure, Table
 from common.ids import new_id
@@ -83,7 +83,7 @@ class Viewer:
             async for message in socket:
                 self.requests.frames += 1
                 self.requests.characters += len(message.data)
-                if not message.data.startswith('{"type":"delta"'):
+                if not is_delta(message.data):
                     await self._handle_frame(json.loads(message.data), socket)
 
     async def _handle_frame(self, frame: dict[str, Any], socket: aiohttp.ClientWebSocketResponse) -> None:
