@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from uuid import UUID
 
+from common.prepared_query import PreparedQuery
 from events.rows import OfferedToolRow, Policy, ToolServerRow
 from tools.http.tool import HttpTool
 from tools.interface import Tool
@@ -13,6 +14,7 @@ from tools.rows import build_offered_tool_row, build_server_row
 
 BUILDERS = {"http": HttpTool, "openapi": HttpTool, "mcp": McpTool}
 """The class of the tools of each kind of server."""
+_POLICIES = PreparedQuery(lambda workspace_id: ToolPolicy.objects.filter(workspace_id=workspace_id), UUID)
 
 
 def get_policies(workspace_id: UUID) -> dict[str, Policy]:
@@ -20,8 +22,7 @@ def get_policies(workspace_id: UUID) -> dict[str, Policy]:
 
     A tool that is not among them has its `default_policy`.
     """
-    rows = ToolPolicy.objects.filter(workspace_id=workspace_id).values_list("tool", "policy")
-    return {tool: Policy(policy) for tool, policy in rows}
+    return {row.tool: Policy(row.policy) for row in _POLICIES.all(workspace_id)}
 
 
 def get_tools(workspace_id: UUID | None, names: Iterable[str]) -> dict[str, Tool]:
