@@ -148,7 +148,7 @@ async def _prepare_sign_in(row: ToolServer, challenge: str) -> None:
     except HostRefused as error:
         raise McpError("host_refused", error.message) from error
     encrypted = _encrypt_secrets(row.pk, {"client_secret": client_secret})
-    values = {"authorization_server": found.to_json(), "encrypted_secrets": sealed, "expires_at": None}
+    values = {"authorization_server": found.to_json(), "encrypted_secrets": encrypted, "expires_at": None}
     await run_query(lambda: ServerAuthorization.objects.update_or_create(server_id=row.pk, defaults=values))
 
 
