@@ -93,7 +93,7 @@ class RunAdmin(ReadOnlyAdmin):
 
 @admin.register(Step)
 class StepAdmin(ReadOnlyAdmin):
-    list_display = ("started_at", link_column("run"), "number", "index", "kind", "state", "name", "ended_at")
+    list_display = ("started_at", link_column("run"), "number", "index", "kind", "state", "name", "effect", "ended_at")
     list_filter = ("kind", "state", CreatedWithinFilter)
     list_select_related = ("run__agent",)
     search_fields = ("=name",)

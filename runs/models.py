@@ -12,6 +12,7 @@ from agents.models import AgentSpec
 from chats.models import Chat, Message, VersionedRow
 from common.models import Identified, build_display_name
 from events.rows import RunRow, Stamp
+from tools.models import EFFECTS
 from workspaces.models import Workspace
 
 
@@ -229,7 +230,11 @@ class Run(Identified, VersionedRow):
 
 
 class Step(Identified):
-    """An answer of a model, or a tool call. `started` is stored before the effect, so that a crash in between shows (RUN15)."""
+    """An answer of a model, or a tool call. `started` is stored before the effect, so that a crash in between shows (RUN15).
+
+    `effect` is that of the tool at the call, because an agent may lose the tool, or its effect may change, during a run. It is
+    empty for an answer of a model.
+    """
 
     run = models.ForeignKey(Run, verbose_name=_("run"), on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField(_("number"))
@@ -239,6 +244,7 @@ class Step(Identified):
     attempt = models.PositiveIntegerField(_("attempt"))
     call_id = models.CharField(_("call id"), max_length=80, blank=True, default="")
     name = models.CharField(_("name"), max_length=64, blank=True, default="")
+    effect = models.CharField(_("effect"), max_length=5, choices=EFFECTS, blank=True, default="")
     result: "models.JSONField[dict[str, Any], dict[str, Any]]" = models.JSONField(_("result"), default=dict)
     started_at = models.DateTimeField(_("started at"), auto_now_add=True)
     ended_at = models.DateTimeField(_("ended at"), null=True)

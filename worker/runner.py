@@ -142,6 +142,8 @@ class Runner:
             known_results=dict(prepared.known_results),
             decided_calls=prepared.decided_calls,
             past_calls=list(prepared.past_calls),
+            calls_of_other_runs=prepared.started_calls.of_other_runs,
+            has_written=prepared.started_calls.has_written,
         )
         max_steps = prepared.content.limits.max_steps
         events = run_loop(prepared.build_conversation(), llm, toolbox, self._build_request, max_steps=max_steps)

@@ -30,6 +30,7 @@ from runs.hot_queries import LOCKED_ATTEMPT
 from runs.models import Run, RunState, Step
 from runs.runtime.context import Transcript
 from runs.runtime.conversation import Conversation
+from runs.runtime.history import StartedCalls
 from runs.runtime.ledger import record_llm_call
 from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import (
@@ -59,6 +60,7 @@ class PreparedRun:
     tools: dict[str, ConfiguredTool]
     known_results: dict[str, ToolResult]
     past_calls: list[ToolCall]
+    started_calls: StartedCalls = field(default_factory=StartedCalls)
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     budget: int | None = None
     """Estimated tokens of the conversation without the system text; null: no turn may be left out."""
@@ -129,6 +131,7 @@ class RunKind(ABC):
         """Store calls before they are made, so that a crash during a call is known afterwards (RUN15)."""
         run = get_attempt(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
+        fields["effect"] = event.effect
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in event.calls]
         Step.objects.bulk_create(
             steps, update_conflicts=True, unique_fields=["run", "number", "kind", "index"], update_fields=["attempt"]

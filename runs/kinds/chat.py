@@ -46,6 +46,7 @@ from runs.runtime.history import (
     read_chat_context,
     read_log,
     read_new_turns,
+    read_started_calls,
 )
 from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.rows import (
@@ -138,7 +139,8 @@ class ChatRun(RunKind):
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
-        return PreparedRun(run, content, resolved, transcript, tools, known, past, decided, budget)
+        started = read_started_calls(run)
+        return PreparedRun(run, content, resolved, transcript, tools, known, past, started, decided, budget)
 
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)

@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
@@ -19,6 +19,7 @@ from runs.hot_queries import LOG, LOG_COLUMNS, LOG_TYPES, MAX_ROWS, NEW_MESSAGES
 from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
+from tools.interface import Tool
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +102,7 @@ def find_known_results(
     """Return the stored results of open calls, `interrupted` for started calls that must not be repeated (RUN15), and the decision
     about calls that a person refused, and about questions.
 
-    A call of a tool that the run no longer has must not be repeated.
+    A call of a tool that the run no longer has must not be repeated, nor one of a tool that wrote when it was called.
     """
     steps = {step.call_id: step for step in Step.objects.filter(run=run, kind="tool")}
     known: dict[str, ToolResult] = {}
@@ -110,11 +111,16 @@ def find_known_results(
         configured = tools.get(call.name)
         if step is not None and step.state == "done":
             known[call.id] = ToolResult(call, step.result["status"], step.result["text"])
-        elif step is not None and (configured is None or not configured.tool.can_repeat):
+        elif step is not None and (configured is None or not _can_repeat(step, configured.tool)):
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result)
     return known
+
+
+def _can_repeat(step: Step, tool: Tool) -> bool:
+    """Return whether a started call may be made again: the tool read when it was called and reads now, or it is idempotent."""
+    return tool.can_repeat and (step.effect != "write" or tool.is_idempotent)
 
 
 def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:
@@ -130,6 +136,29 @@ def list_past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:
     rows = Message.objects.filter(run_id=run.id, type="TOOL_CALL").order_by("seq").values_list("payload", flat=True)
     calls = [ToolCall(payload["call_id"], payload["name"], payload["arguments"]) for payload in rows]
     return [call for call in calls if call.id not in open_ids]
+
+
+@dataclass(frozen=True)
+class StartedCalls:
+    """The calls that were started: how many by the other runs of the tree, and whether one of this run writes."""
+
+    of_other_runs: int = 0
+    has_written: bool = False
+
+
+def read_started_calls(run: Run) -> StartedCalls:
+    """Return what the run and the other runs of its tree have started. The other runs are counted when this one is claimed.
+
+    It makes one query, and none for a run that has no parent and has done no step: it can have started no other.
+    """
+    if run.root_id is None and not run.steps_done:
+        return StartedCalls()
+    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root=run.tree_id))
+    is_own = Q(run=run)
+    found = Step.objects.filter(run__in=tree, kind="tool").aggregate(
+        of_other_runs=Count("pk", filter=~is_own), writing=Count("pk", filter=is_own & ~Q(effect="read"))
+    )
+    return StartedCalls(found["of_other_runs"], has_written=found["writing"] > 0)
 
 
 def _get_side(entry: LogEntry) -> str | None:

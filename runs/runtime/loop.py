@@ -56,7 +56,7 @@ async def run_loop(
         async with aclosing(tools.split(tuple(conversation.open_calls), is_cut=conversation.is_cut)) as batches:
             async for batch in batches:
                 if not batch.known:
-                    yield ToolsStarted(batch.calls)
+                    yield ToolsStarted(batch.calls, batch.effect)
                 results = batch.known or await tools.call(batch)
                 conversation.add_results(results, _require((yield ToolsFinished(results))))
                 if conversation.stop_requested:

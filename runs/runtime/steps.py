@@ -7,6 +7,7 @@ from uuid import UUID
 
 from approvals.services import ApprovalRequest
 from events.payloads import BudgetRefusal, ToolData
+from events.rows import ToolEffect
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
 
@@ -29,6 +30,7 @@ class Batch:
 
     calls: tuple[ToolCall, ...]
     known: tuple[ToolResult, ...] = ()
+    effect: ToolEffect = "read"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class ToolsStarted:
     """These calls are about to be made."""
 
     calls: tuple[ToolCall, ...]
+    effect: ToolEffect = "read"
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,13 @@ from llm.messages import ToolCall
 from runs.errors import LeaseLost
 from runs.runtime.steps import Batch, ToolResult
 from tools.interface import NO_SUCH_TOOL, ToolContext, ToolError, ToolOutput
-from tools.registry import registry
 
 logger = logging.getLogger(__name__)
 
 MAX_RESULT = 20_000
 """Characters of a result that the model reads (RUN14)."""
-MAX_CALLS_OF_RUN = 200
-"""Calls of one run, whatever its limit of steps is."""
+MAX_CALLS_OF_TREE = 200
+"""Calls of a run and of the runs that belong to it, whatever their limits of steps are."""
 CONCURRENT_READS = 4
 """Calls of one run that are made at the same time (FAIR5)."""
 MAX_REPEATS = 2
@@ -43,8 +42,9 @@ RunInTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]
 @dataclass
 class Toolbox:
     """The tools of one run. `find_consent` null: nobody can be asked. `known_results`: of calls that a crash or a decision left
-    open. `decided_calls`: those about which people have decided. `past_calls`: the calls of this run so far. `requests`: the calls
-    that wait for people."""
+    open. `decided_calls`: those about which people have decided. `past_calls`: the calls of this run so far. `calls_of_other_runs`:
+    how many the other runs of its tree have made. `has_written`: whether a tool that writes was called in this run. `requests`: the
+    calls that wait for people."""
 
     tools: Mapping[str, ConfiguredTool]
     context: ToolContext
@@ -53,6 +53,8 @@ class Toolbox:
     known_results: dict[str, ToolResult] = field(default_factory=dict)
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     past_calls: list[ToolCall] = field(default_factory=list)
+    calls_of_other_runs: int = 0
+    has_written: bool = False
     requests: list[ApprovalRequest] = field(default_factory=list)
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
@@ -78,17 +80,9 @@ class Toolbox:
             if known is not None:
                 yield Batch((call,), (known,))
             elif not self.requests:
-                yield Batch((call,))
+                yield Batch((call,), effect=self.tools[call.name].tool.effect)
         if reads:
             yield Batch(tuple(reads))
-
-    @property
-    def has_written(self) -> bool:
-        """Whether a tool that writes was called in this run."""
-        # The agent may have lost a tool since it was called.
-        configured = {name: tool.tool for name, tool in self.tools.items()}
-        called = [configured.get(call.name) or registry.get(call.name) for call in self.past_calls]
-        return any(tool is not None and tool.effect != "read" for tool in called)
 
     def _may_need_consent(self, call: ToolCall) -> bool:
         """Return whether a person may have to decide about this call. No query is made for a call that only reads."""
@@ -118,6 +112,7 @@ class Toolbox:
 
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]:
         """Make the calls of a batch concurrently. Errors of tools become results. Raises `LeaseLost`."""
+        self.has_written = self.has_written or batch.effect == "write"
         semaphore = asyncio.Semaphore(CONCURRENT_READS)
         try:
             async with asyncio.TaskGroup() as group:
@@ -132,8 +127,8 @@ class Toolbox:
         before = self.past_calls[-MAX_REPEATS:]
         if call.index >= MAX_CALLS:
             text = f"At most {MAX_CALLS} calls of one answer are made: not this one, nor any after it."
-        elif len(self.past_calls) >= MAX_CALLS_OF_RUN:
-            text = f"{MAX_CALLS_OF_RUN} calls were made in this run, which is the most. Answer now."
+        elif len(self.past_calls) + self.calls_of_other_runs >= MAX_CALLS_OF_TREE:
+            text = f"{MAX_CALLS_OF_TREE} calls were made in this run and those that belong to it, which is the most. Answer now."
         elif is_cut:
             text = "The answer was cut off by its length limit, so no call was made. Be shorter."
         elif call.name not in self.tools:

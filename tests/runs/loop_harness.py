@@ -148,6 +148,7 @@ class LoopHarness:
             self.find_consent,
             known_results=self.find_known_results(made.open_calls),
             decided_calls=self.decided,
+            has_written=any(name != "look_up" for name in self.started.values()),
         )
         at = StepId(self.steps_done + 1, self.message_id)
         conversation = Conversation(made.turns, at, made.open_calls, made.later_turns, budget=self.budget)

@@ -17,9 +17,10 @@ from llm.adapters.openai_stream import MAX_LINE_BYTES, OpenAIStream
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from runs.kinds import chat as kinds
-from runs.models import Step
+from runs.models import Run, Step
 from runs.runtime.steps import Batch
 from runs.runtime.toolbox import CONCURRENT_READS
+from tests.factories.runs import RunFactory, StepFactory
 from tests.runs.test_toolbox import build_toolbox
 from tests.servers import get_database_url
 from usage.models import LLMCall
@@ -202,6 +203,29 @@ async def test_FAIR5_a_run_makes_two_hundred_calls_at_most():
     assert [batch.known async for batch in made.split([call], is_cut=False)] == [()]
     [refused] = [batch async for batch in made.split([call], is_cut=False)]
     assert "200 calls" in refused.known[0].text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_FAIR5_the_runs_of_a_tree_make_two_hundred_calls_at_most(environment, model, engine):
+    """The calls of its parent and of a sibling count, those of a run of another tree do not."""
+    calls = [{"name": "current_time", "arguments": json.dumps({"timezone": zone})} for zone in ("Asia/Tokyo", "UTC")]
+    model.script(calls=calls, then={"text": "done"})
+    environment.engine = None
+    environment.post("hello")
+    [run] = environment.runs()
+    chat, agent = environment.team.chat, environment.team.robin
+    parent, sibling, stranger = (RunFactory.create(ended=True, chat=chat, agent=agent) for _ in range(3))
+    Run.objects.filter(pk__in=[run.pk, sibling.pk]).update(root=parent, parent=parent, depth=1)
+    for other, count in ((parent, 120), (sibling, 79), (stranger, 50)):
+        for index in range(count):
+            StepFactory.create(run=other, index=index, state="done", effect="read")
+    environment.engine = engine
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
+    results = [row.payload for row in Message.objects.filter(run_id=run.id, type="TOOL_RESPONSE").order_by("seq")]
+    assert [result["status"] for result in results] == ["ok", "error"]
+    assert results[1]["text"].startswith("200 calls were made in this run and those that belong to it")
+    assert Step.objects.filter(run=run, kind="tool").count() == 1
 
 
 async def test_FAIR5_a_run_reads_four_pages_at_once(monkeypatch):

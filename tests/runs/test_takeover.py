@@ -21,9 +21,11 @@ from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.models import Run, Step
 from runs.runtime.conversation import make_storable
+from runs.runtime.history import StartedCalls
 from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
+from tests.factories.runs import RunFactory, StepFactory
 from tests.recorder import Recorder
 from usage.callers import ResolvedModel
 from worker.engine import Engine
@@ -109,6 +111,35 @@ def test_RUN15_a_started_call_that_may_not_be_repeated_is_interrupted(environmen
     received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls))
+    expire(dead)
+    environment.wait_until_idle()
+    [result] = environment.log("TOOL_RESPONSE")
+    assert result.payload["status"] == "interrupted"
+
+
+@pytest.mark.parametrize(("effect", "requests"), [("write", 1), ("read", 2)])
+def test_RUN11_a_tool_that_wrote_is_known_after_a_takeover_although_the_agent_has_lost_it(
+    environment, engine, effect, requests
+):
+    """An answer that breaks off is requested once more only if no tool has written."""
+    dead = claimed(environment, owner="elsewhere:1:a")
+    recorder = Recorder(dead, MEANS)
+    received = answer(dead, "", ("publish_page", "{}"))
+    recorder.record_answer(received)
+    recorder.record_tool_start(ToolsStarted(received.answer.calls, effect))
+    recorder.run_in_transaction(received.answer.calls[0], lambda: "done", 5)
+    environment.model.script(mode="cut", after=2, text="so far so good")
+    expire(dead)
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.error_code, len(environment.model.requests)) == ("failed", "cut", requests)
+
+
+def test_RUN15_a_tool_that_wrote_when_it_was_called_is_not_repeated_although_it_reads_now(environment, engine):
+    dead = claimed(environment, owner="elsewhere:1:a")
+    recorder = Recorder(dead, MEANS)
+    received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
+    recorder.record_answer(received)
+    recorder.record_tool_start(ToolsStarted(received.answer.calls, "write"))
     expire(dead)
     environment.wait_until_idle()
     [result] = environment.log("TOOL_RESPONSE")
@@ -233,6 +264,17 @@ def test_preparing_a_run_takes_a_fixed_number_of_queries(environment, django_ass
         environment.post(f"more {number}")
     with django_assert_num_queries(5):
         get_kind(run).prepare(run)
+
+
+@pytest.mark.parametrize("others", [2, 20])
+def test_preparing_a_run_of_a_tree_takes_one_query_more(environment, django_assert_num_queries, others):
+    run = claimed(environment)
+    run.root = RunFactory.create(ended=True, chat=run.chat, agent=run.agent)
+    for _ in range(others):
+        StepFactory.create(run=RunFactory.create(ended=True, chat=run.chat, agent=run.agent, root=run.root))
+    get_kind(run).prepare(run)
+    with django_assert_num_queries(6):
+        assert get_kind(run).prepare(run).started_calls == StartedCalls(of_other_runs=others)
 
 
 def test_a_run_that_could_not_be_stored_is_queued_again_without_a_crash(environment, engine):

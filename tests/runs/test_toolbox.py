@@ -252,14 +252,15 @@ def test_RUN16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
     assert environment.log("TOOL_RESPONSE")[0].payload["status"] == "stopped"
 
 
-@pytest.mark.parametrize(
-    ("name", "has_written"), [("it", True), ("revise_prompt", True), ("web_fetch", False), ("x", False)]
-)
-async def test_a_tool_that_wrote_is_known_although_the_agent_has_lost_it_since(name, has_written):
+@pytest.mark.parametrize(("effect", "has_written"), [("write", True), ("read", False)])
+async def test_a_call_of_a_tool_that_writes_is_remembered(effect, has_written):
     """So an answer that breaks off after it is not requested again (RUN11)."""
     made = build_toolbox(lambda tool, ctx, args: "")
-    made.past_calls.append(ToolCall("call_1", name, "{}"))
-    assert made.has_written is has_written
+    made.tools["it"].tool.effect = effect
+    assert made.has_written is False
+    [batch] = [batch async for batch in made.split([ToolCall("call_1", "it", "{}")], is_cut=False)]
+    await made.call(batch)
+    assert (batch.effect, made.has_written) == (effect, has_written)
 
 
 @pytest.mark.django_db(transaction=True)
