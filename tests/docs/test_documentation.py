@@ -2,7 +2,9 @@
 
 import re
 import subprocess
+from fnmatch import fnmatch
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,40 @@ def test_every_name_beside_a_file_is_in_it(page):
         if not any(re.search(rf"\b{name}\b", (ROOT / path).read_text()) for path in files):
             missing.append((file, name))
     assert missing == []
+
+
+def test_every_file_in_the_tables_of_new_feature_has_its_whole_path():
+    """The first column of a table names files by their paths from the root: `<app>` is any name, `{en,zh-hant}` each of these."""
+    text = (ROOT / "docs" / "new-feature.md").read_text()
+    cells = [row.split("|")[1] for row in re.findall(r"^\|.*$", text, re.M)]
+    paths = [span for cell in cells for span in re.findall(r"`([^` ]*[/.][^` ]*)`", cell)]
+    assert len(paths) > 300
+    assert [path for path in paths if not all(_is_tracked(one) for one in _expand(path))] == []
+
+
+def _expand(path: str) -> list[str]:
+    """Return the patterns of a path: `<…>` as `*`, and one path for each choice in braces."""
+    parts = re.split(r"{([^}]*)}", re.sub("<[^>]*>", "*", path))
+    choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
+    return ["".join(chosen) for chosen in product(*choices)]
+
+
+def _is_tracked(pattern: str) -> bool:
+    return any(fnmatch(path, f"{pattern}*" if pattern.endswith("/") else pattern) for path in TRACKED)
+
+
+def test_every_link_inside_new_feature_leads_to_a_heading():
+    text = (ROOT / "docs" / "new-feature.md").read_text()
+    headings = {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.+)$", text, re.M)
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings
+    kinds = re.findall(r"^### (.+)$", text, re.M)
+    index = text.partition("## Steps that recur")[0]
+    assert len(kinds) > 40
+    assert [
+        kind for kind in kinds if f"(#{re.sub(r'[^a-z -]', '', kind.lower()).replace(' ', '-')})" not in index
+    ] == []
 
 
 @pytest.mark.parametrize("page", ["walk-a-message.md", "glossary.md"])
