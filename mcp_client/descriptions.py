@@ -50,40 +50,42 @@ def parse_description(sent: dict[str, Any]) -> McpToolDescription:
         raise Unusable("Its name is empty, too long, or has invisible characters.")
     if len(description) > MAX_DESCRIPTION_CHARACTERS:
         raise Unusable(f"Its description has more than {MAX_DESCRIPTION_CHARACTERS:,} characters.")
-    annotations = sent.get("annotations") or {}
+    input_schema = sent["inputSchema"]
+    if input_schema.get("type") != "object":
+        raise Unusable("Its input schema is not that of an object.")
+    annotations = _parse_object(sent.get("annotations") or {}, "annotations")
     return McpToolDescription(
         name=name,
-        title=" ".join(remove_invisible(sent.get("title") or annotations.get("title") or "").split())[:MAX_NAME_CHARACTERS],
+        title=" ".join(remove_invisible(sent.get("title") or str(annotations.get("title") or "")).split())[:MAX_NAME_CHARACTERS],
         description=remove_invisible(description).strip(),
-        input_schema=_parse_schema(sent["inputSchema"], "input"),
-        output_schema=_parse_schema(sent["outputSchema"], "output") if sent.get("outputSchema") else None,
+        input_schema=_parse_object(input_schema, "input schema"),
+        output_schema=_parse_object(sent["outputSchema"], "output schema") if sent.get("outputSchema") else None,
+        annotations=annotations,
         is_read_only=annotations.get("readOnlyHint") is True,
         hash=hash_description(sent),
     )  # fmt: skip
 
 
-def _parse_schema(schema: dict[str, Any], kind: str) -> dict[str, Any]:
-    _check_shape(schema, kind)
-    if kind == "input" and schema.get("type") != "object":
-        raise Unusable("Its input schema is not that of an object.")
-    cleaned: dict[str, Any] = _clean(schema)
+def _parse_object(sent: dict[str, Any], what: str) -> dict[str, Any]:
+    _check_shape(sent, what)
+    cleaned: dict[str, Any] = _clean(sent)
     if len(json.dumps(cleaned)) > MAX_SCHEMA_BYTES:
-        raise Unusable(f"Its {kind} schema is larger than {MAX_SCHEMA_BYTES // 1024} KB.")
+        raise Unusable(f"Its {what} is larger than {MAX_SCHEMA_BYTES // 1024} KB.")
     return cleaned
 
 
-def _check_shape(schema: Any, kind: str) -> None:
-    """Raise `Unusable` for a schema that is too deep, or that refers to another document. It is walked without recursion."""
-    level = [schema]
+def _check_shape(sent: Any, what: str) -> None:
+    """Raise `Unusable` for a value that is too deep, or that refers to another document. It is walked without recursion."""
+    level = [sent]
     for _ in range(MAX_SCHEMA_DEPTH):
         for value in level:
             reference = value.get("$ref") if isinstance(value, dict) else None
             if isinstance(reference, str) and not reference.startswith("#"):
-                raise Unusable(f"Its {kind} schema refers to another document.")
+                raise Unusable(f"Its {what} refers to another document.")
         level = [child for value in level for child in _list_children(value)]
         if not level:
             return
-    raise Unusable(f"Its {kind} schema is nested more than {MAX_SCHEMA_DEPTH} levels deep.")
+    raise Unusable(f"Its {what} is nested more than {MAX_SCHEMA_DEPTH} levels deep.")
 
 
 def _list_children(value: Any) -> list[Any]:

@@ -25,8 +25,8 @@ class McpServer:
 class McpToolDescription:
     """A tool as its server describes it, without invisible characters.
 
-    `is_read_only`: what the server says of it, which is a suggestion for the editor only. `hash` is that of the description
-    as it was sent (SEC31).
+    `annotations`: what the server says of it besides; `is_read_only` is one of them, a suggestion for the editor only. `hash` is
+    that of the description as it was sent (SEC31).
     """
 
     name: str
@@ -34,6 +34,7 @@ class McpToolDescription:
     description: str
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None
+    annotations: dict[str, Any]
     is_read_only: bool
     hash: str
 

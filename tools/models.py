@@ -1,5 +1,8 @@
 """The tools that a workspace has added, the servers that they call, and its policies for tools."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -88,9 +91,10 @@ class ServerAuthorization(Identified):
 class WorkspaceTool(Identified, WithRevision):
     """A tool of a workspace. Its name is unique there and not that of a system tool; specs name tools by it.
 
-    `request`: how the arguments become a request (`tools.http.mapping.RequestMapping`); empty for MCP. `remote_name`: its name on
-    the server, an operation's id or `METHOD path`. `pinned_hash`: of the definition that an editor approved. If the server's
-    definition differs, the tool is off (`changed`), and `pending` is the new definition until an editor approves it.
+    `request`: how the arguments become a request (`tools.http.mapping.RequestMapping`); empty for MCP. `annotations`: what an MCP
+    server says of the tool besides. `remote_name`: its name on the server, an operation's id or `METHOD path`. `pinned_hash`: of
+    the definition that an editor approved. If the server's definition differs, the tool is off (`changed`), and `pending` is the
+    new definition until an editor approves it.
     """
 
     workspace = models.ForeignKey(
@@ -108,6 +112,7 @@ class WorkspaceTool(Identified, WithRevision):
     input_schema = models.JSONField(_("input schema"), default=dict)
     output_schema = models.JSONField(_("output schema"), null=True)
     request = models.JSONField(_("request"), default=dict)
+    annotations = models.JSONField(_("annotations"), default=dict)
     pinned_hash = models.CharField(_("pinned hash"), max_length=64, blank=True, default="")
     pending = models.JSONField(_("pending definition"), null=True)
     is_enabled = models.BooleanField(_("is enabled"), default=True)
@@ -128,6 +133,16 @@ class WorkspaceTool(Identified, WithRevision):
 
     def __str__(self) -> str:
         return self.name
+
+    def apply_definition(self, definition: Mapping[str, Any]) -> None:
+        """Set what a model reads and what is sent, by a definition in the form of `pending`. The effect is not part of it: an
+        editor sets it."""
+        self.title = definition["title"][:120]
+        self.description = definition["description"]
+        self.input_schema = definition["input_schema"]
+        self.output_schema = definition["output_schema"]
+        self.request = definition.get("request", {})
+        self.annotations = definition.get("annotations", {})
 
 
 class ToolPolicy(Identified):

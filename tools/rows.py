@@ -7,6 +7,7 @@ from events.rows import (
     OffReason,
     Policy,
     ToolDefinitionRow,
+    ToolRequestRow,
     ToolServerRow,
     ToolType,
     WorkspaceToolRow,
@@ -41,8 +42,8 @@ def build_workspace_tool_row(tool: WorkspaceTool, policies: dict[str, Policy]) -
         is_enabled=tool.is_enabled, off_reason=OffReason(tool.off_reason) if tool.off_reason else None, hash=tool.pinned_hash,
         pending=ToolDefinitionRow(**tool.pending) if tool.pending else None,
         policy=policies.get(tool.name, StoredTool(tool).default_policy), revision=tool.revision,
-        is_idempotent=tool.is_idempotent, timeout_s=tool.timeout_s, method=tool.request.get("method", ""),
-        path=tool.request.get("path", ""),
+        is_idempotent=tool.is_idempotent, timeout_s=tool.timeout_s, annotations=tool.annotations,
+        request=ToolRequestRow(**tool.request) if tool.request else None,
     )  # fmt: skip
 
 

@@ -77,8 +77,26 @@ class ToolRow(Row):
     config_schema: dict[str, Any]
 
 
+class ToolRequestArgumentRow(Row):
+    """Where an argument goes in a request. `target`: its name there, if it is another one."""
+
+    name: str
+    where: Literal["path", "query", "header", "body"]
+    target: str = ""
+
+
+class ToolRequestRow(Row):
+    """The request of an HTTP tool (`tools.http.mapping.RequestMapping`)."""
+
+    method: str
+    path: str
+    arguments: list[ToolRequestArgumentRow] = []
+    body: Literal["none", "json", "form", "whole"] = "none"
+
+
 class ToolDefinitionRow(Row):
-    """The description of a tool that waits for the approval of an editor. `effect` is what its server says of it."""
+    """The definition of a tool that waits for the approval of an editor. `effect` is what its server says of it;
+    `annotations`: what an MCP server says besides."""
 
     title: str
     description: str
@@ -86,13 +104,14 @@ class ToolDefinitionRow(Row):
     output_schema: dict[str, Any] | None
     effect: ToolEffect
     hash: str
-    request: dict[str, Any] = {}
+    request: ToolRequestRow | None = None
+    annotations: dict[str, Any] = {}
 
 
 class WorkspaceToolRow(Row):
     """A tool of a workspace, also if it is off. `remote_name`: its name on the server. `hash`: of the approved description, empty
-    if nobody has approved one; `pending` is another description of it, with which it would be switched on. `method` and `path`
-    are those of its request; empty for MCP."""
+    if nobody has approved one; `pending` is another description of it, with which it would be switched on. `request` is null
+    for MCP; `annotations` are empty for all others."""
 
     id: UUID
     server_id: UUID
@@ -110,8 +129,8 @@ class WorkspaceToolRow(Row):
     policy: Policy
     is_idempotent: bool
     timeout_s: float
-    method: str
-    path: str
+    request: ToolRequestRow | None
+    annotations: dict[str, Any]
     revision: int
 
 

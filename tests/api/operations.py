@@ -367,10 +367,6 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "refresh_mcp_server": Operation("POST", "mcp-servers/{mcp_server_id}/refresh", EDITORS),
     "start_mcp_sign_in": Operation("POST", "mcp-servers/{mcp_server_id}/sign-in", EDITORS, by_token=False),
-    "approve_mcp_tool": Operation(
-        "PUT", "mcp-tools/{mcp_tool_id}/approval", EDITORS, lambda t: {"hash": "a" * 64, "effect": "read"}
-    ),
-    "switch_mcp_tool_off": Operation("DELETE", "mcp-tools/{mcp_tool_id}/approval", EDITORS),
     "list_tools": Operation("GET", "tools", EVERYBODY),
     "list_workspace_tools": Operation("GET", "workspaces/{workspace_id}/tools", MEMBERS),
     "set_tool_policy": Operation(
@@ -397,7 +393,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "delete_workspace_tool": Operation("DELETE", "workspace-tools/{tool_id}", EDITORS),
     "approve_workspace_tool": Operation(
-        "PUT", "workspace-tools/{changed_tool_id}/approval", EDITORS, lambda t: {"hash": "a" * 64}
+        "PUT", "workspace-tools/{changed_tool_id}/approval", EDITORS, lambda t: {"hash": "a" * 64, "effect": "read"}
     ),
     "test_workspace_tool": Operation(
         "POST", "workspace-tools/{tool_id}/test", EDITORS, lambda t: _clear_tool_jobs() | {"arguments": {}}

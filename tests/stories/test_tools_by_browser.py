@@ -48,7 +48,7 @@ def test_our_own_document_becomes_tools_that_an_agent_calls(
     dialog.get_by_role("checkbox", name="POST /api/v1/workspaces/{workspace_id}/chats").click()
     dialog.get_by_label("Base URL").fill(own_stack.address)
     dialog.get_by_label("Sign-in").select_option("bearer")
-    dialog.get_by_label("Key", exact=True).fill(token)
+    dialog.get_by_label("Token", exact=True).fill(token)
     page.screenshot(path=tmp_path / "import.png")
     dialog.get_by_role("button", name="Add 2 tools").click()
     server = page.get_by_role("region", name="Atelier")

@@ -34,6 +34,7 @@ from tools.mcp.connecting import finish_sign_in, refresh_server
 from tools.mcp.tool import McpTool
 from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
 from tools.selectors import list_server_rows
+from tools.services import approve_tool, change_tool
 from worker import engine as engines
 from worker import tasks
 
@@ -95,9 +96,7 @@ def list_again(environment: Any, server: ToolServer) -> ToolServer:
 
 def approve(environment: Any, name: str, *, effect: str = "read") -> WorkspaceTool:
     tool = WorkspaceTool.objects.get(remote_name=name)
-    return services.approve_tool(
-        environment.team.alice, tool.id, definition_hash=(tool.pending or {})["hash"], effect=effect
-    )
+    return approve_tool(environment.team.alice, tool.id, definition_hash=(tool.pending or {})["hash"], effect=effect)
 
 
 def give(environment: Any, name: str) -> None:
@@ -161,7 +160,7 @@ def test_SEC31_a_changed_tool_is_switched_off_at_the_call_until_an_editor_approv
     assert row.pending
     assert row.pending["description"].startswith("Before this")
     with pytest.raises(Conflict):  # the hash of the old text
-        services.approve_tool(environment.team.alice, tool.pk, definition_hash=tool.pinned_hash, effect="read")
+        approve_tool(environment.team.alice, tool.pk, definition_hash=tool.pinned_hash, effect="read")
     approve(environment, "list_subscribers")
     row.refresh_from_db()
     assert (row.is_enabled, row.pending, row.description[:11]) == (True, None, "Before this")
@@ -236,9 +235,9 @@ def test_only_editors_add_list_and_approve(environment, mailroom, who):
     with pytest.raises(refusals):
         services.request_tool_listing(person, tool.server_id)
     with pytest.raises(refusals):
-        services.approve_tool(person, tool.pk, definition_hash=(tool.pending or {})["hash"], effect="read")
+        approve_tool(person, tool.pk, definition_hash=(tool.pending or {})["hash"], effect="read")
     with pytest.raises(refusals):
-        services.switch_tool_off(person, tool.pk)
+        change_tool(person, tool.pk, revision=tool.revision, is_enabled=True)
     assert WorkspaceTool.objects.get(pk=tool.pk).revision == tool.revision
     assert (ToolServer.objects.count(), list(AuditRecord.objects.values_list("pk", flat=True))) == (1, before)
 
@@ -291,9 +290,10 @@ async def test_RUN15_only_a_call_that_reads_is_repeated_after_a_failure(settings
 
 
 def test_an_unknown_server_or_tool_is_not_found(environment):
-    for call in (services.request_tool_listing, services.switch_tool_off):
-        with pytest.raises(NotFound):
-            call(environment.team.alice, new_id())
+    with pytest.raises(NotFound):
+        services.request_tool_listing(environment.team.alice, new_id())
+    with pytest.raises(NotFound):
+        approve_tool(environment.team.alice, new_id(), definition_hash="0" * 64, effect="read")
 
 
 class SignInSite:

@@ -454,10 +454,10 @@ def test_a_document_is_read_and_its_operations_become_tools_and_changes_switch_t
     with pytest.raises(Conflict):
         tools.change_tool(team.alice, fares.id, revision=fares.revision, is_enabled=True)
     with pytest.raises(Conflict):
-        tools.approve_tool(team.alice, fares.id, definition_hash="0" * 64)
+        tools.approve_tool(team.alice, fares.id, definition_hash="0" * 64, effect="read")
     with pytest.raises(Forbidden):
-        tools.approve_tool(team.bob, fares.id, definition_hash=(fares.pending or {})["hash"])
-    approved = tools.approve_tool(team.alice, fares.id, definition_hash=(fares.pending or {})["hash"])
+        tools.approve_tool(team.bob, fares.id, definition_hash=(fares.pending or {})["hash"], effect="read")
+    approved = tools.approve_tool(team.alice, fares.id, definition_hash=(fares.pending or {})["hash"], effect="read")
     assert (approved.is_enabled, approved.description[:20]) == (True, "List fares. First se")
     tools.import_operations(team.alice, server.id, job_id=read.id, chosen=[])
     holds.refresh_from_db()

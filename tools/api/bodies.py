@@ -65,10 +65,10 @@ class ToolBody(Body):
 
 
 class ToolApprovalBody(Body):
-    """`hash`: of the definition that the person has read. `effect` null: that of its method."""
+    """`hash`: of the definition that the person has read."""
 
     hash: str = Field(min_length=64, max_length=64)
-    effect: ToolEffect | None = None
+    effect: ToolEffect
 
 
 class ToolTestBody(Body):

@@ -1,4 +1,4 @@
-"""MCP servers of a workspace: adding them, listing and approving their tools, and signing in there."""
+"""MCP servers of a workspace: adding them, listing their tools again, and signing in there."""
 
 from typing import Literal
 from uuid import UUID
@@ -13,10 +13,10 @@ from common.errors import AppError
 from common.request_types import Name
 from common.rest import Body, Page, Request, build_empty_response, build_list_response, build_response, read
 from common.secrets import Secret
-from events.rows import AuthScheme, Row, ToolEffect, ToolServerRow, WorkspaceToolRow
+from events.rows import AuthScheme, Row, ToolServerRow
 from tools.mcp import services
-from tools.rows import build_server_row, build_workspace_tool_row
-from tools.selectors import get_policies, list_server_rows
+from tools.rows import build_server_row
+from tools.selectors import list_server_rows
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -28,13 +28,6 @@ class McpServerBody(Body):
     auth: Literal["none", "bearer", "header", "oauth"] = "none"
     auth_name: str = Field(default="", max_length=80)
     credential: str = Field(default="", max_length=4000)
-
-
-class ApprovalBody(Body):
-    """`hash`: of the description that the person has read."""
-
-    hash: str = Field(min_length=64, max_length=64)
-    effect: ToolEffect
 
 
 class SignInRow(Row):
@@ -75,19 +68,6 @@ class Refresh(APIView):
     def post(self, request: Request, server_id: UUID) -> HttpResponse:
         services.request_tool_listing(request.user, server_id)
         return build_empty_response()
-
-
-class Approval(APIView):
-    @extend_schema(operation_id="approve_mcp_tool", request=ApprovalBody, responses=WorkspaceToolRow)
-    def put(self, request: Request, tool_id: UUID) -> HttpResponse:
-        body = read(request, ApprovalBody)
-        tool = services.approve_tool(request.user, tool_id, definition_hash=body.hash, effect=body.effect)
-        return build_response(build_workspace_tool_row(tool, get_policies(tool.workspace_id)))
-
-    @extend_schema(operation_id="switch_mcp_tool_off", responses=WorkspaceToolRow)
-    def delete(self, request: Request, tool_id: UUID) -> HttpResponse:
-        tool = services.switch_tool_off(request.user, tool_id)
-        return build_response(build_workspace_tool_row(tool, get_policies(tool.workspace_id)))
 
 
 class SignIn(APIView):

@@ -21,5 +21,4 @@ urlpatterns = [
     path("mcp-servers/<uuid:server_id>/refresh", mcp.Refresh.as_view()),
     path("mcp-servers/<uuid:server_id>/sign-in", mcp.SignIn.as_view()),
     path("mcp-servers/<uuid:server_id>/sign-in/return", mcp.SignInReturn.as_view(), name="mcp-sign-in-return"),
-    path("mcp-tools/<uuid:tool_id>/approval", mcp.Approval.as_view()),
 ]

@@ -1,7 +1,6 @@
 """Store what a server says of its tools, and switch off what an editor has not approved (SEC31)."""
 
 import re
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -79,17 +78,10 @@ def build_definition(tool: McpToolDescription) -> dict[str, Any]:
         "description": tool.description,
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
+        "annotations": tool.annotations,
         "effect": "read" if tool.is_read_only else "write",
         "hash": tool.hash,
     }
-
-
-def apply_definition(row: WorkspaceTool, definition: Mapping[str, Any]) -> None:
-    """Set the fields of a tool by a description. The effect is not among them: an editor sets it."""
-    row.title = definition["title"][:120]
-    row.description = definition["description"]
-    row.input_schema = definition["input_schema"]
-    row.output_schema = definition["output_schema"]
 
 
 def _create_tool(server: ToolServer, tool: McpToolDescription) -> None:
@@ -103,7 +95,7 @@ def _create_tool(server: ToolServer, tool: McpToolDescription) -> None:
         off_reason=OffReason.EDITOR,
         pending=build_definition(tool),
     )
-    apply_definition(row, row.pending or {})
+    row.apply_definition(row.pending or {})
     row.save(force_insert=True)
 
 
@@ -111,7 +103,7 @@ def _update_tool(row: WorkspaceTool, tool: McpToolDescription) -> None:
     definition = build_definition(tool)
     if not row.pinned_hash:
         row.pending = definition
-        apply_definition(row, definition)
+        row.apply_definition(definition)
     elif tool.hash != row.pinned_hash:
         row.is_enabled, row.off_reason, row.pending = False, OffReason.CHANGED, definition
     elif row.off_reason == OffReason.GONE:

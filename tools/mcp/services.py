@@ -1,4 +1,4 @@
-"""Add MCP servers to a workspace, approve their tools, and sign in at servers."""
+"""Add MCP servers to a workspace, list their tools again, and sign in at servers."""
 
 import json
 import secrets
@@ -12,16 +12,14 @@ from django.conf import settings
 from django.db import transaction
 
 from common.clock import now
-from common.errors import Conflict, Invalid, NotFound
+from common.errors import Invalid, NotFound
 from common.secrets import Secret, decrypt_for, encrypt_for
 from common.tasks import send_task_now
-from events.rows import AuthScheme, OffReason, ServerKind
+from events.rows import AuthScheme, ServerKind
 from mcp_client.oauth import AuthorizationServer, build_authorize_url, build_redirect_uri, build_verifier
-from tools.mcp.listing import apply_definition
-from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
-from tools.permissions import get_server_for, get_workspace_tool_for
+from tools.models import ServerAuthorization, ToolServer
+from tools.permissions import get_server_for
 from tools.services.servers import create_server
-from tools.services.workspace_tools import save_tool
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -62,36 +60,6 @@ def request_tool_listing(actor: "Actor", server_id: UUID) -> ToolServer:
     server = get_server_for(actor, server_id, kind=ServerKind.MCP)
     send_task_now(LIST_TASK, [str(server.id)])
     return server
-
-
-@transaction.atomic
-def approve_tool(actor: "Actor", tool_id: UUID, *, definition_hash: str, effect: str) -> WorkspaceTool:
-    """Switch a tool on, with the description that the actor has read. `effect`: whether its calls read or write.
-
-    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if the server describes it in another way by now.
-    """
-    tool = _lock_tool(actor, tool_id)
-    if effect not in ("read", "write"):
-        raise Invalid("The effect is read or write.")
-    current = tool.pending["hash"] if tool.pending else tool.pinned_hash
-    if definition_hash != current:
-        raise Conflict("The server has changed this tool meanwhile.", hints=["Look again, then approve it."])
-    if tool.off_reason == OffReason.GONE:
-        raise Invalid("The server has no such tool any more.")
-    if tool.pending:
-        apply_definition(tool, tool.pending)
-    tool.pinned_hash, tool.pending, tool.effect = definition_hash, None, effect
-    tool.is_enabled, tool.off_reason = True, ""
-    return save_tool(actor, "tool.approved", tool)
-
-
-@transaction.atomic
-def switch_tool_off(actor: "Actor", tool_id: UUID) -> WorkspaceTool:
-    """Switch a tool off. A new description that waits for approval stays. Raises `NotFound`, `Forbidden`."""
-    tool = _lock_tool(actor, tool_id)
-    if tool.is_enabled:
-        tool.is_enabled, tool.off_reason = False, OffReason.EDITOR
-    return save_tool(actor, "tool.switched_off", tool)
 
 
 def start_sign_in(actor: "Actor", server_id: UUID, session: MutableMapping[str, Any]) -> str:
@@ -149,10 +117,3 @@ def accept_sign_in(
         SIGN_IN_TASK, [str(server.id), str(actor.id), encrypt_for(brought, owner=str(server.id), purpose=purpose)]
     )
     return server
-
-
-def _lock_tool(actor: "Actor", tool_id: UUID) -> WorkspaceTool:
-    """Return a tool, with its server locked first: a listing that is stored at the same time changes the tool, too."""
-    tool = get_workspace_tool_for(actor, tool_id, kind=ServerKind.MCP)
-    ToolServer.objects.select_for_update(no_key=True).filter(pk=tool.server_id).first()
-    return get_workspace_tool_for(actor, tool_id, kind=ServerKind.MCP, lock=True)

@@ -1,5 +1,6 @@
 """Creating, changing, approving and deleting the tools of a workspace, and setting the policies for all tools."""
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -66,21 +67,17 @@ def change_tool(
 
 
 @transaction.atomic
-def approve_tool(
-    actor: Actor, tool_id: UUID, *, definition_hash: str, effect: ToolEffect | None = None
-) -> WorkspaceTool:
-    """Approve the new definition of an imported tool and switch it on. `definition_hash`: of the definition that the actor read.
-    `effect` null: that of its method.
+def approve_tool(actor: Actor, tool_id: UUID, *, definition_hash: str, effect: ToolEffect) -> WorkspaceTool:
+    """Approve the definition that waits for it, and switch the tool on. `definition_hash`: of the definition that the actor has
+    read. `effect`: whether its calls read or write.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` if there is no such definition.
+    Raises `NotFound`, `Forbidden`, and `Conflict` if the server describes the tool in another way by now, or no definition waits.
     """
     tool = get_workspace_tool_for(actor, tool_id, lock=True)
-    pending = tool.pending
-    if tool.server.kind != ServerKind.OPENAPI or pending is None or pending["hash"] != definition_hash:
-        raise Conflict("The description has changed again, or is approved already.", hints=["Look again."])
-    fields = ("description", "effect", "input_schema", "output_schema", "request")
-    set_definition(tool, Definition(**{field: pending[field] for field in fields}))
-    tool.effect = effect or tool.effect
+    if tool.pending is None or tool.pending["hash"] != definition_hash:
+        raise Conflict("The server has changed this tool meanwhile.", hints=["Look again, then approve it."])
+    tool.apply_definition(tool.pending)
+    tool.pinned_hash, tool.pending, tool.effect = definition_hash, None, effect
     tool.is_enabled, tool.off_reason = True, ""
     return save_tool(actor, "tool.approved", tool)
 
@@ -108,9 +105,8 @@ def build_workspace_tool(
 
 def set_definition(tool: WorkspaceTool, definition: Definition) -> None:
     """Set what an editor has approved: what a model reads, and what is sent."""
-    tool.description, tool.effect = definition.description, definition.effect
-    tool.input_schema, tool.output_schema = definition.input_schema, definition.output_schema
-    tool.request, tool.pinned_hash, tool.pending = definition.request, definition.hash, None
+    tool.apply_definition(asdict(definition) | {"title": tool.title})
+    tool.effect, tool.pinned_hash, tool.pending = definition.effect, definition.hash, None
 
 
 def check_tool_name(server: ToolServer, name: str) -> None:

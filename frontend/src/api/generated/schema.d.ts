@@ -822,22 +822,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/mcp-tools/{tool_id}/approval": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put: operations["approve_mcp_tool"];
-        post?: never;
-        delete: operations["switch_mcp_tool_off"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -2021,12 +2005,6 @@ export interface components {
             /** @constant */
             type: "APPROVAL_ASKED";
             version: number;
-        };
-        /** @description `hash`: of the description that the person has read. */
-        ApprovalBodyRequest: {
-            /** @enum {string} */
-            effect: "read" | "write";
-            hash: string;
         };
         /** @description What came of an approval, and by whom; no actor if it expired. `arguments`: those of the decision, if they were edited. */
         ApprovalDecidedPayload: {
@@ -4361,10 +4339,10 @@ export interface components {
              */
             scope?: "full" | "read";
         };
-        /** @description `hash`: of the definition that the person has read. `effect` null: that of its method. */
+        /** @description `hash`: of the definition that the person has read. */
         ToolApprovalBodyRequest: {
-            /** @default null */
-            effect?: ("read" | "write") | null;
+            /** @enum {string} */
+            effect: "read" | "write";
             hash: string;
         };
         /** @description One call as the model made it, in the shape of OpenAI's `tool_calls`. `arguments` is the model's own JSON text. */
@@ -4412,8 +4390,15 @@ export interface components {
             /** @default  */
             usage_instructions: string;
         };
-        /** @description The description of a tool that waits for the approval of an editor. `effect` is what its server says of it. */
+        /**
+         * @description The definition of a tool that waits for the approval of an editor. `effect` is what its server says of it;
+         *     `annotations`: what an MCP server says besides.
+         */
         ToolDefinitionRow: {
+            /** @default {} */
+            annotations: {
+                [key: string]: unknown;
+            };
             description: string;
             /** @enum {string} */
             effect: "read" | "write";
@@ -4424,10 +4409,8 @@ export interface components {
             output_schema: {
                 [key: string]: unknown;
             } | null;
-            /** @default {} */
-            request: {
-                [key: string]: unknown;
-            };
+            /** @default null */
+            request: components["schemas"]["ToolRequestRow"] | null;
             title: string;
         };
         /**
@@ -4460,6 +4443,26 @@ export interface components {
             /** @enum {string} */
             state: "waiting" | "running" | "done";
             text: string;
+        };
+        /** @description Where an argument goes in a request. `target`: its name there, if it is another one. */
+        ToolRequestArgumentRow: {
+            name: string;
+            /** @default  */
+            target: string;
+            /** @enum {string} */
+            where: "path" | "query" | "header" | "body";
+        };
+        /** @description The request of an HTTP tool (`tools.http.mapping.RequestMapping`). */
+        ToolRequestRow: {
+            /** @default [] */
+            arguments: components["schemas"]["ToolRequestArgumentRow"][];
+            /**
+             * @default none
+             * @enum {string}
+             */
+            body: "none" | "json" | "form" | "whole";
+            method: string;
+            path: string;
         };
         /** @description The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any. */
         ToolResponsePayload: {
@@ -4734,10 +4737,13 @@ export interface components {
         };
         /**
          * @description A tool of a workspace, also if it is off. `remote_name`: its name on the server. `hash`: of the approved description, empty
-         *     if nobody has approved one; `pending` is another description of it, with which it would be switched on. `method` and `path`
-         *     are those of its request; empty for MCP.
+         *     if nobody has approved one; `pending` is another description of it, with which it would be switched on. `request` is null
+         *     for MCP; `annotations` are empty for all others.
          */
         WorkspaceToolRow: {
+            annotations: {
+                [key: string]: unknown;
+            };
             description: string;
             /** @enum {string} */
             effect: "read" | "write";
@@ -4749,16 +4755,15 @@ export interface components {
             };
             is_enabled: boolean;
             is_idempotent: boolean;
-            method: string;
             name: string;
             off_reason: components["schemas"]["OffReason"] | null;
             output_schema: {
                 [key: string]: unknown;
             } | null;
-            path: string;
             pending: components["schemas"]["ToolDefinitionRow"] | null;
             policy: components["schemas"]["Policy"];
             remote_name: string;
+            request: components["schemas"]["ToolRequestRow"] | null;
             revision: number;
             /** Format: uuid */
             server_id: string;
@@ -6887,69 +6892,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SignInRow"];
                 };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    approve_mcp_tool: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                tool_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ApprovalBodyRequest"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WorkspaceToolRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    switch_mcp_tool_off: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                tool_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No response body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];

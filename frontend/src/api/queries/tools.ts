@@ -68,16 +68,6 @@ export const useDeleteToolServer = (workspaceId: string) =>
     rest.DELETE('/api/v1/tool-servers/{server_id}', { params: { path: { server_id: id } } }),
   )
 
-export const useApproveMcpTool = (workspaceId: string) =>
-  useToolAction(workspaceId, ({ id, ...body }: { id: string; hash: string; effect: ToolEffect }) =>
-    unwrap(rest.PUT('/api/v1/mcp-tools/{tool_id}/approval', { params: { path: { tool_id: id } }, body })),
-  )
-
-export const useSwitchMcpToolOff = (workspaceId: string) =>
-  useToolAction(workspaceId, (id: string) =>
-    unwrap(rest.DELETE('/api/v1/mcp-tools/{tool_id}/approval', { params: { path: { tool_id: id } } })),
-  )
-
 /** Returns the address of the authorization server at which the person signs in. */
 export const startMcpSignIn = async (id: string) =>
   (await unwrap(rest.POST('/api/v1/mcp-servers/{server_id}/sign-in', { params: { path: { server_id: id } } }))).url
@@ -131,8 +121,10 @@ export const useImportOperations = (workspaceId: string) =>
     )
   })
 
-export const useSwitchTool = (workspaceId: string) =>
-  useToolAction(workspaceId, ({ id, ...body }: { id: string; revision: number; is_enabled: boolean }) =>
+export type ToolChanges = BodyOf<'/api/v1/workspace-tools/{tool_id}', 'patch'>
+
+export const useChangeTool = (workspaceId: string) =>
+  useToolAction(workspaceId, ({ id, ...body }: ToolChanges & { id: string }) =>
     unwrap(rest.PATCH('/api/v1/workspace-tools/{tool_id}', { params: { path: { tool_id: id } }, body })),
   )
 

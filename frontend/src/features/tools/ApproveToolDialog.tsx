@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type ToolEffect, useApproveMcpTool, useApproveTool, type WorkspaceToolRow } from '@/api'
+import { type ToolDefinitionRow, type ToolEffect, useApproveTool, type WorkspaceToolRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -14,8 +14,8 @@ interface ApproveToolDialogProps {
   tool: WorkspaceToolRow
   workspaceId: string
   mayChange: boolean
-  /** The tool is from an OpenAPI document, not from an MCP server. */
-  isImported?: boolean
+  /** A person has written its description in a form, not its server. */
+  isWrittenHere?: boolean
   open: boolean
   onOpenChange(open: boolean): void
 }
@@ -25,22 +25,20 @@ export function ApproveToolDialog({
   tool,
   workspaceId,
   mayChange,
-  isImported = false,
+  isWrittenHere = false,
   open,
   onOpenChange,
 }: ApproveToolDialogProps) {
   const { t } = useTexts()
   // Not in the part below, which is removed when the tool is on: then its callbacks would not be called.
-  const approveMcpTool = useApproveMcpTool(workspaceId)
-  const approveTool = useApproveTool(workspaceId)
-  const approve = isImported ? approveTool : approveMcpTool
+  const approve = useApproveTool(workspaceId)
   const isChanged = tool.off_reason === 'changed'
   return (
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title={isImported ? tool.name : tool.remote_name}
-      description={t(isChanged ? 'mcp.changed.hint' : 'mcp.read.hint')}
+      title={tool.name}
+      description={t(isChanged ? 'mcp.changed.hint' : isWrittenHere ? 'tools.read.hint' : 'mcp.read.hint')}
       className={cx(dialogStyles.wide, styles.review)}
     >
       {isChanged && tool.pending ? (
@@ -56,8 +54,8 @@ export function ApproveToolDialog({
       ) : (
         <Side title={t('mcp.modelReads')} text={buildModelText(tool.pending ?? tool)} />
       )}
-      {mayChange && !tool.is_enabled ? (
-        <Approval tool={tool} approve={approve} onClose={() => onOpenChange(false)} />
+      {mayChange && tool.pending ? (
+        <Approval tool={tool} pending={tool.pending} approve={approve} onClose={() => onOpenChange(false)} />
       ) : null}
     </Dialog>
   )
@@ -90,15 +88,14 @@ function Side({ title, text, other, sign }: SideProps) {
 
 interface ApprovalProps {
   tool: WorkspaceToolRow
-  approve: ReturnType<typeof useApproveMcpTool>
+  pending: ToolDefinitionRow
+  approve: ReturnType<typeof useApproveTool>
   onClose(): void
 }
 
-function Approval({ tool, approve, onClose }: ApprovalProps) {
+function Approval({ tool, pending, approve, onClose }: ApprovalProps) {
   const { t } = useTexts()
-  const isFirst = tool.hash === ''
-  const [effect, setEffect] = useState<ToolEffect>(isFirst ? (tool.pending ?? tool).effect : tool.effect)
-  const hash = tool.pending?.hash ?? tool.hash
+  const [effect, setEffect] = useState<ToolEffect>(tool.hash === '' ? pending.effect : tool.effect)
   return (
     <>
       <SelectField<ToolEffect>
@@ -114,7 +111,7 @@ function Approval({ tool, approve, onClose }: ApprovalProps) {
         <Button
           tone="ink"
           busy={approve.isPending ? t('mcp.approving') : null}
-          onClick={() => approve.mutate({ id: tool.id, hash, effect }, { onSuccess: onClose })}
+          onClick={() => approve.mutate({ id: tool.id, hash: pending.hash, effect }, { onSuccess: onClose })}
         >
           {t(tool.off_reason === 'changed' ? 'mcp.approveNew' : 'mcp.approve')}
         </Button>

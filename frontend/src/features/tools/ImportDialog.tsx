@@ -18,7 +18,8 @@ import dialogStyles from '@/ui/Dialog.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
 import { Field, SearchInput } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { emptyServer, ServerFields } from './ServerFields'
+import { emptyHttpServer, httpTexts } from './AddServerDialog'
+import { ServerFields } from './ServerFields'
 import styles from './Tools.module.css'
 
 interface ImportDialogProps {
@@ -50,18 +51,16 @@ interface ReadDocument {
   document: OpenApiDocument
 }
 
-const schemes: readonly string[] = ['none', 'bearer', 'header', 'basic', 'query']
-
 /** Returns the server that the document suggests. A person confirms or changes it. */
 function buildServer({ title, base_url, auth, auth_name }: OpenApiDocument): HttpServerInput {
-  const isKnown = schemes.includes(auth)
+  const known = httpTexts.schemes.find(scheme => scheme === auth)
   return {
-    ...emptyServer,
+    ...emptyHttpServer,
     kind: 'openapi',
     name: title,
     base_url,
-    auth: isKnown ? (auth as HttpServerInput['auth']) : 'none',
-    auth_name: isKnown ? auth_name : '',
+    auth: known ?? 'none',
+    auth_name: known ? auth_name : '',
   }
 }
 
@@ -76,7 +75,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   const [source, setSource] = useState('')
   const [read, setRead] = useState<ReadDocument | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  const [input, setInput] = useState(emptyServer)
+  const [input, setInput] = useState(emptyHttpServer)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const { busy, error, run } = useAsyncAction()
   const add = useImportOperations(workspaceId)
@@ -143,7 +142,11 @@ function Form({ workspaceId, server, onClose }: FormProps) {
             }
           />
           {server ? null : (
-            <ServerFields input={input} onChange={changes => setInput(before => ({ ...before, ...changes }))} />
+            <ServerFields
+              {...httpTexts}
+              input={input}
+              onChange={changes => setInput(before => ({ ...before, ...changes }))}
+            />
           )}
         </>
       ) : null}

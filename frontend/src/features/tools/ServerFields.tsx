@@ -1,33 +1,45 @@
-import type { HttpServerInput } from '@/api'
-import { useTexts } from '@/lib/language'
+import type { AuthScheme } from '@/api'
+import { type PlainTextKey, useTexts } from '@/lib/language'
 import { SelectField, TextField } from '@/ui/Field'
 
-type Scheme = HttpServerInput['auth']
-const schemes: readonly Scheme[] = ['none', 'bearer', 'header', 'basic', 'query']
-
-export const emptyServer: HttpServerInput = {
-  kind: 'http',
-  name: '',
-  base_url: '',
-  auth: 'none',
-  auth_name: '',
-  credential: '',
-  headers: {},
+export interface ServerInput<Scheme extends AuthScheme = AuthScheme> {
+  name: string
+  base_url: string
+  auth: Scheme
+  auth_name: string
+  credential: string
 }
 
-interface ServerFieldsProps {
-  input: HttpServerInput
-  onChange(changes: Partial<HttpServerInput>): void
+/** What differs between kinds of servers. */
+export interface ServerTexts<Scheme extends AuthScheme> {
+  schemes: readonly Scheme[]
+  nameHint?: PlainTextKey
+  url: PlainTextKey
+  urlHint?: PlainTextKey
+}
+
+interface ServerFieldsProps<Scheme extends AuthScheme> extends ServerTexts<Scheme> {
+  input: ServerInput<Scheme>
+  onChange(changes: Partial<ServerInput<Scheme>>): void
 }
 
 /** The name and the address of a server, and how requests sign in there. */
-export function ServerFields({ input, onChange }: ServerFieldsProps) {
+export function ServerFields<Scheme extends AuthScheme>({
+  input,
+  onChange,
+  schemes,
+  nameHint,
+  url,
+  urlHint,
+}: ServerFieldsProps<Scheme>) {
   const { t } = useTexts()
-  const { auth } = input
+  const auth: AuthScheme = input.auth
+  const getLabel = (scheme: AuthScheme) => t(`tools.auth.${scheme}`)
   return (
     <>
       <TextField
         label={t('mcp.name')}
+        hint={nameHint && t(nameHint)}
         value={input.name}
         required
         maxLength={80}
@@ -35,8 +47,8 @@ export function ServerFields({ input, onChange }: ServerFieldsProps) {
         onChange={name => onChange({ name })}
       />
       <TextField
-        label={t('tools.baseUrl')}
-        hint={t('tools.baseUrl.hint')}
+        label={t(url)}
+        hint={urlHint && t(urlHint)}
         type="url"
         placeholder="https://"
         value={input.base_url}
@@ -48,13 +60,15 @@ export function ServerFields({ input, onChange }: ServerFieldsProps) {
       />
       <SelectField<Scheme>
         label={t('mcp.auth')}
-        value={auth}
-        options={schemes.map(value => ({ value, label: t(`tools.auth.${value}`) }))}
+        hint={auth === 'oauth' ? t('mcp.auth.oauth.hint') : null}
+        value={input.auth}
+        options={schemes.map(value => ({ value, label: getLabel(value) }))}
         onChange={next => onChange({ auth: next, auth_name: '', credential: '' })}
       />
       {auth === 'header' || auth === 'basic' || auth === 'query' ? (
         <TextField
           label={t(`tools.authName.${auth}`)}
+          placeholder={auth === 'header' ? 'X-Api-Key' : undefined}
           value={input.auth_name}
           required
           maxLength={80}
@@ -63,12 +77,13 @@ export function ServerFields({ input, onChange }: ServerFieldsProps) {
           onChange={auth_name => onChange({ auth_name })}
         />
       ) : null}
-      {auth === 'none' ? null : (
+      {auth === 'none' || auth === 'oauth' ? null : (
         <TextField
-          label={t(auth === 'basic' ? 'tools.password' : 'mcp.key')}
+          label={t(auth === 'basic' ? 'tools.password' : auth === 'bearer' ? 'mcp.token' : 'mcp.key')}
           hint={t('mcp.stored')}
           type="password"
           value={input.credential}
+          required
           maxLength={4000}
           autoComplete="off"
           onChange={credential => onChange({ credential })}

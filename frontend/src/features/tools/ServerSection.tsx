@@ -1,0 +1,106 @@
+import { Check, type LucideIcon, Trash2, TriangleAlert } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { type ToolServerRow, useDeleteToolServer } from '@/api'
+import { cx } from '@/lib/cx'
+import { getErrorText } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { IconButton } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
+import { showToast } from '@/ui/toast'
+import { ToolListItem } from './ToolListItem'
+import styles from './Tools.module.css'
+
+export interface ServerProps {
+  server: ToolServerRow
+  workspaceId: string
+  mayChange: boolean
+}
+
+interface ServerSectionProps extends ServerProps {
+  icon: LucideIcon
+  /** The kind of the server. */
+  badge: string
+  /** The result of the last test or listing. */
+  state: ReactNode
+  /** The buttons of editors, beside the one that deletes the server. */
+  actions: ReactNode
+}
+
+/** One server of tools: its state, its tools and its address. */
+export function ServerSection({
+  server,
+  workspaceId,
+  mayChange,
+  icon: Icon,
+  badge,
+  state,
+  actions,
+}: ServerSectionProps) {
+  const { t } = useTexts()
+  const on = server.tools.filter(tool => tool.is_enabled).length
+  return (
+    <section className={blocks.sec} aria-label={server.name}>
+      <h2 className={cx(blocks.h, styles.head)}>
+        <Icon className="i" aria-hidden />
+        <span className="cut">{server.name}</span>
+        <span className={blocks.badge}>{badge}</span>
+        <span className="faint regular xs">{t('mcp.on', { on, count: server.tools.length })}</span>
+        <span className={cx(styles.actions, 'end')}>
+          {state}
+          {mayChange ? actions : null}
+          {mayChange ? <DeleteServerButton server={server} workspaceId={workspaceId} /> : null}
+        </span>
+      </h2>
+      {server.last_error ? (
+        <p className={cx(styles.note, server.state === 'ok' ? 'faint' : styles.bad)} role="status">
+          {server.last_error}
+        </p>
+      ) : null}
+      <ul className={cx(blocks.rows, blocks.in)}>
+        {server.tools.map(tool => (
+          <ToolListItem key={tool.id} tool={tool} server={server} workspaceId={workspaceId} mayChange={mayChange} />
+        ))}
+      </ul>
+      <p className={cx(blocks.b, styles.foot, 'faint xs')}>
+        <code className="cut">{server.base_url}</code>
+        {server.credential_last4 ? <span>{t('mcp.credential', { end: server.credential_last4 })}</span> : null}
+        {server.signed_in_by ? <span>{t('mcp.signedInBy', { name: server.signed_in_by })}</span> : null}
+      </p>
+    </section>
+  )
+}
+
+/** The result of the last test or listing, with an icon. */
+export function ServerState({ isOk, text }: { isOk: boolean; text: string }) {
+  const Icon = isOk ? Check : TriangleAlert
+  return (
+    <span className={cx(styles.state, isOk ? styles.good : styles.bad)}>
+      <Icon className="i s" aria-hidden />
+      {text}
+    </span>
+  )
+}
+
+/** The button that deletes a server after a dialog has shown the effects. */
+function DeleteServerButton({ server, workspaceId }: { server: ToolServerRow; workspaceId: string }) {
+  const { t } = useTexts()
+  const [isOpen, setOpen] = useState(false)
+  const remove = useDeleteToolServer(workspaceId)
+  return (
+    <>
+      <IconButton label={t('tools.deleteServer', { name: server.name })} small onClick={() => setOpen(true)}>
+        <Trash2 className="i s" aria-hidden />
+      </IconButton>
+      <ConfirmDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={t('tools.delete.title', { name: server.name })}
+        description={t('tools.deleteServer.hint')}
+        action={t('tools.delete')}
+        busy={remove.isPending ? t('tools.deleting') : null}
+        onConfirm={() => remove.mutate(server.id, { onError: error => showToast(getErrorText(error)) })}
+      />
+    </>
+  )
+}
