@@ -40,7 +40,7 @@ def build_workspace_tool_row(tool: WorkspaceTool, policies: dict[str, Policy]) -
         id=tool.id, server_id=tool.server_id, name=tool.name, remote_name=tool.remote_name, title=tool.title,
         description=tool.description, effect=tool.effect, input_schema=tool.input_schema, output_schema=tool.output_schema,
         is_enabled=tool.is_enabled, off_reason=OffReason(tool.off_reason) if tool.off_reason else None, hash=tool.pinned_hash,
-        pending=ToolDefinitionRow(**tool.pending) if tool.pending else None,
+        pending=ToolDefinitionRow(**tool.pending | {"request": tool.pending.get("request") or None}) if tool.pending else None,
         policy=policies.get(tool.name, StoredTool(tool).default_policy), revision=tool.revision,
         is_idempotent=tool.is_idempotent, timeout_s=tool.timeout_s, annotations=tool.annotations,
         request=ToolRequestRow(**tool.request) if tool.request else None,
