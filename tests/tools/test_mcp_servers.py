@@ -19,7 +19,7 @@ from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
 from common.secrets import Secret
 from events.models import AuditRecord
-from events.rows import OffReason, ServerState
+from events.rows import OffReason, ServerState, ToolEffect
 from mcp_client.client import list_server_tools
 from mcp_client.protocol import McpServer
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory
@@ -94,7 +94,7 @@ def list_again(environment: Any, server: ToolServer) -> ToolServer:
     return wait_for_listing(environment, server)
 
 
-def approve(environment: Any, name: str, *, effect: str = "read") -> WorkspaceTool:
+def approve(environment: Any, name: str, *, effect: ToolEffect = "read") -> WorkspaceTool:
     tool = WorkspaceTool.objects.get(remote_name=name)
     return approve_tool(environment.team.alice, tool.id, definition_hash=(tool.pending or {})["hash"], effect=effect)
 
