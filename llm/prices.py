@@ -21,6 +21,10 @@ from llm.tokens import estimate_input, estimate_tokens
 
 _FILE = "model_prices_and_context_window_backup.json"
 _MICRO = 1_000_000
+MAX_TOKENS = 10_000_000
+"""Tokens of a question, or of an answer, that a server may report. No model reads as many, and the sum of a run fits its column."""
+MAX_COST = 1_000_000
+"""Dollars that a server may report for one request."""
 
 # Hosts that speak the OpenAI protocol, and the prefix of their models in the list.
 _PREFIX_OF_HOST = {
@@ -94,8 +98,8 @@ def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any
     if tokens_in is None or tokens_out is None:
         return estimate_usage(endpoint, request, _join_answer(assembly))
     usage = Usage(tokens_in, tokens_out)
-    if reports_cost(endpoint) and isinstance(cost := reported.get("cost"), int | float):
-        return replace(usage, cost_micro=round(cost * _MICRO))  # in dollars
+    if reports_cost(endpoint) and (cost_micro := _parse_cost(reported.get("cost"))) is not None:
+        return replace(usage, cost_micro=cost_micro)
     details = reported.get("prompt_tokens_details")
     cached = _parse_tokens(details.get("cached_tokens")) if isinstance(details, Mapping) else None
     return _add_cost(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
@@ -122,7 +126,14 @@ def _add_cost(endpoint: Endpoint, model: str, usage: Usage, *, cached: int = 0) 
 
 
 def _parse_tokens(reported: Any) -> int | None:
-    return reported if isinstance(reported, int) and reported >= 0 else None
+    is_number = isinstance(reported, int) and not isinstance(reported, bool)
+    return reported if is_number and 0 <= reported <= MAX_TOKENS else None
+
+
+def _parse_cost(reported: Any) -> int | None:
+    """Return a cost in dollars as millionths; null if it is no amount, such as NaN, or less than nothing."""
+    is_number = isinstance(reported, int | float) and not isinstance(reported, bool)
+    return round(reported * _MICRO) if is_number and 0 <= reported <= MAX_COST else None
 
 
 def _join_answer(assembly: Assembly) -> str:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from math import inf, nan
 
 import pytest
 
@@ -53,8 +54,23 @@ def test_the_cost_that_openrouter_reports_is_used() -> None:
     assert build_usage(at("openrouter"), ASK, reported, Assembly()).cost_micro == 12_300
 
 
+@pytest.mark.parametrize("cost", [-1, -0.1, nan, inf, -inf, 1e300, 10**40, True, "0.1", None, [1]])
+def test_a_reported_cost_that_is_no_amount_is_ignored(cost) -> None:
+    reported = {"prompt_tokens": 10, "completion_tokens": 1, "cost": cost}
+    usage = build_usage(at("openrouter"), Request("no/such-model", ASK.turns), reported, Assembly())
+    assert (usage.input_tokens, usage.output_tokens, usage.cost_micro) == (10, 1, None)
+
+
 @pytest.mark.parametrize(
-    "reported", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many"}, {"prompt_tokens": -1}]
+    "reported",
+    [
+        None,
+        {},
+        {"prompt_tokens": None},
+        {"prompt_tokens": "many"},
+        {"prompt_tokens": -1},
+        *({"prompt_tokens": 1, "completion_tokens": count} for count in (-1, True, 1.5, nan, inf, 10**18, 2**31)),
+    ],
 )
 def test_usage_is_estimated_if_the_report_of_the_server_is_invalid(reported) -> None:
     made = Assembly()

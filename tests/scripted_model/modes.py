@@ -78,9 +78,10 @@ class Out:
             self.request.transport.abort()
 
 
-def usage_of(script: Script) -> dict[str, int]:
+def usage_of(script: Script) -> dict[str, Any]:
     tokens = len(script.words())
-    return {"prompt_tokens": 11, "completion_tokens": tokens, "total_tokens": 11 + tokens}
+    reported: dict[str, Any] = {"prompt_tokens": 11, "completion_tokens": tokens, "total_tokens": 11 + tokens}
+    return {**reported, **script.usage} if isinstance(script.usage, Mapping) else reported
 
 
 def answer_whole(script: Script, body: Body) -> web.Response:

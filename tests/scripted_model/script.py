@@ -18,7 +18,8 @@ class Script:
 
     `mode`: `plain`, `drip`, `stall`, `nofirst`, `slowdrip`, `cut`, `cleancut`, `halfline`, `badjson`, `badtool`,
     `errframe`, `status`, `echo`, `think`, `redirect`, `nodone`. `first` and `every` are seconds; `rate` (tokens a second) is
-    another way to say `every`; `after` is how many words come before a fault. `calls` are `{"name", "arguments", "id",
+    another way to say `every`; `after` is how many words come before a fault. `usage`: false, or the
+    values that are reported instead. `calls` are `{"name", "arguments", "id",
     "index"}`; `orders` are those that `obey` knows, by name;
     `bad` names a fixture of `modes.bad_calls`. `then` is the script after a tool's result.
     `match` (a part of the last user message), `system` (a part of the system text) and `model` say which requests it is
@@ -41,7 +42,7 @@ class Script:
     error: str = "The scripted model fails as scripted."
     echo_key: bool = False
     finish: str | None = None
-    usage: bool = True
+    usage: bool | Mapping[str, Any] = True
     streams: bool = True
     then: Mapping[str, Any] = field(default_factory=dict)
     orders: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
