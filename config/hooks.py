@@ -9,6 +9,7 @@ LISTENERS: dict[str, list[str]] = {
         "agents.services.listeners.end_grants_on_agents",
     ],
     "workspaces.hooks.model_changed": ["notifications.services.listeners.notify_model_changed"],
+    "workspaces.hooks.time_zone_changed": ["usage.services.listeners.end_periods"],
     "chats.hooks.message_posted": [
         "runs.services.wake.wake_agents",
         "notifications.services.listeners.notify_mentioned_people",

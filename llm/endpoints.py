@@ -43,6 +43,16 @@ class ModelChoice:
     person: Actor | None = None
 
 
+def build_keyless_endpoint(choice: ModelChoice) -> Endpoint:
+    """Return the endpoint of a chosen model without its key, to look up its price before it is asked."""
+    stored, system = choice.settings, settings.SYSTEM_MODEL
+    if stored is not None:
+        return Endpoint(stored.provider, stored.api_base or None, Secret(""), choice.paid_by)
+    if choice.paid_by == "system":
+        return Endpoint(system["provider"], system["api_base"] or None, Secret(""), "system")
+    return Endpoint("demo", None, Secret(""), "demo")
+
+
 def get_endpoint(workspace: Workspace, model: str = "", person: Actor | None = None) -> tuple[Endpoint, str]:
     """Return the endpoint and the model's name for a spec with this `model` (empty: the default), in a run that works for this
     person. The endpoint says who pays and why.

@@ -187,7 +187,8 @@ class Balance(Identified):
     """What one subject has used of a budget in one period: what its calls cost, and what is reserved for those under way.
 
     `subject_id` is that of the workspace, the person, the agent or the first run of the tree. `starts_on` and `ends_at` are null
-    for the budget of a run. `warned_at`: when the editors were told that most of it is used.
+    for the budget of a run; both depend on the time zone of the workspace, so another zone has other balances. `warned_at`: when
+    the editors were told that most of it is used.
     """
 
     budget = models.ForeignKey(Budget, verbose_name=_("budget"), on_delete=models.CASCADE, related_name="balances")
@@ -204,7 +205,9 @@ class Balance(Identified):
         verbose_name_plural = _("balances")
         constraints = [
             models.UniqueConstraint(
-                fields=["budget", "subject_id", "starts_on"], name="one_balance_per_period", nulls_distinct=False
+                fields=["budget", "subject_id", "starts_on", "ends_at"],
+                name="one_balance_per_period",
+                nulls_distinct=False,
             ),
             models.CheckConstraint(condition=Q(held_micro__gte=0), name="balance_held_not_negative"),
         ]

@@ -1,5 +1,6 @@
 """Reads of usage, budgets and prices."""
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -7,7 +8,8 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models import Case, Count, F, IntegerField, Min, Q, QuerySet, Sum, When
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, TruncDate
 
 from actors.models import Actor
@@ -15,6 +17,7 @@ from common.clock import now
 from common.errors import Invalid
 from events.payloads import BudgetPeriod, BudgetScope
 from events.rows import BudgetRow, LLMCallRow, UsageGroup, UsageReportRow, UsageRow, UsageTotals
+from usage.callers import AppliedBudget
 from usage.models import Balance, Budget, LLMCall, ModelPrice
 from usage.periods import compute_bounds, get_midnight
 from workspaces.models import Workspace
@@ -23,14 +26,20 @@ from workspaces.permissions import WorkspaceVerb, compute_workspace_verbs, get_w
 MAX_DAYS = 366
 MAX_GROUPS = 200
 """Rows of a report, those with the highest costs."""
-MAX_DAY_ROWS = 5_000
+MAX_DAY_GROUPS = 12
+"""Groups that have rows of their own by day. The others are one row for each day, with the key `OTHERS`."""
+OTHERS = "others"
+MAX_EXPORTED_ROWS = 50_000
 MAX_MODELS = 3
 """Names of models in a row."""
-_KEYS: dict[UsageGroup, tuple[str, str]] = {
-    "agent": ("agent_id", "agent__name"),
-    "person": ("on_behalf_of_id", "on_behalf_of__name"),
-    "model": ("model", "model"),
+_COLUMNS: dict[UsageGroup, dict[str, Combinable]] = {
+    "agent": {"key": F("agent_id"), "name": F("agent__name")},
+    "version": {"key": F("agent_id"), "name": F("agent__name"), "version": F("spec__number")},
+    "person": {"key": F("on_behalf_of_id"), "name": F("on_behalf_of__name")},
+    "model": {"key": F("model"), "name": F("model")},
+    "chain": {"key": F("tree_id")},
 }
+"""What the rows of a group have in common. The name of a chain is made of the names of its agents."""
 # With a prefix, because a sum cannot have the name of a column.
 _SUMS = {
     "total_runs": Count("run_id", distinct=True),
@@ -59,23 +68,39 @@ def get_usage(actor: Actor, workspace_id: UUID, period: UsagePeriod, group: Usag
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
     calls = _filter_calls(workspace, period)
+    visible = _limit_to_visible(calls, actor, workspace, group)
+    groups = list(_group(visible, group)[:MAX_GROUPS])
+    # The chart of chains shows their agents, because most chains last a few minutes.
+    shown: UsageGroup = "agent" if group == "chain" else group
+    largest = list(_group(visible, shown)[:MAX_DAY_GROUPS]) if group == "chain" else groups[:MAX_DAY_GROUPS]
     return UsageReportRow(
         starts_on=period.starts_on,
         ends_on=period.ends_on,
         time_zone=workspace.time_zone,
         group=group,
         totals=_build_totals(calls, period, workspace.time_zone),
-        rows=_list_rows(_limit_to_visible(calls, actor, workspace, group), group),
-        days=list_usage_by_day(actor, workspace, period, "agent" if group == "chain" else group),
+        rows=[_build_row(found, group) for found in groups],
+        days=_list_days(visible, shown, largest, workspace.time_zone),
     )
 
 
-def list_usage_by_day(actor: Actor, workspace: Workspace, period: UsagePeriod, group: UsageGroup) -> list[UsageRow]:
-    """Return the usage of each group on each day, for the actor for whom `get_workspace_for` returned the workspace."""
+def iterate_exported_usage(
+    actor: Actor, workspace_id: UUID, period: UsagePeriod, group: UsageGroup
+) -> Iterator[UsageRow]:
+    """Yield the usage of each group on each day: all rows, so that their sum is that of the report.
+
+    A member who may not see the usage of others gets only their own of the groups of people. Raises `NotFound`, `Forbidden`, and
+    `Invalid` for a period longer than `MAX_DAYS` or with more than `MAX_EXPORTED_ROWS` rows.
+    """
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
     calls = _limit_to_visible(_filter_calls(workspace, period), actor, workspace, group)
     by_day = calls.annotate(day=TruncDate("created_at", tzinfo=ZoneInfo(workspace.time_zone)))
-    rows = _group(by_day, group, "day").order_by("day", "-total_cost_micro", "key")
-    return [_build_row(row) for row in rows[:MAX_DAY_ROWS]]
+    rows = _group(by_day, group, "day").order_by("day", "-total_cost_micro", *_COLUMNS[group])
+    for number, found in enumerate(rows.iterator(chunk_size=2_000)):
+        if number == MAX_EXPORTED_ROWS:
+            text = f"This period has more than {MAX_EXPORTED_ROWS} rows."
+            raise Invalid(text, hints=["Choose a shorter period, or another group."])
+        yield _build_row(found, group)
 
 
 def _filter_calls(workspace: Workspace, period: UsagePeriod) -> QuerySet[LLMCall]:
@@ -96,26 +121,41 @@ def _limit_to_visible(
 
 
 def _group(calls: QuerySet[LLMCall], group: UsageGroup, *columns: str) -> Any:
-    """Return the sums of each group as dictionaries, which `_build_row` reads."""
-    models = ArrayAgg("model", distinct=True, default=[])
+    """Return the sums of each group as dictionaries, which `_build_row` reads, those with the highest costs first."""
+    sums: dict[str, Any] = {"models": ArrayAgg("model", distinct=True, default=[]), **_SUMS}
     if group == "chain":
-        names = ArrayAgg("agent__name", distinct=True, filter=Q(agent__isnull=False), default=[])
-        chains = calls.exclude(tree_id=None).values(*columns, key=F("tree_id"))
-        return chains.annotate(name=names, models=models, first=Min("created_at"), **_SUMS)
-    key, name = _KEYS[group]
-    return calls.values(*columns, key=F(key), name=F(name)).annotate(models=models, **_SUMS)
+        sums["name"] = ArrayAgg("agent__name", distinct=True, filter=Q(agent__isnull=False), default=[])
+        sums["first"] = Min("created_at", filter=Q(tree_id__isnull=False))
+    grouped = calls.values(*columns, **_COLUMNS[group]).annotate(**sums)
+    return grouped.order_by("-total_cost_micro", "-total_calls", *_COLUMNS[group])
 
 
-def _list_rows(calls: QuerySet[LLMCall], group: UsageGroup) -> list[UsageRow]:
-    rows = _group(calls, group).order_by("-total_cost_micro", "-total_calls", "key")
-    return [_build_row(row) for row in rows[:MAX_GROUPS]]
+def _list_days(
+    calls: QuerySet[LLMCall], group: UsageGroup, largest: list[dict[str, Any]], time_zone: str
+) -> list[UsageRow]:
+    """Return the usage on each day of the groups `largest`, which `_group` has returned, and of all others together."""
+    columns = {name: column for name, column in _COLUMNS[group].items() if name != "name"}
+    cases = [
+        When(
+            Q(*((f"{name}__isnull", True) if row[name] is None else (name, row[name]) for name in columns)), then=index
+        )
+        for index, row in enumerate(largest)
+    ]
+    position = Case(*cases, default=len(largest), output_field=IntegerField())
+    day = TruncDate("created_at", tzinfo=ZoneInfo(time_zone))
+    grouped = calls.annotate(**columns).annotate(day=day, position=position).values("day", "position")
+    sums = grouped.annotate(models=ArrayAgg("model", distinct=True, default=[]), **_SUMS).order_by("day", "position")
+    groups = [*largest, {"key": OTHERS, "name": ""}]
+    return [_build_row({**groups[found["position"]], **found}, group) for found in sums]
 
 
-def _build_row(found: dict[str, Any]) -> UsageRow:
-    name = found["name"]
+def _build_row(found: dict[str, Any], group: UsageGroup) -> UsageRow:
+    key, name = str(found["key"] or ""), found["name"]
+    is_version = group == "version" and key not in ("", OTHERS)
     return UsageRow(
-        key=str(found["key"] or ""),
+        key=f"{key}:{found['version'] or 'draft'}" if is_version else key,
         name=" → ".join(name) if isinstance(name, list) else name or "",
+        version=found["version"] if is_version else None,
         models=found["models"][:MAX_MODELS],
         day=found.get("day"),
         starts_at=found.get("first"),
@@ -163,7 +203,7 @@ def _find_highest_balances(workspace: Workspace, person: Actor | None) -> dict[U
     current = Q(starts_on=None)
     for period in (BudgetPeriod.DAY, BudgetPeriod.MONTH):
         bounds = compute_bounds(period, workspace.time_zone, now())
-        current |= Q(starts_on=bounds.starts_on, budget__period=period)
+        current |= Q(starts_on=bounds.starts_on, ends_at=bounds.ends_at, budget__period=period)
     balances = Balance.objects.filter(current, budget__workspace=workspace)
     if person is not None:
         balances = balances.exclude(~Q(subject_id=person.id), budget__scope=BudgetScope.PERSON)
@@ -193,16 +233,24 @@ def _build_budget_row(
     )
 
 
-def is_budget_used_up(workspace_id: UUID) -> bool:
-    """Return whether a budget of the whole workspace, which its editors have set, has nothing left in its present period."""
-    balances = Balance.objects.filter(
-        budget__workspace=workspace_id,
-        budget__scope=BudgetScope.WORKSPACE,
-        budget__by_operator=False,
-        budget__limit_micro__lte=F("spent_micro") + F("held_micro"),
-        ends_at__gt=now(),
-    )
-    return balances.exists()
+def compute_free_amounts(budgets: Collection[AppliedBudget]) -> dict[AppliedBudget, int]:
+    """Return what is left of each budget in its present period, in millionths of a dollar. Deleted budgets are left out."""
+    if not budgets:
+        return {}
+    limits = dict(Budget.objects.filter(pk__in={budget.id for budget in budgets}).values_list("pk", "limit_micro"))
+    subject_ids = {budget.subject_id for budget in budgets}
+    balances = Balance.objects.filter(budget__in=limits, subject_id__in=subject_ids).exclude(ends_at__lte=now())
+    used = {
+        (row.budget_id, row.subject_id, row.starts_on, row.ends_at): row.spent_micro + row.held_micro
+        for row in balances
+    }
+    free: dict[AppliedBudget, int] = {}
+    for budget in budgets:
+        bounds = compute_bounds(budget.period, budget.time_zone, now())
+        if budget.id in limits:
+            key = (budget.id, budget.subject_id, bounds.starts_on, bounds.ends_at)
+            free[budget] = limits[budget.id] - used.get(key, 0)
+    return free
 
 
 def list_prices(actor: Actor, workspace_id: UUID) -> QuerySet[ModelPrice]:

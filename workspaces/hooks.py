@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 # Called when the agents of a workspace begin to use another provider or host, with the actor who has set it.
 model_changed: "Hook[[Credential, Actor]]" = Hook("model_changed")
+# Called when the time zone of a workspace has been changed.
+time_zone_changed: "Hook[[Workspace]]" = Hook("time_zone_changed")
 # Called when a member may not invite people any more, with the workspace, the member, and the actor who caused it.
 member_demoted: "Hook[[Workspace, Actor, Actor]]" = Hook("member_demoted")
 # Called when a membership has ended, with the workspace, the former member, and the actor who ended it.

@@ -22,7 +22,7 @@ from common.text import normalize_name
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed, publish_workspace_list_changed
 from workspaces.grants import end_grants
-from workspaces.hooks import member_demoted, member_left, model_changed
+from workspaces.hooks import member_demoted, member_left, model_changed, time_zone_changed
 from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -69,7 +69,10 @@ def rename_workspace(
     rows = Workspace.objects.filter(pk=workspace.pk, revision=revision)
     if not rows.update(name=name, time_zone=time_zone, revision=F("revision") + 1):
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
+    is_moved = time_zone != workspace.time_zone
     workspace.name, workspace.time_zone, workspace.revision = name, time_zone, revision + 1
+    if is_moved:
+        time_zone_changed.call(workspace)
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)
     publish_workspace_list_changed(workspace.id, "workspace")
     return workspace

@@ -7,20 +7,23 @@ from uuid import UUID
 from events.payloads import BudgetPeriod, BudgetScope, PaidBy
 from events.row import Row
 
-UsageGroup = Literal["agent", "person", "model", "chain"]
-"""By what the rows of usage are grouped. A chain is a run with all runs that it starts."""
+UsageGroup = Literal["agent", "version", "person", "model", "chain"]
+"""By what the rows of usage are grouped. The applied drafts of an agent are one version. A chain is a run with all runs that it
+starts."""
 
 
 class UsageRow(Row):
     """The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
-    of a model; empty for model tests and people whose account is gone. `models`: the names of the models that were called.
-    `starts_at`: of a chain.
+    of a model; empty for model tests and people whose account is gone, `others` for all groups that have no rows of their own by
+    day. `version`: the number of a version; null for applied drafts and in other groups. `models`: the names of the models that
+    were called. `starts_at`: of a chain.
 
     `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
     """
 
     key: str
     name: str
+    version: int | None = None
     models: list[str] = []
     day: date | None = None
     starts_at: datetime | None = None
@@ -51,7 +54,8 @@ class UsageTotals(Row):
 
 
 class UsageReportRow(Row):
-    """The usage of a workspace between two days, both included: by group, and by day and agent for the chart."""
+    """The usage of a workspace between two days, both included: by group, and by day and group for the chart, by day and agent if
+    the groups are chains."""
 
     starts_on: date
     ends_on: date

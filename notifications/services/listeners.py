@@ -80,7 +80,7 @@ def notify_budget_warning(balance: Balance) -> None:
     names = [*Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True)]
     spent = f"${balance.spent_micro / 1_000_000:.2f} / ${budget.limit_micro / 1_000_000:.2f}"
     notify(
-        people, event=_build_event_key("budget_warning", balance.id), type="budget_warning",
+        people, event=_build_event_key("budget_warning", balance.id, budget.revision), type="budget_warning",
         workspace_id=budget.workspace_id, actor=None, excerpt=_build_excerpt(" · ".join([*names, spent])),
     )  # fmt: skip
 

@@ -6,14 +6,22 @@ from typing import Literal
 from uuid import UUID
 
 from actors.models import Actor, AgentStatus
+from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import SPOKEN_TYPES, Chat, Message, Wake
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
+from common.errors import Invalid
+from common.ids import new_id
+from llm.endpoints import build_keyless_endpoint, choose_model
+from llm.messages import Request
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState
 from runs.services.dispatch import dispatch_run
-from usage.selectors import is_budget_used_up
+from usage.callers import Caller, ResolvedModel
+from usage.rules import read_rules, resolve_model
+from usage.selectors import compute_free_amounts
+from usage.services.reservations import estimate_max_cost
 
 MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
@@ -26,7 +34,7 @@ Refusal = Literal["suspended", "taken_down", "too_many_hops", "budget_used_up"]
 class WakeEffect:
     """What a message does to one agent: it wakes the agent, joins (is read by) the active run of the agent, or cannot reach it.
 
-    `reason` is `budget_used_up` if the run will stop before it asks a model, because a budget of the workspace is used up.
+    `reason` is `budget_used_up` if the run will stop before it asks a model, because a budget that limits it is used up.
     """
 
     agent_id: UUID
@@ -73,11 +81,12 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
     keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
     active = Run.objects.filter(concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.QUEUED])
     active_ids = set(active.values_list("agent_id", flat=True))
-    is_used_up = bool(addressed) and is_budget_used_up(chat.workspace_id)
+    waking = [agent for agent, refusal in addressed if refusal is None and agent.id not in active_ids]
+    limited_ids = _find_agents_without_budget(chat, actor, waking) if waking else set()
     effects: list[WakeEffect] = []
     for agent, refusal in addressed:
         reached: Effect = "joins" if agent.id in active_ids else "wakes"
-        reason: Refusal | None = refusal or ("budget_used_up" if is_used_up else None)
+        reason: Refusal | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
         effects.append(WakeEffect(agent.id, "refused" if refusal else reached, reason))
     return effects
 
@@ -105,6 +114,37 @@ def _find_addressed_agents(
             refusal = "too_many_hops"
         found.append((agent, refusal))
     return found
+
+
+def _find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor]) -> set[UUID]:
+    """Return the agents whose next request for the author is refused by a budget, however short the request is.
+
+    It is a preview by the newest versions: nothing is reserved, and the text of an applied draft may name another model.
+    """
+    rules = read_rules(chat.workspace_id)
+    if not rules["budgets"]:
+        return set()
+    specs = AgentSpec.objects.in_bulk([agent.current_spec_id for agent in agents if agent.current_spec_id])
+    person = author if author.is_human else None
+    models: dict[UUID, ResolvedModel] = {}
+    needed: dict[UUID, int] = {}
+    for agent in agents:
+        spec = specs.get(agent.current_spec_id)
+        if spec is None:
+            continue
+        try:
+            choice = choose_model(chat.workspace, spec.model, person)
+        except Invalid:
+            continue  # the run fails for this reason before it reaches a budget
+        caller = Caller(chat.workspace_id, author.id, tree_id=new_id(), agent_id=agent.id)
+        models[agent.id] = resolve_model(build_keyless_endpoint(choice), choice.model, caller, rules)
+        needed[agent.id] = estimate_max_cost(models[agent.id], Request(choice.model, [], parameters=spec.parameters))
+    free = compute_free_amounts({budget for model in models.values() for budget in model.budgets})
+    return {
+        agent_id
+        for agent_id, model in models.items()
+        if any(free.get(budget, needed[agent_id]) < max(needed[agent_id], 1) for budget in model.budgets)
+    }
 
 
 def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause: Run | None, agent_hops: int) -> Run:

@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 
-from factory.declarations import LazyFunction, SelfAttribute, SubFactory
+from factory.declarations import LazyAttribute, LazyFunction, SelfAttribute, SubFactory
 from factory.django import DjangoModelFactory
 
 from common.clock import now
+from events.payloads import BudgetPeriod
 from usage.models import Balance, Budget, LLMCall, ModelPrice, Payer, Reservation
+from usage.periods import PeriodBounds, compute_bounds
 
 
 class LLMCallFactory(DjangoModelFactory[LLMCall]):
@@ -33,16 +35,20 @@ class BudgetFactory(DjangoModelFactory[Budget]):
     limit_micro = 1_000_000
 
 
+def _compute_bounds(budget: Budget) -> PeriodBounds:
+    return compute_bounds(BudgetPeriod(budget.period), budget.workspace.time_zone, now())
+
+
 class BalanceFactory(DjangoModelFactory[Balance]):
-    """What is spent of a budget today."""
+    """What is spent of a budget in its present period."""
 
     class Meta:
         model = Balance
 
     budget = SubFactory(BudgetFactory)
     subject_id = SelfAttribute("budget.workspace_id")
-    starts_on = LazyFunction(lambda: now().date())
-    ends_at = LazyFunction(lambda: now() + timedelta(days=1))
+    starts_on = LazyAttribute(lambda row: _compute_bounds(row.budget).starts_on)
+    ends_at = LazyAttribute(lambda row: _compute_bounds(row.budget).ends_at)
     spent_micro = 1_000
 
 

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import re
 from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
+from agents.models import AgentSpec
 from tests.api.client import Api
 from tests.factories.usage import BalanceFactory, BudgetFactory, LLMCallFactory, ModelPriceFactory
 from tests.people import make_agent
@@ -100,17 +102,18 @@ def test_a_period_of_more_than_a_year_is_refused(team):
     assert refused.status_code == 400
 
 
-@pytest.mark.parametrize("group", ["agent", "person", "model", "chain"])
+@pytest.mark.parametrize("group", ["agent", "version", "person", "model", "chain"])
 def test_the_number_of_queries_does_not_grow(team, calls, group, django_assert_num_queries):
     api = sign_in(team.alice)
     path = f"workspaces/{team.workspace.id}/usage?{NOVEMBER}&group={group}"
+    count = 7 if group == "chain" else 6  # the agents of the chart
     calls()
     api("GET", path)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(count):
         api("GET", path)
     for number in range(20):
         calls(day=number + 1, model=f"m{number}", agent=make_agent(team.workspace, team.alice, f"Agent {number}"))
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(count):
         api("GET", path)
 
 
@@ -128,6 +131,76 @@ def test_the_export_has_the_same_rows_and_no_formulas(team, calls):
         ("2029-11-02", "客服排班", "gpt", "1.234567"),
         ("2029-11-05", "'=HYPERLINK(1)", "'@sum", "0.000001"),
     ]
+
+
+def export(team, group, *, by=None):
+    path = f"workspaces/{team.workspace.id}/usage.csv?{NOVEMBER}&group={group}"
+    answer = sign_in(by or team.alice)("GET", path)
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(answer.content.decode().removeprefix("\ufeff"))))
+
+
+@pytest.mark.parametrize("group", ["agent", "version", "person", "model", "chain"])
+def test_the_sum_of_the_export_is_that_of_the_page(team, calls, group):
+    for number in range(30):
+        agent = make_agent(team.workspace, team.alice, f"Agent {number}")
+        calls(
+            day=number % 28 + 1, model=f"m{number}", agent=agent, spec=agent.current_spec, cost_micro=10**number % 997
+        )
+    calls(cost_micro=None)
+    LLMCallFactory.create(workspace=team.workspace, step_number=0, cost_micro=5)
+    LLMCall.objects.filter(run_id=None).update(created_at=datetime(2029, 11, 9, tzinfo=UTC))
+    report, rows = read_usage(team, group), export(team, group)
+    totals = report["totals"]
+    assert len({(row["day"], row["id"]) for row in rows}) == len(rows)
+    assert all(re.fullmatch(r"2029-11-\d\d", row["day"]) for row in rows)
+    assert sum(round(float(row["cost in USD"]) * 1e6) for row in rows) == totals["cost_micro"] > 0
+    for column, name in (("calls", "calls"), ("input tokens", "input_tokens"), ("runs", "runs")):
+        assert sum(int(row[column]) for row in rows) == totals[name]
+    for part in ("rows", "days"):
+        assert sum(row["cost_micro"] for row in report[part]) == totals["cost_micro"]
+
+
+def test_the_chart_has_the_largest_groups_and_one_row_for_the_others_of_each_day(team, calls):
+    for number in range(15):
+        calls(day=3, model=f"m{number:02}", cost_micro=1_000 - number)
+    days = read_usage(team, "model")["days"]
+    assert [row["key"] for row in days] == [*(f"m{number:02}" for number in range(12)), "others"]
+    assert (days[-1]["calls"], days[-1]["cost_micro"]) == (3, 988 + 987 + 986)
+
+
+def test_usage_by_version_has_one_row_for_each_version_and_one_for_the_applied_drafts(team, calls):
+    first = team.robin.current_spec
+    calls(spec=first, cost_micro=3)
+    calls(spec=first, cost_micro=4)
+    for number in range(2):
+        draft = AgentSpec.objects.create(
+            agent=team.robin, origin="applied", author=team.alice, prompt=f"r{number}", base_number=1
+        )
+        calls(spec=draft, is_draft=True, cost_micro=1)
+    rows = read_usage(team, "version")["rows"]
+    assert [(row["key"], row["name"], row["version"], row["cost_micro"]) for row in rows] == [
+        (f"{team.robin.id}:1", team.robin.name, 1, 7),
+        (f"{team.robin.id}:draft", team.robin.name, None, 2),
+    ]
+    assert [(row["name"], row["version"]) for row in export(team, "version")] == [("Robin", "1"), ("Robin", "")]
+
+
+def test_an_export_with_too_many_rows_is_refused_and_not_cut(team, calls, monkeypatch):
+    monkeypatch.setattr("usage.selectors.MAX_EXPORTED_ROWS", 2)
+    calls(day=1)
+    calls(day=2)
+    assert len(export(team, "agent")) == 2
+    calls(day=3)
+    refused = sign_in(team.alice)("GET", f"workspaces/{team.workspace.id}/usage.csv?{NOVEMBER}")
+    assert (refused.status_code, refused.json()["error"]["message"]) == (400, "This period has more than 2 rows.")
+
+
+def test_a_suggester_exports_only_their_own_usage_of_people(team, calls):
+    calls()
+    calls(on_behalf_of=team.bob, cost_micro=7)
+    assert [row["name"] for row in export(team, "person")] == ["Alice", "Bob"]
+    assert [row["name"] for row in export(team, "person", by=team.bob)] == ["Bob"]
 
 
 def test_the_budgets_of_a_workspace_and_what_is_spent(team, django_assert_num_queries):

@@ -8,7 +8,9 @@ from events.rows import UsageRow
 
 COLUMNS = (
     "day",
+    "id",
     "name",
+    "version",
     "models",
     "runs",
     "calls",
@@ -24,13 +26,15 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def write_csv(rows: Iterable[UsageRow]) -> str:
-    """Return the rows as CSV. A text that a spreadsheet would execute as a formula begins with an apostrophe."""
+    """Return the rows as CSV, with the same columns for every group. `id` tells chains and people of the same name apart. A text
+    that a spreadsheet would execute as a formula begins with an apostrophe."""
     file = io.StringIO()
     file.write(BYTE_ORDER_MARK)
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
     for row in rows:
-        cells = [str(row.day or ""), row.name, " ".join(row.models), row.runs, row.calls, row.unpriced_calls]
+        cells: list[str | int] = [str(row.day or ""), row.key, row.name, str(row.version or "")]
+        cells += [" ".join(row.models), row.runs, row.calls, row.unpriced_calls]
         cells += [row.input_tokens, row.output_tokens, f"{row.cost_micro / 1e6:.6f}", f"{row.draft_micro / 1e6:.6f}"]
         writer.writerow([_escape_formula(cell) if isinstance(cell, str) else cell for cell in cells])
     return file.getvalue()

@@ -22,7 +22,7 @@ from usage import services as usage
 from usage.api.bodies import BudgetBody, NewBudgetBody, PriceBody, UsageQuery
 from usage.api.csv_export import write_csv
 from usage.models import Budget
-from usage.selectors import UsagePeriod, get_usage, list_budgets, list_prices
+from usage.selectors import UsagePeriod, get_usage, iterate_exported_usage, list_budgets, list_prices
 
 
 class Usage(APIView):
@@ -42,8 +42,7 @@ class UsageCSV(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, UsageQuery)
         period = UsagePeriod(query.starts_on, query.ends_on)
-        report = get_usage(request.user, workspace_id, period, query.group)
-        rows = report.rows if query.group == "chain" else report.days
+        rows = iterate_exported_usage(request.user, workspace_id, period, query.group)
         name = f"usage-{query.starts_on}-{query.ends_on}.csv"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return HttpResponse(write_csv(rows), content_type="text/csv; charset=utf-8", headers=headers)

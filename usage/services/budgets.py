@@ -6,8 +6,9 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 
-from actors.models import Actor, Kind
+from actors.models import Actor, AgentStatus, Kind
 from common.access import replace_not_found
+from common.clock import now
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.operators import check_operator
 from common.providers import get_provider
@@ -15,7 +16,7 @@ from events import audit
 from events.payloads import BudgetPeriod, BudgetScope
 from events.publish import publish_workspace_list_changed
 from usage.models import Budget, ModelPrice
-from usage.services.reservations import open_balance
+from usage.services.reservations import WARNING_SHARE, open_balance
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -77,7 +78,9 @@ def _get_subject(workspace: Workspace, scope: BudgetScope, subject_id: UUID | No
     if subject_id is None:
         return None
     members = Actor.objects.filter(pk=subject_id, kind=Kind.HUMAN, memberships__workspace=workspace)
-    agents = Actor.objects.filter(pk=subject_id, kind=Kind.AGENT, workspace=workspace)
+    agents = Actor.objects.filter(pk=subject_id, kind=Kind.AGENT, workspace=workspace).exclude(
+        status=AgentStatus.DELETED
+    )
     found: QuerySet[Actor] | None = {BudgetScope.PERSON: members, BudgetScope.AGENT: agents}.get(scope)
     subject = found.first() if found is not None else None
     if subject is None:
@@ -89,12 +92,14 @@ def _get_subject(workspace: Workspace, scope: BudgetScope, subject_id: UUID | No
 def change_budget(
     actor: Actor, budget_id: UUID, *, limit_micro: int, revision: int, as_operator: bool = False
 ) -> Budget:
-    """Change the limit of a budget. It takes effect at the next call. Raises `NotFound`, `Forbidden`, `Conflict`."""
+    """Change the limit of a budget. It takes effect at the next call. The editors are warned again if less than `WARNING_SHARE` of
+    the new limit is spent. Raises `NotFound`, `Forbidden`, `Conflict`."""
     budget = _get_budget(actor, budget_id, as_operator=as_operator)
     changed = Budget.objects.filter(pk=budget.pk, revision=revision)
     if not changed.update(limit_micro=limit_micro, revision=F("revision") + 1):
         raise Conflict(STALE, hints=["Look again, then change it."])
     budget.limit_micro, budget.revision = limit_micro, revision + 1
+    budget.balances.filter(ends_at__gt=now(), spent_micro__lt=limit_micro * WARNING_SHARE).update(warned_at=None)
     _record(actor, "budget.changed", budget, limit_micro=limit_micro)
     return budget
 

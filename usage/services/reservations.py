@@ -44,12 +44,13 @@ _SUBJECT_COLUMNS = {
 
 _RESERVE = """
 WITH wanted AS (
-  SELECT * FROM unnest(%(budgets)s::uuid[], %(subjects)s::uuid[], %(starts)s::date[]) AS w(budget_id, subject_id, starts_on)
+  SELECT * FROM unnest(%(budgets)s::uuid[], %(subjects)s::uuid[], %(starts)s::date[], %(ends)s::timestamptz[])
+    AS w(budget_id, subject_id, starts_on, ends_at)
 ), locked AS MATERIALIZED (
   SELECT balance.id, budget.limit_micro - balance.spent_micro - balance.held_micro AS free
   FROM usage_balance AS balance JOIN usage_budget AS budget ON budget.id = balance.budget_id
   JOIN wanted AS w ON w.budget_id = balance.budget_id AND w.subject_id = balance.subject_id
-    AND w.starts_on IS NOT DISTINCT FROM balance.starts_on
+    AND w.starts_on IS NOT DISTINCT FROM balance.starts_on AND w.ends_at IS NOT DISTINCT FROM balance.ends_at
   ORDER BY balance.id FOR UPDATE OF balance
 ), held AS (
   UPDATE usage_balance AS balance SET held_micro = held_micro + %(amount)s FROM locked
@@ -109,6 +110,7 @@ def reserve(model: ResolvedModel, request: Request, *, holder_id: UUID, attempt:
             "budgets": [budget.id for budget in bounds],
             "subjects": [budget.subject_id for budget in bounds],
             "starts": [bound.starts_on for bound in bounds.values()],
+            "ends": [bound.ends_at for bound in bounds.values()],
             "count": len(bounds),
             "amount": amount,
             "holder": holder_id,
@@ -153,9 +155,12 @@ def _create_balances(bounds: dict[AppliedBudget, PeriodBounds]) -> dict[AppliedB
 
 
 def _sum_earlier_costs(budget: Budget, subject_id: UUID, starts_at: datetime | None) -> int:
-    """Return what the subject had spent in this period before the budget was set."""
+    """Return what the subject has spent in this period before its balance is created: before the budget was set, or before the
+    time zone of the workspace was changed, which ended another period."""
     if starts_at is not None and budget.created_at <= starts_at:
-        return 0
+        earlier = Balance.objects.filter(budget=budget, subject_id=subject_id, ends_at__gt=starts_at)
+        if not earlier.exists():
+            return 0
     calls = LLMCall.objects.filter(workspace_id=budget.workspace_id, paid_by__in=COUNTED_PAYERS[budget.by_operator])
     if column := _SUBJECT_COLUMNS.get(BudgetScope(budget.scope)):
         calls = calls.filter(**{column: subject_id})

@@ -4609,13 +4609,16 @@ export interface components {
             /** @constant */
             type: "unsubscribe";
         };
-        /** @description The usage of a workspace between two days, both included: by group, and by day and agent for the chart. */
+        /**
+         * @description The usage of a workspace between two days, both included: by group, and by day and group for the chart, by day and agent if
+         *     the groups are chains.
+         */
         UsageReportRow: {
             days: components["schemas"]["UsageRow"][];
             /** Format: date */
             ends_on: string;
             /** @enum {string} */
-            group: "agent" | "person" | "model" | "chain";
+            group: "agent" | "version" | "person" | "model" | "chain";
             rows: components["schemas"]["UsageRow"][];
             /** Format: date */
             starts_on: string;
@@ -4624,8 +4627,9 @@ export interface components {
         };
         /**
          * @description The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
-         *     of a model; empty for model tests and people whose account is gone. `models`: the names of the models that were called.
-         *     `starts_at`: of a chain.
+         *     of a model; empty for model tests and people whose account is gone, `others` for all groups that have no rows of their own by
+         *     day. `version`: the number of a version; null for applied drafts and in other groups. `models`: the names of the models that
+         *     were called. `starts_at`: of a chain.
          *
          *     `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
          */
@@ -4645,6 +4649,8 @@ export interface components {
             /** @default null */
             starts_at: string | null;
             unpriced_calls: number;
+            /** @default null */
+            version: number | null;
         };
         /**
          * @description The usage of the whole time. `pace_micro`: what it costs until `pace_until` if it goes on like this; null for a time that is
@@ -9315,7 +9321,7 @@ export interface operations {
         parameters: {
             query: {
                 ends_on: string;
-                group?: "agent" | "person" | "model" | "chain";
+                group?: "agent" | "version" | "person" | "model" | "chain";
                 starts_on: string;
             };
             header?: never;
@@ -9346,7 +9352,7 @@ export interface operations {
         parameters: {
             query: {
                 ends_on: string;
-                group?: "agent" | "person" | "model" | "chain";
+                group?: "agent" | "version" | "person" | "model" | "chain";
                 starts_on: string;
             };
             header?: never;

@@ -23,10 +23,10 @@ import { Segments } from '@/ui/Segments'
 import { BarChart } from './BarChart'
 import { BudgetMeter } from './BudgetMeter'
 import { getPeriod, getToday, listDays, type Period, type Preset, presets } from './period'
-import { chooseSeries, OTHERS_COLOUR, type Series, sumByDay } from './series'
+import { chooseSeries, OTHERS_COLOUR, OTHERS_KEY, type Series, sumByDay } from './series'
 import styles from './Usage.module.css'
 
-const groups: readonly UsageGroup[] = ['agent', 'person', 'model', 'chain']
+const groups: readonly UsageGroup[] = ['agent', 'version', 'person', 'model', 'chain']
 
 interface UsagePageProps {
   workspace: WorkspaceRow
@@ -115,15 +115,18 @@ interface ReportProps {
 function Report({ report, group, onGroup, today, children }: ReportProps) {
   const { t } = useTexts()
   const [isTable, setTable] = useState(false)
-  const nameOf = (row: UsageRow) =>
-    row.name || t(report.group === 'agent' || report.group === 'chain' ? 'usage.modelTests' : 'usage.nobody')
+  const nameOf = (row: UsageRow) => {
+    if (!row.name) return t(report.group === 'person' ? 'usage.nobody' : 'usage.modelTests')
+    if (report.group !== 'version') return row.name
+    return row.version ? `${row.name} v${row.version}` : t('usage.draftsOf', { name: row.name })
+  }
   const largest = report.group === 'chain' ? sumUp(report.days) : report.rows
   const series = chooseSeries(largest, nameOf)
   const days = listDays({ startsOn: report.starts_on, endsOn: report.ends_on }, today)
   const amounts = sumByDay(days, report.days, series)
   const hasOthers = amounts.some(row => (row.at(-1) ?? 0) > 0)
   const legend = hasOthers
-    ? [...series, { key: 'others', name: t('usage.others'), colour: `var(${OTHERS_COLOUR})` }]
+    ? [...series, { key: OTHERS_KEY, name: t('usage.others'), colour: `var(${OTHERS_COLOUR})` }]
     : series
   const colours = [...series.map(each => each.colour), `var(${OTHERS_COLOUR})`]
   const total = formatCurrency(report.totals.cost_micro)
@@ -178,6 +181,7 @@ function Report({ report, group, onGroup, today, children }: ReportProps) {
 function sumUp(rows: readonly UsageRow[]): UsageRow[] {
   const sums = new Map<string, UsageRow>()
   for (const row of rows) {
+    if (row.key === OTHERS_KEY) continue
     const sum = sums.get(row.key)
     sums.set(row.key, sum ? { ...sum, cost_micro: sum.cost_micro + row.cost_micro } : row)
   }

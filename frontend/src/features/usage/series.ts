@@ -11,6 +11,8 @@ export interface Series {
 }
 
 const colours = ['--face-1', '--prod-solid', '--face-2', '--face-3', '--writing-solid']
+/** The key of the row that the server makes of all groups without rows of their own by day. */
+export const OTHERS_KEY = 'others'
 export const OTHERS_COLOUR = '--line-control'
 
 /** Returns the groups with the highest costs, with their colours. */

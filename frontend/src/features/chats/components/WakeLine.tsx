@@ -22,7 +22,8 @@ interface WakeLineProps {
 export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const { t } = useTexts()
   const { budgetsPath, onGo } = useChat()
-  const filterByEffect = (effect: Wake['effect']) => (wakes ?? []).filter(wake => wake.effect === effect)
+  const filterByEffect = (effect: Wake['effect']) =>
+    (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
     <div className={composerStyles.wake} role="status">

@@ -25,6 +25,8 @@ const usage = {
   'usage.chartLabel': 'Bar chart: the cost of each of {{days}} days, {{total}} in all',
   'usage.group': 'Group by',
   'usage.agent': 'Agent',
+  'usage.version': 'Version',
+  'usage.draftsOf': '{{name}}, drafts',
   'usage.person': 'Person',
   'usage.model': 'Model',
   'usage.chain': 'Call chain',

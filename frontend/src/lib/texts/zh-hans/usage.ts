@@ -25,6 +25,8 @@ const usage = {
   'usage.chartLabel': '柱状图：{{days}} 天的每日费用，共 {{total}}',
   'usage.group': '分组',
   'usage.agent': 'Agent',
+  'usage.version': '版本',
+  'usage.draftsOf': '{{name}}（草稿）',
   'usage.person': '成员',
   'usage.model': '模型',
   'usage.chain': '调用链',

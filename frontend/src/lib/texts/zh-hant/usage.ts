@@ -25,6 +25,8 @@ const usage = {
   'usage.chartLabel': '長條圖：{{days}} 天的每日費用，共 {{total}}',
   'usage.group': '分組',
   'usage.agent': 'Agent',
+  'usage.version': '版本',
+  'usage.draftsOf': '{{name}}（草稿）',
   'usage.person': '成員',
   'usage.model': '模型',
   'usage.chain': '呼叫鏈',
