@@ -55,6 +55,7 @@ class Code(StrEnum):
     BUDGET_USED_UP = "budget_used_up"
     RUN_ENDED = "run_ended"
     APPROVAL_DECIDED = "approval_decided"
+    INVALID_ARGUMENTS = "invalid_arguments"
     STILL_PUBLIC = "still_public"
 
 

@@ -16,12 +16,11 @@ from pydantic_core import from_json
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from common.text import to_storable, to_storable_json
-from tools.interface import MAX_ARGUMENT_CHARACTERS, ToolError
+from common.text import to_storable_json
+from tools.interface import MAX_ARGUMENT_CHARACTERS, MAX_PROBLEMS, InvalidArguments, ToolError
 
 MAX_KEYWORDS_CHECKED = 50_000
 """Keywords of the schema that are evaluated for one call: about half a second."""
-MAX_PROBLEMS = 5
 _UNCHECKED = ("pattern", "patternProperties", "uniqueItems", "$dynamicRef")
 _keywords_left: ContextVar[list[int]] = ContextVar("keywords_left")
 
@@ -80,6 +79,5 @@ def parse_arguments(schema: dict[str, Any], arguments: str) -> dict[str, Any]:
     except TooComplex as error:
         raise ToolError("The call was not made, because its arguments could not be checked.", final=True) from error
     if problems:
-        text = to_storable("; ".join(problem[:200] for problem in problems))
-        raise ToolError(f"The call was not made, because its arguments are wrong. {text}")
+        raise InvalidArguments([problem[:200] for problem in problems])
     return value

@@ -1,7 +1,7 @@
 """The base class of tools. Which agents may use a tool, and how, is stored with their specs."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +21,9 @@ DEFAULT_TIMEOUT_SECONDS = 30.0
 MAX_TIMEOUT_SECONDS = 120.0
 MAX_ARGUMENT_CHARACTERS = 250_000
 """Longer arguments are refused, and cut before they are stored (RUN12)."""
+MAX_PROBLEMS = 5
+"""Problems of the arguments of one call that are reported."""
+MAX_PROBLEM_CHARACTERS = 1_000
 
 NO_SUCH_TOOL = "There is no tool "
 """How the result of a call begins whose tool does not exist. No result of a tool begins so."""
@@ -82,6 +85,17 @@ class ToolError(Exception):
     def __init__(self, text: str, *, final: bool = False) -> None:
         super().__init__(text)
         self.is_final = final
+
+
+class InvalidArguments(ToolError):
+    """Arguments that do not match the schema of the tool. `problems`: each begins with the path of its value, or `arguments`."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        text = to_storable("; ".join(problems))
+        if len(text) > MAX_PROBLEM_CHARACTERS:
+            text = f"{text[:MAX_PROBLEM_CHARACTERS]}\n[cut: {len(text) - MAX_PROBLEM_CHARACTERS:,} more characters]"
+        super().__init__(f"The call was not made, because its arguments are wrong. {text}")
+        self.problems = [to_storable(problem[:MAX_PROBLEM_CHARACTERS]) for problem in problems]
 
 
 class Tool:
@@ -165,10 +179,7 @@ class Tool:
             found = error.errors(include_url=False)
             # Each problem once: the items of a list may have the same one.
             problems = dict.fromkeys(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found)
-            text = to_storable("; ".join(list(problems)[:5]))
-            if len(text) > 1000:
-                text = f"{text[:1000]}\n[cut: {len(text) - 1000:,} more characters]"
-            raise ToolError(f"The call was not made, because its arguments are wrong. {text}") from error
+            raise InvalidArguments(list(problems)[:MAX_PROBLEMS]) from error
 
     def build_config_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of its settings, from which the workshop draws fields."""

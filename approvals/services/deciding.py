@@ -19,8 +19,8 @@ from common.errors import Code, Conflict, Invalid
 from common.text import to_storable
 from events import audit
 from events.payloads import MAX_ANSWER, ApprovalDecision, Question, dump_payload
-from tools.interface import ToolError
-from tools.registry import registry
+from tools.interface import InvalidArguments, ToolError
+from tools.selectors import get_tools
 
 Verdict = Literal["approved", "approved_for_run", "refused", "answered"]
 """What a person may decide."""
@@ -44,8 +44,13 @@ def decide_approval(
     `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves the
     other calls of this tool that the run waits for.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`approval_decided`) if it is decided already.
+    Raises `NotFound`, `Forbidden`, `Invalid` (`invalid_arguments` with the problems, if the tool would refuse the arguments), and
+    `Conflict` (`approval_decided`) if it is decided already.
     """
+    is_approved = decision in ("approved", "approved_for_run")
+    if is_approved and arguments is not None:
+        # Before the chat is locked: the schema of a stranger may take half a second.
+        _check_arguments(get_approval_for(actor, approval_id, ApprovalVerb.DECIDE), arguments)
     approval = get_approval_for(actor, approval_id, ApprovalVerb.DECIDE, lock=True)
     if approval.decision is not None or approval.expires_at <= now():
         raise _build_decided_error(approval)
@@ -54,8 +59,7 @@ def decide_approval(
     decided = [approval]
     if decision == "answered":
         approval.answer = _read_answer(Question.model_validate(approval.question), choice, answer)
-    elif decision != "refused" and arguments is not None and arguments != approval.arguments:
-        _check_arguments(approval, arguments)
+    elif is_approved and arguments is not None and arguments != approval.arguments:
         approval.decided_arguments = arguments
     approval.note = to_storable(note.strip())
     if decision == "approved_for_run":
@@ -121,14 +125,21 @@ def _decide(
 
 def _check_arguments(approval: Approval, arguments: str) -> None:
     """Raise `Invalid` for edited arguments that the tool would refuse. The toolbox checks them again before the call."""
-    tool = registry.get(approval.tool)
+    if approval.decision is not None or approval.expires_at <= now() or arguments == approval.arguments:
+        return
+    chat, agent = approval.chat, approval.agent
+    own_workspace_id = chat.workspace_id if agent.workspace_id == chat.workspace_id else None
+    tool = get_tools(own_workspace_id, [approval.tool]).get(approval.tool)
     try:
         if tool is not None:
             tool.parse_arguments(arguments)
         elif not isinstance(json.loads(arguments), dict):
+            # The tool has been removed: the call will be refused.
             raise ToolError("The arguments are not a JSON object.")
     except (ToolError, ValueError, RecursionError) as error:
-        raise Invalid(gettext("The tool does not accept these arguments."), hints=[str(error)]) from error
+        hints = error.problems if isinstance(error, InvalidArguments) else [str(error)]
+        text = gettext("The tool does not accept these arguments.")
+        raise Invalid(text, code=Code.INVALID_ARGUMENTS, hints=hints) from error
 
 
 def _read_answer(question: Question, choice: int | None, answer: str) -> str:

@@ -22,6 +22,7 @@ from events.payloads import Question, QuestionChoice
 from llm.messages import ToolCall
 from notifications.models import Notification
 from tests.concurrency import ConcurrentTransaction
+from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_person
 from workspaces import services as workspaces
 
@@ -120,8 +121,9 @@ def test_edited_arguments_are_checked_by_the_schema_of_the_tool_and_kept_exactly
     [approval] = ask(team)
     before = read_facts()
     for wrong in ('{"name": 1}', "[]", "{", '{"name": "x", "text": "y", "more": 1}', '{"name": "", "text": "y"}'):
-        with pytest.raises(Invalid):
+        with pytest.raises(Invalid) as refused:
             approvals.decide_approval(team.bob, approval.pk, "approved", arguments=wrong)
+        assert refused.value.code == "invalid_arguments"
     assert read_facts() == before
     edited = json.dumps({"name": "筆記.md", "text": "出錯了 😀" + "x" * 190_000}, ensure_ascii=False)
     approvals.decide_approval(team.bob, approval.pk, "approved", arguments=edited)
@@ -129,6 +131,50 @@ def test_edited_arguments_are_checked_by_the_schema_of_the_tool_and_kept_exactly
     assert (approval.arguments, approval.decided_arguments) == (ARGUMENTS, edited)
     assert Message.objects.get(type="APPROVAL_DECIDED").payload["arguments"] == edited
     assert find_decided_calls(approval.run_id)["call_1"].arguments == edited
+
+
+@pytest.mark.django_db(transaction=True)
+def test_edited_arguments_of_a_workspace_tool_are_checked_by_its_schema(team):
+    """Before the chat is locked: the schema of a stranger may take long."""
+    schema = {
+        "type": "object", "required": ["to"], "additionalProperties": False,
+        "properties": {"to": {"type": "string"}, "rooms": {"type": "array", "items": {"type": "integer"}}},
+    }  # fmt: skip
+    server = ToolServerFactory.create(workspace=team.workspace)
+    WorkspaceToolFactory.create(
+        workspace=team.workspace, server=server, name="book", effect="write", input_schema=schema
+    )
+    [approval] = ask(team, ApprovalRequest(ToolCall("call_1", "book", '{"to": "Ann"}'), "policy"))
+    before = read_facts()
+    wrong = {
+        '{"to": 1}': ["to: 1 is not of type 'string'"],
+        '{"rooms": [1, "x"]}': ["arguments: 'to' is a required property", "rooms.1: 'x' is not of type 'integer'"],
+        "[]": ["The call was not made, because its arguments are no JSON object."],
+    }
+    for arguments, hints in wrong.items():
+        for decision in ("approved", "approved_for_run"):
+            with pytest.raises(Invalid) as refused, transaction.atomic():
+                approvals.decide_approval(team.bob, approval.pk, decision, arguments=arguments)
+            assert (refused.value.code, sorted(refused.value.hints)) == ("invalid_arguments", hints)
+            assert read_facts() == before
+    with pytest.raises(NotFound):
+        approvals.decide_approval(team.charlie, approval.pk, "approved", arguments='{"to": 1}')
+    with transaction.atomic():
+        chats.lock_chat(team.chat.id)
+        waiting = ConcurrentTransaction(
+            lambda: approvals.decide_approval(team.bob, approval.pk, "approved", arguments='{"to": 1}')
+        )
+        with pytest.raises(Invalid):
+            waiting.result()
+    approvals.decide_approval(team.bob, approval.pk, "approved", arguments='{"to": "Bea"}')
+    assert Approval.objects.get().decided_arguments == '{"to": "Bea"}'
+
+
+def test_edited_arguments_of_a_decided_or_expired_call_are_not_checked(team):
+    [approval] = ask(team)
+    approvals.decide_approval(team.alice, approval.pk, "refused")
+    with pytest.raises(Conflict):
+        approvals.decide_approval(team.bob, approval.pk, "approved", arguments="[]")
 
 
 def test_a_refusal_keeps_its_word_and_ignores_edited_arguments(team):

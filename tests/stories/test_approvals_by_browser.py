@@ -81,12 +81,25 @@ def test_people_decide_about_calls_and_answer_a_question(people, model: Scripted
     alice.page.wait_for_load_state("networkidle")
     get_card(alice).get_by_role("button", name="Edit").click()
     get_card(alice).get_by_label("text").fill("會議記錄 😀")
+    # The editor is open after a reload. A value that the tool does not accept is refused at its field, and nothing is decided.
+    alice.page.reload()
+    expect(get_card(alice).get_by_label("text")).to_have_value("會議記錄 😀")
+    alice.page.wait_for_load_state("networkidle")
+    get_card(alice).get_by_label("name").fill("")
+    get_card(alice).get_by_role("button", name="Approve with 2 edits").click()
+    expect(get_card(alice).get_by_role("alert")).to_contain_text("The tool does not accept these values.")
+    expect(get_card(alice).get_by_label("name")).to_have_accessible_description(
+        "name: String should have at least 1 character"
+    )
+    expect(get_card(alice).get_by_label("text")).to_have_value("會議記錄 😀")
+    get_card(alice).get_by_label("name").fill("notes.md")
     get_card(alice).get_by_role("button", name="Approve with 1 edit").click()
     for person in people:
         person.sees("Written.")
         expect(get_card(person)).to_have_count(0)
     alice.sees("Approved by you, edited")
     bob.sees("Approved by Alice, edited")
+    assert alice.page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('atelier.approval.'))") == []
 
     # Bob refuses the next one, on his phone, with a word that the model reads.
     model.script(calls=[write("again")], match="Once more", times=1)

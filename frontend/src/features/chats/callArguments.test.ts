@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isValidField, readFields, writeFields } from './callArguments'
+import { findProblems, isValidField, readFields, writeFields } from './callArguments'
 
 describe('the fields of arguments', () => {
   it('have the kinds of their values, in order', () => {
@@ -23,6 +23,11 @@ describe('the fields of arguments', () => {
   it('are written back as they were read', () => {
     const text = '{"to":"出錯了 😀","n":2,"now":false,"attach":["x"]}'
     expect(writeFields(readFields(text) ?? [])).toBe(text)
+  })
+
+  it('have the problems whose path begins with their name', () => {
+    const problems = ['name: too short', 'names.0: wrong', 'arguments: no object', 'name.first: wrong']
+    expect(findProblems(problems, 'name')).toEqual(['name: too short', 'name.first: wrong'])
   })
 
   it.each([

@@ -45,6 +45,10 @@ export function isValidField(kind: FieldKind, text: string): boolean {
   }
 }
 
+/** Returns the problems that the server reports of the field with this name: those that begin with its path. */
+export const findProblems = (problems: readonly string[], name: string): string[] =>
+  problems.filter(problem => problem.startsWith(`${name}:`) || problem.startsWith(`${name}.`))
+
 /** Returns the JSON text of edited fields. Raises `SyntaxError` for a field that is not valid. */
 export const writeFields = (fields: readonly ArgumentField[]): string =>
   JSON.stringify(

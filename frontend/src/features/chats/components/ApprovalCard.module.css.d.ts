@@ -17,6 +17,8 @@ declare const fields: string;
 declare const value: string;
 declare const raw: string;
 declare const input: string;
+declare const problems: string;
+declare const problemList: string;
 declare const was: string;
 declare const reason: string;
 declare const picks: string;
@@ -37,6 +39,8 @@ export {
 	value,
 	raw,
 	input,
+	problems,
+	problemList,
 	was,
 	reason,
 	picks,
@@ -58,6 +62,8 @@ declare const __default_export__: {
 	value: typeof value;
 	raw: typeof raw;
 	input: typeof input;
+	problems: typeof problems;
+	problemList: typeof problemList;
 	was: typeof was;
 	reason: typeof reason;
 	picks: typeof picks;

@@ -1,6 +1,15 @@
-import { Check, FilePlus, MessageCircleQuestion, Pencil, PenLine, ShieldQuestion, Wrench } from 'lucide-react'
-import { useId, useMemo, useRef, useState } from 'react'
-import { type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval } from '@/api'
+import {
+  Check,
+  CircleAlert,
+  FilePlus,
+  MessageCircleQuestion,
+  Pencil,
+  PenLine,
+  ShieldQuestion,
+  Wrench,
+} from 'lucide-react'
+import { useEffect, useId, useMemo, useRef, useState } from 'react'
+import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { showHiddenCharacters } from '@/lib/hiddenCharacters'
@@ -8,7 +17,8 @@ import { type PlainTextKey, useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
-import { type ArgumentField, isValidField, readFields, writeFields } from '../callArguments'
+import { type ArgumentField, findProblems, isValidField, readFields, writeFields } from '../callArguments'
+import { readEditDraft, writeEditDraft } from '../editDraft'
 import styles from './ApprovalCard.module.css'
 import { Expiry, WhoDecides } from './ApprovalParts'
 import { useChat } from './ChatContext'
@@ -28,7 +38,7 @@ const getIcon = (tool: string) => icons[tool as keyof typeof icons] ?? Wrench
 /** A call, or a question of an agent, that waits for a person. All its words are ours; what the model wrote is shown as data. */
 export function ApprovalCard({ row }: { row: ApprovalAskedRow }) {
   const { me, isEditor } = useChat()
-  const { decide, isDeciding } = useDecide(row.id)
+  const { decide, isDeciding, problems } = useDecide(row)
   const { question, person_id: personId } = row.payload
   const canDecide = personId === me || isEditor
   if (question)
@@ -41,26 +51,33 @@ export function ApprovalCard({ row }: { row: ApprovalAskedRow }) {
         expiry={<Expiry at={row.payload.expires_at} />}
       />
     )
-  return <CallCard row={row} onDecide={canDecide ? decide : null} isDeciding={isDeciding} />
+  return <CallCard row={row} onDecide={canDecide ? decide : null} isDeciding={isDeciding} problems={problems} />
 }
 
-/** Returns a function that decides once, however often it is called. The card goes when the decision arrives as a frame. */
-function useDecide(id: string) {
+/**
+ * Returns a function that decides once, however often it is called. The card goes when the decision arrives as a frame.
+ * `problems`: why the tool does not accept the edited arguments; null if it was not asked.
+ */
+function useDecide({ id, payload }: ApprovalAskedRow) {
   const [isDeciding, setDeciding] = useState(false)
+  const [problems, setProblems] = useState<readonly string[] | null>(null)
   const isSent = useRef(false)
   const decide = async (decision: Decision) => {
     if (isSent.current) return
     isSent.current = true
     setDeciding(true)
+    setProblems(null)
     try {
       await decideApproval(id, decision)
+      writeEditDraft(id, null, payload.expires_at)
     } catch (error) {
-      showToast(getErrorText(error))
+      if (error instanceof ApiError && error.code === 'invalid_arguments') setProblems(error.hints)
+      else showToast(getErrorText(error))
       isSent.current = false
       setDeciding(false)
     }
   }
-  return { decide: (decision: Decision) => void decide(decision), isDeciding }
+  return { decide: (decision: Decision) => void decide(decision), isDeciding, problems }
 }
 
 interface CallCardProps {
@@ -68,15 +85,16 @@ interface CallCardProps {
   /** Null if the reader may not decide. */
   onDecide: ((decision: Decision) => void) | null
   isDeciding: boolean
+  problems: readonly string[] | null
 }
 
 type Mode = 'view' | 'edit' | 'refuse'
 
-function CallCard({ row, onDecide, isDeciding }: CallCardProps) {
+function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const { t } = useTexts()
   const { findActor } = useChat()
   const { tool, target_id: agentId, target_name: agentName, arguments: args, reason } = row.payload
-  const [mode, setMode] = useState<Mode>('view')
+  const [mode, setMode] = useState<Mode>(() => (onDecide && readEditDraft(row.id) ? 'edit' : 'view'))
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getIcon(tool)
   return (
@@ -100,7 +118,13 @@ function CallCard({ row, onDecide, isDeciding }: CallCardProps) {
         </div>
       ) : null}
       {mode === 'edit' && onDecide ? (
-        <EditForm args={args} isDeciding={isDeciding} onDecide={onDecide} onCancel={() => setMode('view')} />
+        <EditForm
+          row={row}
+          isDeciding={isDeciding}
+          problems={problems}
+          onDecide={onDecide}
+          onCancel={() => setMode('view')}
+        />
       ) : (
         <Values args={args} />
       )}
@@ -165,24 +189,33 @@ function Values({ args }: { args: string }) {
 }
 
 interface EditFormProps {
-  args: string
+  row: ApprovalAskedRow
   isDeciding: boolean
+  problems: readonly string[] | null
   onDecide(decision: Decision): void
   onCancel(): void
 }
 
-function EditForm({ args, isDeciding, onDecide, onCancel }: EditFormProps) {
+function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormProps) {
   const { t } = useTexts()
+  const { arguments: args, expires_at: expiresAt } = row.payload
   const original = useMemo<ArgumentField[]>(
     () => readFields(args) ?? [{ name: 'arguments', kind: 'json', text: args }],
     [args],
   )
   const isWhole = useMemo(() => readFields(args) === null, [args])
-  const [texts, setTexts] = useState<readonly string[]>(() => original.map(field => field.text))
+  const [texts, setTexts] = useState<readonly string[]>(
+    () => readEditDraft(row.id) ?? original.map(field => field.text),
+  )
   const fields = original.map((field, index) => ({ ...field, text: texts[index] ?? '' }))
   const count = fields.filter((field, index) => field.text !== original[index]?.text).length
   const isValid = fields.every(field => isValidField(field.kind, field.text))
+  useEffect(() => writeEditDraft(row.id, count ? texts : null, expiresAt), [row.id, count, texts, expiresAt])
   const change = (index: number, text: string) => setTexts(texts.map((before, at) => (at === index ? text : before)))
+  const cancel = () => {
+    writeEditDraft(row.id, null, expiresAt)
+    onCancel()
+  }
   const approve = () => {
     const edited = isWhole ? (texts[0] ?? '') : writeFields(fields)
     onDecide({ decision: 'approved', ...(count ? { arguments: edited } : {}) })
@@ -195,10 +228,24 @@ function EditForm({ args, isDeciding, onDecide, onCancel }: EditFormProps) {
             key={field.name}
             field={field}
             before={original[index]?.text ?? ''}
+            problems={isWhole ? [] : findProblems(problems ?? [], field.name)}
             onChange={text => change(index, text)}
           />
         ))}
       </div>
+      {problems ? (
+        <div className={styles.problems} role="alert">
+          <CircleAlert className="i s" aria-hidden />
+          <div>
+            {t('error.invalid_arguments')}
+            <Problems
+              problems={problems.filter(
+                problem => isWhole || !fields.some(field => findProblems([problem], field.name).length),
+              )}
+            />
+          </div>
+        </div>
+      ) : null}
       <div className={styles.actions}>
         <Button
           tone="good"
@@ -209,7 +256,7 @@ function EditForm({ args, isDeciding, onDecide, onCancel }: EditFormProps) {
           <Check className="i s" aria-hidden />
           {count ? t('approval.approveEdits', { count }) : t('approval.approve')}
         </Button>
-        <Button tone="flat" onClick={onCancel}>
+        <Button tone="flat" onClick={cancel}>
           {t('cancel')}
         </Button>
       </div>
@@ -217,19 +264,38 @@ function EditForm({ args, isDeciding, onDecide, onCancel }: EditFormProps) {
   )
 }
 
+/** Problems as the server writes them: the path of a value, and what is wrong with it. */
+function Problems({ problems, id }: { problems: readonly string[]; id?: string }) {
+  if (problems.length === 0) return null
+  return (
+    <ul className={styles.problemList} id={id}>
+      {problems.map(problem => (
+        <li key={problem}>{showHiddenCharacters(problem)}</li>
+      ))}
+    </ul>
+  )
+}
+
 function EditField({
   field,
   before,
+  problems,
   onChange,
 }: {
   field: ArgumentField
   before: string
+  problems: readonly string[]
   onChange(text: string): void
 }) {
   const { t } = useTexts()
   const id = useId()
-  const isValid = isValidField(field.kind, field.text)
-  const common = { id, className: cx(fieldStyles.input, styles.input), 'aria-invalid': !isValid || undefined }
+  const isValid = isValidField(field.kind, field.text) && problems.length === 0
+  const common = {
+    id,
+    className: cx(fieldStyles.input, styles.input),
+    'aria-invalid': !isValid || undefined,
+    'aria-describedby': problems.length > 0 ? `${id}-problems` : undefined,
+  }
   return (
     <div>
       <label htmlFor={id}>{showHiddenCharacters(field.name)}</label>
@@ -249,6 +315,7 @@ function EditField({
             onChange={event => onChange(event.target.value)}
           />
         )}
+        <Problems problems={problems} id={`${id}-problems`} />
         {field.text !== before ? (
           <span className={styles.was}>
             {t('approval.was')} <del>{showHiddenCharacters(before.slice(0, 120))}</del> ·{' '}

@@ -35,6 +35,7 @@ const errors = {
     'A budget of this workspace is used up. Raise it in the settings, or wait until it begins again.',
   'error.model_unusable': "The model doesn't work with the current settings. Check its key and ID in {{settings}}.",
   'error.approval_decided': 'This has been decided already, or it is too late.',
+  'error.invalid_arguments': 'The tool does not accept these values.',
   'error.run_ended': 'This run has already ended.',
   'error.still_public': 'It is still public. Take it down first.',
   'error.unreachable': 'No connection.',

@@ -36,6 +36,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.budget_used_up': '此工作区的预算已用完。请在设置中提高预算，或等待下一期开始。',
   'error.model_unusable': '模型目前的设置无法使用，在“{{settings}}”检查密钥与 ID。',
   'error.approval_decided': '已经有人决定，或已经过期。',
+  'error.invalid_arguments': '工具不接受这些值。',
   'error.run_ended': '此次运行已经结束。',
   'error.still_public': '它仍是公开的，先将它下架。',
   'error.unreachable': '没有连接。',

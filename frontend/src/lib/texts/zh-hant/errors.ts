@@ -36,6 +36,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.budget_used_up': '此工作區的預算已用完。請在設定中提高預算，或等待下一期開始。',
   'error.model_unusable': '模型目前的設定無法使用，在「{{settings}}」檢查金鑰與 ID。',
   'error.approval_decided': '已經有人決定，或已經過期。',
+  'error.invalid_arguments': '工具不接受這些值。',
   'error.run_ended': '此次執行已經結束。',
   'error.still_public': '它仍是公開的，先將它下架。',
   'error.unreachable': '沒有連線。',

@@ -1,0 +1,22 @@
+/** The edited arguments of a call that waits for a decision. They survive a reload, as the text of the composer does. */
+import { listStored, readStored, writeStored } from '@/lib/storage'
+
+interface EditDraft {
+  /** The texts of the fields, in the order of the arguments. */
+  texts: readonly string[]
+  /** When the call is refused if nobody has decided. */
+  expiresAt: string
+}
+
+const PREFIX = 'atelier.approval.'
+
+/** Returns the edited texts of a call; null if it was not edited. */
+export const readEditDraft = (id: string): readonly string[] | null =>
+  readStored<EditDraft | null>(PREFIX + id, null)?.texts ?? null
+
+/** Stores the edited texts of a call, or removes them (null). Drafts of calls that nobody can decide about any more are removed, too. */
+export function writeEditDraft(id: string, texts: readonly string[] | null, expiresAt: string): void {
+  for (const [other, draft] of listStored<EditDraft>(PREFIX))
+    if (Date.parse(draft.expiresAt) < Date.now()) writeStored(PREFIX + other, null)
+  writeStored(PREFIX + id, texts ? { texts, expiresAt } : null)
+}
