@@ -153,7 +153,7 @@ class Message(Identified, VersionedRow):
                             author__isnull=False)
                 | (~Q(type__in=["TEXT_MESSAGE", "FILE_MESSAGE", "THINKING", "TOOL_CALL", "TOOL_RESPONSE"])
                    & Q(author=None)),
-                name="no_author_means_system",
+                name="author_by_type",
             ),
         ]  # fmt: skip
         indexes = [
