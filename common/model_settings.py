@@ -59,10 +59,10 @@ def assign_model_settings(
     options: Mapping[str, str] | None = None,
     key: Secret | None = None,
 ) -> bool:
-    """Check the settings, set them on the row, and return whether it has another provider or address now.
+    """Check the settings, set them on the row, and return whether requests are sent to another provider or host from now on.
 
     The caller has locked the row and saves it; a new row has the revision 0. `key` null keeps the stored key if provider and
-    address are unchanged; otherwise the key is deleted, so that a person who cannot read it cannot send it to another server.
+    `api_base` are unchanged; otherwise the key is deleted, so that a person who cannot read it cannot send it to another server.
 
     Raises `Invalid` (also `host_refused`), and `Conflict` if the row has changed since `revision`.
     """
@@ -70,17 +70,19 @@ def assign_model_settings(
     check_model(actor, provider=provider, default_model=default_model, api_base=api_base, options=options)
     if row.revision != revision:
         raise Conflict("Somebody else has set the model meanwhile.", hints=["Look again, then set it."])
+    chosen = get_provider(provider)
     is_other_server = (row.provider, row.api_base) != (provider, api_base)
+    is_other_host = is_other_server or chosen.list_host_options(row.options) != chosen.list_host_options(options)
     if key is None and is_other_server:
         key = Secret("")
-    if get_provider(provider).needs_key and not (key or (key is None and row.encrypted_key)):
+    if chosen.needs_key and not (key or (key is None and row.encrypted_key)):
         raise Invalid("This provider needs a key.", hints=["Paste the key you got from the provider."])
     row.provider, row.api_base, row.options = provider, api_base, dict(options)
     row.default_model, row.revision = default_model, revision + 1
     if key is not None:
         row.encrypted_key = encrypt_for(key, owner=str(row.owner_id), purpose=row.PURPOSE) if key else ""
         row.key_last4 = key.reveal()[-4:] if len(key.reveal()) > 11 else ""
-    return is_other_server
+    return is_other_host
 
 
 def check_model(actor: Any, *, provider: str, default_model: str, api_base: str, options: Mapping[str, str]) -> None:

@@ -83,6 +83,11 @@ class Provider:
         """The fields whose values are stored as options of a credential."""
         return tuple(one for one in self.fields if one.name not in ("api_base", "key"))
 
+    def list_host_options(self, options: Mapping[str, str]) -> list[str]:
+        """Return the values of those options that are a part of the host's name, such as a region."""
+        hosts = [value for value in self.litellm_parameters.values() if "://" in value]
+        return [options.get(one.name, "") for one in self.options if any(f"{{{one.name}}}" in host for host in hosts)]
+
     @property
     def has_address(self) -> bool:
         """Whether a workspace sets the address."""

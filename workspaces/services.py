@@ -223,9 +223,11 @@ def set_model(
     options: Mapping[str, str] | None = None,
     key: Secret | None = None,
 ) -> Credential:
-    """Set the provider and the model of the workspace's agents.
+    """Set the model of a workspace: provider, `api_base`, options, key, and the model's name. Agents use it from their next run on.
 
-    `revision` is 0 if no model was set before; `assign_model_settings` says what `key` null means.
+    `revision` is that of the settings that are replaced, 0 if there are none. `key` null keeps the stored key if provider and
+    `api_base` are unchanged, and deletes it otherwise. If requests go to another provider or host from now on, the hook
+    `model_changed` is called.
 
     Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `Conflict`.
     """
@@ -233,7 +235,7 @@ def set_model(
     row = Credential.objects.select_for_update().filter(workspace=workspace).first() or Credential(
         workspace=workspace, revision=0
     )
-    is_other_server = assign_model_settings(
+    is_other_host = assign_model_settings(
         row,
         actor,
         provider=provider,
@@ -248,7 +250,7 @@ def set_model(
         actor, "model.set", workspace_id=workspace.id, object_id=row.id, provider=provider, model=default_model,
         host=urlsplit(api_base).netloc,
     )  # fmt: skip
-    if is_other_server:
+    if is_other_host:
         model_changed.call(row, actor)
     publish_workspace_list_changed(workspace.id, "model")
     return row

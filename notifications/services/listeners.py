@@ -10,6 +10,7 @@ from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
+from common.providers import get_provider
 from events.rows import MergeMethod, MergeState
 from notifications.models import Notification
 from notifications.services.notifying import notify
@@ -65,7 +66,8 @@ def notify_merge_ended(merge: Merge) -> None:
 def notify_model_changed(credential: Credential, actor: Actor) -> None:
     """Notify all members that what their agents read is sent to another provider or host from now on."""
     members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
-    host = urlsplit(credential.api_base).netloc or credential.get_provider_display()
+    options = get_provider(credential.provider).list_host_options(credential.options)
+    host = urlsplit(credential.api_base).netloc or " · ".join([credential.get_provider_display(), *options])
     notify(
         members, event=_build_event_key("model_changed", credential.id, credential.revision), type="model_changed",
         workspace_id=credential.workspace_id, actor=actor, excerpt=_build_excerpt(host),

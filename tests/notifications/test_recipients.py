@@ -13,6 +13,7 @@ from chats import services as chats
 from chats.hooks import message_posted
 from common.clock import now
 from common.ids import new_id
+from common.secrets import Secret
 from notifications import services as notifications
 from notifications.models import Notification
 from notifications.services import notifying
@@ -230,3 +231,22 @@ def test_all_members_are_notified_when_the_provider_or_host_of_the_model_changes
     assert {one.excerpt for one in Notification.objects.all()} == {"127.0.0.1:9999"}
     set_model(2, api_base="http://127.0.0.1:8888/v1")
     assert environment.list_notified() == {name: types * 2 for name, types in members.items()}
+
+
+def test_all_members_are_notified_of_another_region_of_the_model_and_not_of_another_key(environment):
+    team = environment.team
+    options = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
+
+    def set_model(revision, **changes):
+        workspaces.set_model(
+            team.alice, team.workspace.id, provider="bedrock", default_model="anthropic.claude", revision=revision,
+            options=options | changes, key=Secret("a secret of AWS"),
+        )  # fmt: skip
+
+    set_model(0)
+    set_model(1, access_key_id="AKIAI44QH8DHBEXAMPLE")
+    assert environment.list_notified() == dict.fromkeys(["Bob", "Dora", "Eve"], ["model_changed"])
+    set_model(2, region="us-east-1")
+    assert environment.list_notified() == dict.fromkeys(["Bob", "Dora", "Eve"], ["model_changed"] * 2)
+    newest = Notification.objects.filter(person=team.bob).latest("created_at")
+    assert newest.excerpt == "Amazon Bedrock · us-east-1"
