@@ -83,8 +83,8 @@ class ReadOnlyAdmin(ModelAdmin):
         allowed = {f"{field.name}{BY_ID}" for field in self.model._meta.fields if field.is_relation}
         allowed |= {field.name for field in self.model._meta.fields if isinstance(field, UUIDField)}
         filters: Any = self.list_filter
-        for each in filters:
-            path, kind = each if isinstance(each, tuple) else (each, None)
+        for list_filter in filters:
+            path, kind = list_filter if isinstance(list_filter, tuple) else (list_filter, None)
             if kind is admin.EmptyFieldListFilter:
                 allowed.add(f"{path}__isempty")
             elif isinstance(path, str):

@@ -104,7 +104,7 @@ def check_model_server(api_base: str) -> Target:
         raise HostRefused("The address must not have a query or a fragment.", hints=["It often ends in /v1."])
     if not api_base.isascii():
         raise HostRefused(
-            "The address has letters that can pass for others, and everybody is told which host their chats go to.",
+            "The address has letters that can pass for others, and everybody is notified which host their chats go to.",
             hints=["Write the host as it goes over the wire: xn--…"],
         )
     hosts = list_model_hosts()

@@ -169,12 +169,12 @@ def _load_entries() -> dict[str, dict[str, Any]]:
 
 
 def _build_price(entry: Mapping[str, Any]) -> Price:
-    each = float(entry.get("input_cost_per_token") or 0) * _MICRO
+    input_cost = float(entry.get("input_cost_per_token") or 0) * _MICRO
     cached = entry.get("cache_read_input_token_cost")
     return Price(
-        input=each,
+        input=input_cost,
         output=float(entry.get("output_cost_per_token") or 0) * _MICRO,
-        cached_input=float(cached) * _MICRO if cached is not None else each,
+        cached_input=float(cached) * _MICRO if cached is not None else input_cost,
         context=_parse_int(entry.get("max_input_tokens") or entry.get("max_tokens")),
         max_output=_parse_int(entry.get("max_output_tokens")),
         can_see_images=bool(entry.get("supports_vision")),

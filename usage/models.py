@@ -188,7 +188,7 @@ class Balance(Identified):
 
     `subject_id` is that of the workspace, the person, the agent or the first run of the tree. `starts_on` and `ends_at` are null
     for the budget of a run; both depend on the time zone of the workspace, so another zone has other balances. `warned_at`: when
-    the editors were told that most of it is used.
+    the editors were notified that most of it is used.
     """
 
     budget = models.ForeignKey(Budget, verbose_name=_("budget"), on_delete=models.CASCADE, related_name="balances")

@@ -66,6 +66,8 @@ class Job(RunKind):
     shows_retry_time = False
 
     def claim(self, waiting: Run, owner: str) -> Run | None:
+        """Start an attempt of the job. Return null if it was ended: it was stopped, or its agent or person may not do it any more.
+        Raises `LeaseLost` if it is not queued any more."""
         needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
         found = Run.objects.filter(pk=waiting.pk).annotate(usage_rules=build_rules_expression("payer"))
         run = found.select_related(*needed).first()

@@ -165,7 +165,7 @@ def test_no_page_has_english_texts_in_chinese(filled_environment, language):
         answer = filled_environment.client.get(path)
         row = capfirst(answer.context.get("subtitle") or "")
         found[path] = PageTexts(answer.content.decode()).list_english() - {row}
-    assert {path: said for path, said in found.items() if said} == {}
+    assert {path: texts for path, texts in found.items() if texts} == {}
 
 
 def test_errors_of_services_are_shown_in_the_operators_language(environment):

@@ -14,7 +14,7 @@ LOOKUPS = ("", "__exact", "__startswith", "__icontains", "__regex", "__gt", "__i
 def list_filter_fields(model):
     model_admin = get_model_admin(model)
     return {path for path in model_admin.list_filter if isinstance(path, str)} | {
-        each.parameter_name for each in model_admin.list_filter if hasattr(each, "parameter_name")
+        one.parameter_name for one in model_admin.list_filter if hasattr(one, "parameter_name")
     }
 
 

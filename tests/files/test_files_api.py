@@ -1,4 +1,4 @@
-"""Files over HTTP: uploads, downloads and lists, and what a browser is told about content that people have uploaded."""
+"""Files over HTTP: uploads, downloads and lists, and the headers with which a browser gets what people have uploaded."""
 
 import pytest
 from django.db import connection

@@ -48,7 +48,7 @@ def bucket(monkeypatch):
 
 
 def list_keys(bucket):
-    return {each.key for each in bucket.objects.all()}
+    return {stored.key for stored in bucket.objects.all()}
 
 
 def test_a_picture_is_stored_read_served_and_deleted(team, upload, bucket, django_capture_on_commit_callbacks):

@@ -47,8 +47,8 @@ def test_FAIR7_a_malformed_session_key_is_not_looked_up(key):
 )
 @pytest.mark.parametrize("host", ["localhost:8000", "[", "[::1", "a:b:c", ""])
 def test_FAIR7_a_malformed_origin_is_refused(origin, host):
-    said = [(b"origin", origin.encode()), (b"host", host.encode()), (b"cookie", b"sessionid=" + b"a" * 32)]
-    assert not read_handshake(said).is_allowed
+    headers = [(b"origin", origin.encode()), (b"host", host.encode()), (b"cookie", b"sessionid=" + b"a" * 32)]
+    assert not read_handshake(headers).is_allowed
 
 
 @pytest.mark.parametrize("key", [*BAD_KEYS, "a" * 32])

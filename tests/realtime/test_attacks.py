@@ -129,7 +129,7 @@ async def test_MSG8_too_large_messages_are_refused_and_take_little_memory(team, 
             for content in (body, _in_chunks(body)):
                 headers = {"X-Session-Token": key, "Content-Type": "application/json"}
                 path = f"/api/v1/chats/{team.chat.id}/messages"
-                # A server that has said no does not read on: the line may break before everything was sent.
+                # A server that has refused does not read on: the line may break before everything was sent.
                 with contextlib.suppress(httpx.WriteError, httpx.ReadError):
                     answer = await client.post(path, content=content, headers=headers)
                     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), name

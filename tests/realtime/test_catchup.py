@@ -28,8 +28,8 @@ def test_a_snapshot_has_the_newest_page_and_whether_there_are_older_messages(tea
     for number in range(8):
         post(team.chat, team.alice, f"{number}")
     found = catch_up(team.chat.id, None)
-    said = [row.payload["text"] for row in found.rows if row.kind == "message"]
-    assert (found.snapshot, found.has_older, said) == (True, True, ["3", "4", "5", "6", "7"])
+    texts = [row.payload["text"] for row in found.rows if row.kind == "message"]
+    assert (found.snapshot, found.has_older, texts) == (True, True, ["3", "4", "5", "6", "7"])
 
 
 def test_a_snapshot_of_a_whole_chat_has_no_older_messages(team, monkeypatch):
@@ -58,8 +58,8 @@ def test_rows_that_ended_since_the_version_are_sent_and_older_ended_rows_are_not
         draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     since = catch_up(team.chat.id, None).version
     drafts.discard_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
-    told = [row for row in catch_up(team.chat.id, since).rows if row.kind == "draft"]
-    assert [(row.status, row.outcome) for row in told] == [("ended", "discarded")]
+    drafts_read = [row for row in catch_up(team.chat.id, since).rows if row.kind == "draft"]
+    assert [(row.status, row.outcome) for row in drafts_read] == [("ended", "discarded")]
     assert "draft" not in kinds(catch_up(team.chat.id, None))
     assert "draft" not in kinds(catch_up(team.chat.id, catch_up(team.chat.id, None).version))
 

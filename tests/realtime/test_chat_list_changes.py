@@ -62,8 +62,8 @@ async def test_concurrent_read_cursors_are_written_together_and_sent_to_other_ta
     for tab in readers:
         await tab.send(type="mark_read", topic=topic, seq=head - 1)
         await tab.send(type="mark_read", topic=topic, seq=head)
-    told = await phone.receive_until(is_list_change)
-    assert (told["chat_id"], told["unread"], told["mentioned"], told["last_read_seq"]) == (
+    frame = await phone.receive_until(is_list_change)
+    assert (frame["chat_id"], frame["unread"], frame["mentioned"], frame["last_read_seq"]) == (
         str(team.chat.id), 0, False, head,
     )  # fmt: skip
     assert writes == [2]

@@ -46,8 +46,8 @@ async def test_MSG2_a_client_that_reconnects_gets_exactly_the_missed_rows(team, 
         assert answer["snapshot"] is False
         assert texts(alice) == numbers(4, round_ * 4)
         since = answer["version"]
-    said = [row for row in alice.store.rows.values() if row.get("type") == "TEXT_MESSAGE"]
-    assert [row["payload"]["text"] for row in sorted(said, key=lambda row: row["seq"])] == numbers(20)
+    messages = [row for row in alice.store.rows.values() if row.get("type") == "TEXT_MESSAGE"]
+    assert [row["payload"]["text"] for row in sorted(messages, key=lambda row: row["seq"])] == numbers(20)
 
 
 async def test_MSG2_a_client_that_missed_too_much_gets_a_snapshot(team, tabs, monkeypatch):
@@ -170,7 +170,7 @@ async def test_P8_concurrent_subscriptions_share_one_read(team, tabs, monkeypatc
     assert len(reads) == 1
     assert {answer["version"] for answer in answers} == {answers[0]["version"]}
     for number in range(5):
-        # Whoever comes after something was said reads it, and does not get an answer from before.
+        # Whoever subscribes after a message was posted reads it, and does not get an answer from before.
         await run_in_db_thread(post, team.chat, team.bob, f"number {number}")
         await wait_for_text(many[0], f"number {number}")
         late = await tabs.open_tab(team.bob)

@@ -223,8 +223,8 @@ async def test_MSG7_a_published_caret_is_within_its_text(team, tabs, caret, hear
     draft = await run_in_db_thread(drafts.claim_draft, **where, content=None)
     reader = await tabs.open_tab(team.bob)
     await reader.subscribe(f"chat:{team.chat.id}")
-    said = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
-    await run_in_db_thread(drafts.write_draft, **where, content=said, revision=draft.revision, caret=caret)
+    content = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
+    await run_in_db_thread(drafts.write_draft, **where, content=content, revision=draft.revision, caret=caret)
     assert (await reader.receive_type("draft"))["caret"] == heard
 
 

@@ -75,7 +75,7 @@ async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repea
                 wire.reset()
                 if chaos.REAL:
                     await asyncio.sleep(random.uniform(2, 5))
-                # Every second time more is said before they are back.
+                # Every second time another message is posted before they are back.
                 while number % (2 * per_reset) < per_reset and len(client.answers) == known:
                     await asyncio.sleep(0.01)
         async with asyncio.timeout(60):

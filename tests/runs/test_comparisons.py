@@ -321,11 +321,11 @@ def test_voting_ends_with_the_draft(team, applied):
     message, other = compare(team), compare(team)
     vote_as(team, message, "alice", "draft")
     drafts.save_draft(**get_draft_ids(team), revision=applied.revision, base_version=1)
-    for each in (message, other):
-        each.refresh_from_db()
-        assert each.payload["ended"] is True
+    for comparison in (message, other):
+        comparison.refresh_from_db()
+        assert comparison.payload["ended"] is True
         with pytest.raises(Conflict) as refusal:
-            vote_as(team, each, "bob", "production")
+            vote_as(team, comparison, "bob", "production")
         assert refusal.value.code == Code.COMPARISON_ENDED
     assert get_votes(message) == [(str(team.alice.id), "draft")]
 

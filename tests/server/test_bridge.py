@@ -260,11 +260,11 @@ async def test_a_refusal_is_delayed_without_delaying_other_requests(monkeypatch:
     monkeypatch.setattr("server.bridge.asyncio.sleep", sleep_until_over)
     bridge = build_bridge(identify=refuse_some)
     refused, served = [Exchange(path="/refused") for _ in range(3)], Exchange(path="/x")
-    tasks = [asyncio.create_task(bridge(each.scope, each.receive, each.send)) for each in refused]
+    tasks = [asyncio.create_task(bridge(upload.scope, upload.receive, upload.send)) for upload in refused]
     await bridge(served.scope, served.receive, served.send)
     assert (served.status, refused[2].status) == (200, 429), "more than two are not delayed"
     assert (refused[0].sent, refused[1].sent) == ([], [])
     is_over.set()
     await asyncio.gather(*tasks)
-    assert [each.status for each in refused] == [429] * 3
-    assert [each.read for each in refused] == [0] * 3
+    assert [upload.status for upload in refused] == [429] * 3
+    assert [upload.read for upload in refused] == [0] * 3

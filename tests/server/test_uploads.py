@@ -57,7 +57,7 @@ async def test_a_caller_has_a_limited_number_of_uploads_at_the_same_time():
         await asyncio.Event().wait()
 
     uploads = [Exchange(b"x", path="/files") for _ in range(limits.MAX_UPLOADS_OF_CALLER)]
-    tasks = [asyncio.ensure_future(bridge(each.scope, never, each.send)) for each in uploads]
+    tasks = [asyncio.ensure_future(bridge(upload.scope, never, upload.send)) for upload in uploads]
     await waiting.wait()
     await asyncio.sleep(0)
     assert (await send(bridge, b"x")).status == 429

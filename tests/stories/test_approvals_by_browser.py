@@ -23,7 +23,7 @@ ADD_TOOLS = """async names => {
   }
   const chat = location.pathname.split('/c/')[1].split('/')[0]
   const { results } = await ask('GET', `chats/${chat}/participants`)
-  const agent = results.find(each => each.actor.kind === 'agent').actor.id
+  const agent = results.find(row => row.actor.kind === 'agent').actor.id
   const { spec } = await ask('GET', `agents/${agent}`)
   const tools = names.map(tool => ({ tool, is_enabled: true, usage_instructions: '', custom_config: {} }))
   const draft = await ask('PUT', `chats/${chat}/agents/${agent}/draft`, { content: { prompt: spec.prompt, tools } })

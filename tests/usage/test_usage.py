@@ -205,9 +205,9 @@ def test_a_suggester_exports_only_their_own_usage_of_people(team, calls):
 
 def test_the_budgets_of_a_workspace_and_what_is_spent(team, django_assert_num_queries):
     BalanceFactory.create(budget__workspace=team.workspace, spent_micro=7, held_micro=2)
-    each = BudgetFactory.create(workspace=team.workspace, scope="person", period="day")
-    BalanceFactory.create(budget=each, subject_id=team.alice.id, spent_micro=50)
-    BalanceFactory.create(budget=each, subject_id=team.bob.id, spent_micro=40)
+    daily = BudgetFactory.create(workspace=team.workspace, scope="person", period="day")
+    BalanceFactory.create(budget=daily, subject_id=team.alice.id, spent_micro=50)
+    BalanceFactory.create(budget=daily, subject_id=team.bob.id, spent_micro=40)
     BudgetFactory.create(workspace=team.workspace, scope="person", subject=team.alice, period="month")
     path = f"workspaces/{team.workspace.id}/budgets"
     api = sign_in(team.alice)

@@ -106,11 +106,11 @@ export function SettingsList() {
   const [query, setQuery] = useState('')
   const searchField = useRef<HTMLInputElement>(null)
   const needle = query.trim().toLowerCase()
-  const findMatches = (each: Section) =>
-    ([`settings.${each}`, ...searchableTexts[each]] as PlainTextKey[])
+  const findMatches = (page: Section) =>
+    ([`settings.${page}`, ...searchableTexts[page]] as PlainTextKey[])
       .map(key => t(key))
       .filter(text => text.toLowerCase().includes(needle))
-  const isMatch = (each: Section) => needle === '' || findMatches(each).length > 0
+  const isMatch = (page: Section) => needle === '' || findMatches(page).length > 0
   useActions(() => ({ 'settings.find': () => searchField.current?.focus() }))
   return (
     <div className={sidebarStyles.settingslist} data-settings>

@@ -25,7 +25,7 @@ export function useUnread(): number {
   const { workspace } = useShell()
   const open = useParams({ strict: false }).chat
   const chats = useChats(workspace.id).data ?? []
-  return chats.reduce((sum, each) => sum + (each.chat.id === open ? 0 : each.unread), 0)
+  return chats.reduce((sum, row) => sum + (row.chat.id === open ? 0 : row.unread), 0)
 }
 
 /** Sets the title of the page, with the number of unread messages before it. */

@@ -56,7 +56,7 @@ export class LayeredMap<V> implements ReadonlyMap<string, V> {
     return this.entries()
   }
 
-  forEach(each: (value: V, key: string, map: ReadonlyMap<string, V>) => void): void {
-    for (const [key, value] of this.entries()) each(value, key, this)
+  forEach(callback: (value: V, key: string, map: ReadonlyMap<string, V>) => void): void {
+    for (const [key, value] of this.entries()) callback(value, key, this)
   }
 }

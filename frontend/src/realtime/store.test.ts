@@ -228,7 +228,7 @@ describe('a chat without access', () => {
 describe('chats that were left', () => {
   const topics = Array.from({ length: MAX_LEFT + 3 }, (_, number) => `chat:${number}`)
   const state = topics.reduce<ChatStates>(
-    (all, each) => applyFrame(all, { type: 'access', topic: each, allowed: true }, 0),
+    (all, topic) => applyFrame(all, { type: 'access', topic, allowed: true }, 0),
     applyFrame(emptyState, { type: 'access', topic: 'chat:open', allowed: true }, 0),
   )
 

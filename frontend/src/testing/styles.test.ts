@@ -15,7 +15,7 @@ const getSheetName = (sheet: string) => basename(sheet, '.module.css')
 const removeComments = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, '')
 /** Extracts the selectors, because dots also occur in numbers and file names. */
 const extractSelectors = (css: string) =>
-  [...removeComments(css).matchAll(/[^{};]+(?=\{)/g)].map(([each]) => each).join(' ')
+  [...removeComments(css).matchAll(/[^{};]+(?=\{)/g)].map(([selector]) => selector).join(' ')
 const listClasses = (selectors: string) => [...selectors.matchAll(/\.([A-Za-z][\w-]*)/g)].map(([, name = '']) => name)
 const listGlobalClasses = (selectors: string) =>
   [...selectors.matchAll(/:global\(\.([\w-]+)\)/g)].map(([, name = '']) => name)

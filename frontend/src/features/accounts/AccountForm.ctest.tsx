@@ -24,7 +24,7 @@ async function openForm(mode: 'sign-in' | 'sign-up') {
 }
 
 beforeEach(() => {
-  for (const each of Object.values(api)) each.mockReset()
+  for (const mock of Object.values(api)) mock.mockReset()
   api.readMe.mockResolvedValue({})
 })
 

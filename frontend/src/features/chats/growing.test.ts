@@ -52,7 +52,7 @@ describe('a growing log', () => {
     fc.assert(
       fc.property(fc.array(kind, { maxLength: 40 }), fc.nat(5), (kinds, tail) => {
         const growing = new GrowingItems(tail)
-        const rows = kinds.map((each, index) => buildRow(each, index + 1))
+        const rows = kinds.map((kind, index) => buildRow(kind, index + 1))
         for (let length = 0; length <= rows.length; length += 1) {
           const messages = rows.slice(0, length)
           expect(growing.update(input(messages))).toEqual(buildAll(messages))

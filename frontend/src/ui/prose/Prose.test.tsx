@@ -219,14 +219,14 @@ describe('a streaming text', () => {
   const text = Array.from({ length: 60 }, (_, n) => `- item ${n} with **words**`).join('\n')
 
   it('is rendered the same as after its end', () => {
-    for (const each of [
+    for (const markdown of [
       text,
       '```py\na',
       'a\n\n- b\n  - c\n\n> d',
       '|a|\n|-|\n|b|',
       'x [a][r]\n\n[r]: https://a.example',
     ])
-      expect(renderHtml(each, true)).toBe(renderHtml(each, false))
+      expect(renderHtml(markdown, true)).toBe(renderHtml(markdown, false))
   })
 
   it('is parsed once when it is rendered again', () => {

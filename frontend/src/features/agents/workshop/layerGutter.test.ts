@@ -72,8 +72,8 @@ describe('the bars beside lines', () => {
           .split('\n')
           .filter((_, at) => !bars.has(at + 1))
         const remaining = production.split('\n')
-        for (const each of plain) {
-          const at = remaining.indexOf(each)
+        for (const line of plain) {
+          const at = remaining.indexOf(line)
           expect(at).toBeGreaterThanOrEqual(0)
           remaining.splice(0, at + 1)
         }

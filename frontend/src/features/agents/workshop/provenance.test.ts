@@ -49,8 +49,8 @@ describe('the segments of a text', () => {
         const lines = splitLines(now)
         expect(new Set(found).size).toBe(found.length)
         expect(found.every(at => at >= 1 && at <= lines.length)).toBe(true)
-        for (const each of locateSegments(own, now))
-          for (const at of each.lines) expect(splitLines(each.segment.text)).toContain(lines[at - 1])
+        for (const part of locateSegments(own, now))
+          for (const at of part.lines) expect(splitLines(part.segment.text)).toContain(lines[at - 1])
       }),
     )
   })

@@ -50,7 +50,7 @@ function replaceSegments(
     .map(line => `${line}\n`)
     .join('')
   const segment: Segment = { text, contributors: choice.contributor ? [choice.contributor] : [], conflict }
-  return segments.flatMap((each, index) => (index === first ? [segment] : each.conflict === conflict ? [] : [each]))
+  return segments.flatMap((other, index) => (index === first ? [segment] : other.conflict === conflict ? [] : [other]))
 }
 
 /** Returns the layer of the contributors: suggestions for a merge, otherwise editing. */

@@ -8,8 +8,8 @@ import { PeopleDialog } from './PeopleDialog'
 const actor = (name: string, kind: 'human' | 'agent' = 'human') =>
   ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
 const [alice, bob, carol, scribe] = [actor('Alice'), actor('Bob'), actor('Carol'), actor('Scribe', 'agent')]
-const participant = (each: ActorRow) =>
-  ({ id: `m ${each.id}`, chat_id: 'c', actor: each, wake: 'mention' }) as ParticipantRow
+const participant = (actor: ActorRow) =>
+  ({ id: `m ${actor.id}`, chat_id: 'c', actor, wake: 'mention' }) as ParticipantRow
 
 const api = vi.hoisted(() => ({
   addToChat: vi.fn(),
@@ -46,8 +46,8 @@ async function openDialog() {
 }
 
 beforeEach(() => {
-  for (const each of [api.addToChat, api.removeFromChat, api.renameChat, api.setWake])
-    each.mockReset().mockResolvedValue(undefined)
+  for (const mock of [api.addToChat, api.removeFromChat, api.renameChat, api.setWake])
+    mock.mockReset().mockResolvedValue(undefined)
   api.links.length = 0
 })
 
