@@ -319,22 +319,3 @@ def test_RUN19_a_run_waits_across_kills_and_its_call_is_made_once(environment, s
         assert run.state == "completed"
         assert order_server.orders == Counter(dict.fromkeys(order_server.orders, 1))
         assert sum(order_server.orders.values()) <= number
-
-
-@pytest.mark.stack
-def test_RUN19_a_kill_while_an_approved_call_is_made_does_not_repeat_it(environment, start_worker, order_server):
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="order_once")
-    settings = {"DJANGO_SETTINGS_MODULE": "tests.extra_tools.settings"}
-    worker = start_worker(**settings)
-    environment.model.script(text="That was it.")
-    environment.model.script(calls=[{"name": "order_once", "arguments": f'{{"port": {order_server.port}}}'}], times=1)
-    environment.post("@robin order")
-    [approval] = environment.wait_until_waiting(20)
-    approvals.decide_approval(environment.team.alice, approval.pk, "approved")
-    environment.wait(lambda: sum(order_server.orders.values()) == 1, 20)
-    worker.kill()
-    order_server.answers.set()
-    start_worker(**settings)
-    [run] = environment.wait_until_idle(40)
-    assert (run.state, list_results(environment)[0][0]) == ("completed", "interrupted")
-    assert sum(order_server.orders.values()) == 1

@@ -1,10 +1,8 @@
 """Workspace tools from adding a server to a call in a run, with a real server, a worker and a scripted model."""
 
 import json
-import threading
 from base64 import b64decode
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -19,10 +17,10 @@ from common.errors import Conflict, Forbidden, Invalid, NotFound
 from common.secrets import Secret, WrongOwner
 from events.models import AuditRecord
 from events.rows import OffReason, Policy
-from runs.models import Step
 from tests.api.test_rights import client_for, fingerprint
+from tests.booking_server import BookingServer
 from tests.factories.tools import ToolServerFactory
-from tests.runs.fixtures import _scripted_model, engine, environment, model, start_worker
+from tests.runs.fixtures import _scripted_model, engine, environment, model
 from tools import services as tools
 from tools.credentials import decrypt_credential
 from tools.http.form import ToolForm
@@ -32,7 +30,7 @@ from tools.services.imports import ChosenOperation
 from worker import engine as engines
 from worker import tasks
 
-__all__ = ["_scripted_model", "engine", "environment", "model", "start_worker"]
+__all__ = ["_scripted_model", "engine", "environment", "model"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEY = "key-CANARY-booking-0001"
@@ -223,56 +221,6 @@ def test_a_policy_is_set_for_known_tools_only_and_shown_with_them(team):
 # --- calls ----------------------------------------------------------------------------------------------------------
 
 
-class BookingServer:
-    """A server that counts the requests by `Idempotency-Key`, and answers while `answers` is set."""
-
-    def __init__(self) -> None:
-        self.keys: Counter[str] = Counter()
-        self.paths: list[str] = []
-        self.answers = threading.Event()
-        self.answers.set()
-        self.document = b""
-        booking = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                booking.paths.append(self.path)
-                is_document = self.path == "/openapi.json"
-                body = (
-                    booking.document
-                    if is_document
-                    else json.dumps({"auth": self.headers.get("Authorization")}).encode()
-                )
-                self._answer(body)
-
-            def do_POST(self) -> None:
-                booking.paths.append(self.path)
-                booking.keys[self.headers["Idempotency-Key"]] += 1
-                booking.answers.wait(30)
-                self._answer(b'{"held": true}')
-
-            def _answer(self, body: bytes) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *args: Any) -> None:
-                """Write nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.host = f"127.0.0.1:{self._server.server_address[1]}"
-        self.url = f"http://{self.host}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self.answers.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-
 @pytest.fixture
 def booking(settings):
     server = BookingServer()
@@ -361,32 +309,6 @@ def test_S07_a_suggester_cannot_add_a_tool_that_writes_and_not_one_that_writes_l
     assert list(get_run_tools(team.robin, applied, applied.content(), team.workspace.id)) == ["find_fares"]
     tools.change_tool(team.alice, reads.id, revision=1, effect="write")
     assert list(get_run_tools(team.robin, applied, applied.content(), team.workspace.id)) == []
-
-
-@pytest.mark.stack
-def test_RUN15_a_call_that_writes_is_made_once_although_its_worker_is_killed(environment, booking, start_worker):
-    team = environment.team
-    add_tool(team, add_server(team, booking.url), "hold_seats", method="POST", path="/holds")
-    tools.set_policy(team.alice, team.workspace.id, "hold_seats", policy=Policy.AUTO)
-    give(environment, "hold_seats")
-    booking.answers.clear()
-    hosts = f"{environment.model.host},{booking.host}"
-    workers = [start_worker(ATELIER_ALLOW_PRIVATE_HOSTS=hosts) for _ in range(2)]
-    environment.model.script(text="That was it.")
-    environment.model.script(calls=[{"name": "hold_seats", "arguments": "{}"}], times=1)
-    environment.post("book")
-    # Bob may have written in this chat, so Alice is asked (FAIR8).
-    [approval] = environment.wait_until_waiting(20)
-    environment.decide(approval)
-    environment.wait(lambda: booking.keys, 20)
-    [run] = environment.runs()
-    next(worker for worker in workers if worker.owns(run.lease_owner)).kill()
-    booking.answers.set()
-    environment.wait_until_idle(30)
-    [result] = environment.log("TOOL_RESPONSE")
-    assert result.payload["status"] == "interrupted"
-    assert booking.keys == Counter({environment.log("TOOL_CALL")[0].payload["call_id"]: 1})
-    assert Step.objects.get(kind="tool").state == "done"
 
 
 # --- tests and documents --------------------------------------------------------------------------------------------
