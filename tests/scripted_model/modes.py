@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import time
+import unicodedata
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -220,17 +221,29 @@ async def echo(out: Out, script: Script, body: Body) -> None:
     await end(out, script, body)
 
 
-ORDER = re.compile(r"OBEY ([\w-]+) NOW")
+ORDER = re.compile(r"(?:OBEY|服從) ([\w-]+) (?:NOW|立刻)")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+
+
+def read_as_models_do(text: str) -> str:
+    """Return the text with wide letters as usual ones, without invisible characters, and with what invisible tags say."""
+    tags = {code: code - 0xE0000 for code in range(0xE0020, 0xE007F)}
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text.translate(tags)))
 
 
 async def obey(out: Out, script: Script, body: Body) -> None:
-    """Follow each instruction in the conversation once, whoever wrote it: `OBEY it NOW` is `orders["it"]`."""
+    """Follow each instruction in the conversation and in the descriptions of tools once, whoever wrote it.
+
+    `OBEY it NOW`, also in Chinese, is `orders["it"]`.
+    """
     called = {
         (call["function"]["name"], call["function"]["arguments"])
         for message in body["messages"]
         for call in message.get("tool_calls") or ()
     }
-    read = "\n".join(text_of(message) for message in body["messages"])
+    texts = [text_of(message) for message in body["messages"]]
+    texts.append(json.dumps(body.get("tools", []), ensure_ascii=False))
+    read = read_as_models_do("\n".join(texts))
     wanted = [call for name in dict.fromkeys(ORDER.findall(read)) for call in script.orders.get(name, ())]
     fresh = [one for one in wanted if (one["name"], one["arguments"]) not in called]
     await plain(out, replace(script, calls=fresh) if fresh else Script(text="Done as told."), body)
