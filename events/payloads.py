@@ -228,7 +228,8 @@ ToolData = HttpResponseData | WebPageData | SearchResultsData | FoundMessagesDat
 
 
 class ToolResponsePayload(Payload):
-    """The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any."""
+    """The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any. `quotes_agents`: the
+    text contains texts of agents."""
 
     tool_call_id: str
     name: str
@@ -236,6 +237,7 @@ class ToolResponsePayload(Payload):
     text: str
     seconds: float | None = None
     data: ToolData | None = None
+    quotes_agents: Literal[True] | None = None
 
 
 class BudgetScope(models.TextChoices):

@@ -12,7 +12,7 @@ from events.payloads import FileState
 from files import services as files
 from files.models import File
 from files.permissions import FileVerb, get_file_for
-from tools.interface import Tool, ToolArgs, ToolContext, ToolError
+from tools.interface import Tool, ToolArgs, ToolContext, ToolError, ToolOutput
 from tools.registry import register
 
 MAX_LISTED = 50
@@ -71,7 +71,7 @@ class ReadFile(Tool):
         file_id: str = Field(min_length=1, max_length=40, description="The id of the file.")
         start: int = Field(default=0, ge=0, description="The character to start at.")
 
-    def run(self, ctx: ToolContext, args: Args) -> str:
+    def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
         file = get_tool_file(ctx, args.file_id)
         if file.state == FileState.WAITING:
             raise ToolError("The file is still being read. Try again in a few seconds.")
@@ -85,7 +85,9 @@ class ReadFile(Tool):
         more = f"\n[The text goes on. Read on with start={end}.]" if end < len(file.text) else ""
         cut = "\n[The file has more text than can be read.]" if file.text_is_cut and not more else ""
         head = f"Characters {args.start:,} to {end:,} of {len(file.text):,} of “{file.name}”:\n"
-        return f"{head}{file.text[args.start : end]}{more}{cut}"
+        return ToolOutput(
+            f"{head}{file.text[args.start : end]}{more}{cut}", quotes_agents=may_be_written_by_agent(file)
+        )
 
 
 @register
@@ -98,19 +100,21 @@ class SearchFiles(Tool):
     class Args(ToolArgs):
         text: str = Field(min_length=1, max_length=200, description="The words to look for, as they are written.")
 
-    def run(self, ctx: ToolContext, args: Args) -> str:
+    def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
         wanted = to_storable(args.text)
         # Texts are long, so the database finds the place and sends only the excerpt. `upper` may change the length of a text: the
         # place is then a little off, which is enough to read on.
         place = StrIndex(Upper("text"), Upper(Value(wanted)))
         start = Greatest(F("place") - CONTEXT_CHARACTERS, 1)
         excerpt = Substr("text", start, F("place") - start + len(wanted) + CONTEXT_CHARACTERS)
-        found = list_readable_files(ctx).defer("text").annotate(place=place).filter(place__gt=0)
+        matching = list_readable_files(ctx).defer("text").annotate(place=place).filter(place__gt=0)
+        found = list(matching.select_related("uploaded_by").annotate(excerpt=excerpt)[:MAX_MATCHES])
         lines = [
             f"{describe_file(file)}\n  at character {file.place - 1:,}: …{' '.join(file.excerpt.split())}…"
-            for file in found.annotate(excerpt=excerpt)[:MAX_MATCHES]
+            for file in found
         ]
-        return "\n".join(lines) or "No file contains this."
+        text = "\n".join(lines) or "No file contains this."
+        return ToolOutput(text, quotes_agents=any(may_be_written_by_agent(file) for file in found))
 
 
 @register
@@ -137,6 +141,11 @@ class WriteFile(Tool):
             run_id=ctx.run_id,
         )
         return f"The file {file.name} is in the chat now. Its id is {file.id}."
+
+
+def may_be_written_by_agent(file: File) -> bool:
+    """Return whether the text of a file may be one of an agent: no URL in it counts as read (SEC9)."""
+    return file.uploaded_by is None or file.uploaded_by.is_agent
 
 
 def get_tool_file(ctx: ToolContext, file_id: str) -> File:

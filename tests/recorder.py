@@ -8,6 +8,7 @@ from runs.kinds import get_kind
 from runs.models import Run
 from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
+from tools.interface import ToolOutput
 from usage.callers import ResolvedModel
 
 
@@ -29,5 +30,5 @@ class Recorder:
     def record_end(self, end: RunEnded, partial: PartialMessage | None = None, error: LLMError | None = None) -> None:
         self._kind.record_end(self._run, self._model, end, partial, error)
 
-    def run_in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
+    def run_in_transaction(self, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
         return self._kind.run_in_transaction(self._run, call, work, seconds)

@@ -73,10 +73,12 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """The result of a tool: `text` for the model, and `data` for the web app if it shows more than the text."""
+    """The result of a tool: `text` for the model, and `data` for the web app if it shows more than the text. `quotes_agents`: the
+    text contains texts of agents, so no URL in it counts as read (SEC9)."""
 
     text: str
     data: ToolData | None = None
+    quotes_agents: bool = False
 
 
 class ToolError(Exception):
@@ -108,8 +110,9 @@ class Tool:
     (`stored_tool.StoredTool`), whose name, description, effect and schema are those of the row.
 
     `effect` is `read` if a call changes nothing. `is_idempotent`: a call that writes may be repeated when a crash left its
-    result unknown (RUN15). `is_trusted`: its results contain no texts of people or of other servers. `quotes_agents`: its
-    results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9).
+    result unknown (RUN15). `is_trusted`: its results contain no texts of people or of other servers. `quotes_agents`: all its
+    results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9); a tool of which
+    only some results do says so in its `ToolOutput`.
     `Data`: the class of the data that its results have beside the text (`ToolOutput.data`).
     `is_question`: calls are questions to a person (`build_question`).
     """

@@ -36,7 +36,7 @@ from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import LoopEvent, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
 from runs.runtime.toolbox import Toolbox
 from runs.services.leases import requeue_run
-from tools.interface import ToolContext
+from tools.interface import ToolContext, ToolOutput
 from usage import services as usage
 from usage.errors import BudgetUsedUp
 from usage.limited_model import LimitedModel
@@ -286,7 +286,7 @@ class Runner:
         workspace_id = self.run.workspace_id
         return await self._db(find_consent, configured.tool, configured.policy, context, workspace_id=workspace_id)
 
-    async def _run_in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
+    async def _run_in_transaction(self, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
         """Run a tool in a thread. Its transaction is rolled back when it takes longer than `seconds`."""
         return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
 

@@ -5,7 +5,8 @@ counts every present and former participant, because the model reads their messa
 
 Text from outside the workspace can make a model fetch a URL that contains text of the chat. Such a URL is made up by the model
 and occurs in no text. A URL is therefore fetched only if a person named its host in the chat, if the host is in the agent's
-prompt, or if the result of a tool contains exactly this URL.
+prompt, or if the result of a tool contains exactly this URL. A result that contains texts of agents, such as a file that an agent
+has written, does not count: a model could write a URL with text of the chat, read it again, and fetch it.
 """
 
 import re
@@ -121,7 +122,8 @@ def _list_texts(rows: QuerySet[Message], *, skip_written: bool, skip_results: bo
     """
     wanted = Q(type="TEXT_MESSAGE", author__kind=Kind.HUMAN) | Q(type="COMPARISON")
     quoting = [name for name, tool in registry.items() if tool.quotes_agents]
-    results = Q(type="TOOL_RESPONSE", payload__status="ok") & ~Q(payload__name__in=quoting)
+    results = Q(type="TOOL_RESPONSE", payload__status="ok", payload__quotes_agents__isnull=True)
+    results &= ~Q(payload__name__in=quoting)
     if skip_written:
         wanted = results
     elif not skip_results:

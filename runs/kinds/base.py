@@ -44,6 +44,7 @@ from runs.runtime.steps import (
     ToolsStarted,
 )
 from runs.runtime.streaming import StreamSink
+from tools.interface import ToolOutput
 from usage.callers import ResolvedModel
 
 EMPTY_ANSWER = RunEnded("failed", "empty_answer", "The model gave no answer.")
@@ -177,7 +178,7 @@ class RunKind(ABC):
             self.close(update, end, rows)
 
     @staticmethod
-    def run_in_transaction(claimed: Run, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
+    def run_in_transaction(claimed: Run, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
         """Run a tool that uses our database, and store its result, in one transaction."""
         with transaction.atomic():
             # A thread cannot be killed, but PostgreSQL ends its transaction, and so releases its locks.
@@ -188,11 +189,17 @@ class RunKind(ABC):
                     "set_config('idle_in_transaction_session_timeout', %s, true)",
                     [limit, limit],
                 )
-            text = work()
+            output = work()
+            result = build_stored_result("ok", output.text, quotes_agents=output.quotes_agents)
             mine = Step.objects.filter(run=claimed, call_id=call.id, state="started", attempt=claimed.attempt)
-            if not mine.update(state="done", result={"status": "ok", "text": text}, ended_at=now()):
+            if not mine.update(state="done", result=result, ended_at=now()):
                 raise LeaseLost("Another worker has stored a result of this call.")
-        return text
+        return output
+
+
+def build_stored_result(status: str, text: str, *, quotes_agents: bool) -> dict[str, Any]:
+    """Return the result of a call as its step stores it."""
+    return {"status": status, "text": text} | ({"quotes_agents": True} if quotes_agents else {})
 
 
 def get_attempt(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:

@@ -29,6 +29,7 @@ from runs.kinds.base import (
     add_llm_step,
     build_run_update,
     build_step_saved,
+    build_stored_result,
     extend_lease,
     finish_run,
     get_attempt,
@@ -170,7 +171,8 @@ class ChatRun(RunKind):
         run = update.row
         rows: list[Message] = []
         for result in event.results:
-            stored, data = {"status": result.status, "text": result.text}, result.data
+            stored = build_stored_result(result.status, result.text, quotes_agents=result.quotes_agents)
+            data = result.data
             calls = Step.objects.filter(run=run, call_id=result.call.id)
             if not calls.filter(state="started").update(state="done", result=stored, ended_at=now()):
                 # A result that is stored already is kept; the transaction of a tool stores one.

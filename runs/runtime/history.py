@@ -110,7 +110,8 @@ def find_known_results(
         step = steps.get(call.id)
         configured = tools.get(call.name)
         if step is not None and step.state == "done":
-            known[call.id] = ToolResult(call, step.result["status"], step.result["text"])
+            quotes_agents = step.result.get("quotes_agents", False)
+            known[call.id] = ToolResult(call, step.result["status"], step.result["text"], quotes_agents=quotes_agents)
         elif step is not None and (configured is None or not _can_repeat(step, configured.tool)):
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):

@@ -95,11 +95,11 @@ def build_result_row(
     text: str,
     seconds: float | None = None,
     data: ToolData | None = None,
+    quotes_agents: bool = False,
 ) -> Message:
     """Return the row of a call's result. Its id is derived from that of the call, so that there is only one."""
-    response = ToolResponsePayload.model_validate(
-        {"tool_call_id": call_id, "name": name, "status": status, "text": text, "seconds": seconds, "data": data}
-    )
+    fields = {"tool_call_id": call_id, "name": name, "status": status, "text": text, "seconds": seconds, "data": data}
+    response = ToolResponsePayload.model_validate(fields | {"quotes_agents": True if quotes_agents else None})
     return _build_message(run, uuid5(UUID(call_id.removeprefix("call_")), "result"), "TOOL_RESPONSE", response)
 
 

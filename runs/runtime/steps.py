@@ -14,7 +14,8 @@ from llm.protocol import LLMError
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The result of a tool call. `error_kind`: `call` (malformed) or `tool` (an exception). `data`: for the web app."""
+    """The result of a tool call. `error_kind`: `call` (malformed) or `tool` (an exception). `data`: for the web app.
+    `quotes_agents`: the text contains texts of agents."""
 
     call: ToolCall
     status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
@@ -22,6 +23,7 @@ class ToolResult:
     seconds: float | None = None
     error_kind: Literal["", "call", "tool"] = ""
     data: ToolData | None = None
+    quotes_agents: bool = False
 
 
 @dataclass(frozen=True)

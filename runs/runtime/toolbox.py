@@ -35,7 +35,7 @@ NOBODY_TO_ASK = "It was not done: a person would have to approve it, and nobody 
 
 FindConsent = Callable[[ConfiguredTool, ToolContext], Awaitable[Consent]]
 """Finds out whether a call may be made without asking. Raises `ToolError` if the person of the run may not have it done."""
-RunInTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]]
+RunInTransaction = Callable[[ToolCall, Callable[[], ToolOutput], float], Awaitable[ToolOutput]]
 """Runs a synchronous tool, and stores that it was run, in one transaction of at most so many seconds."""
 
 
@@ -174,7 +174,7 @@ class Toolbox:
         except Exception:
             logger.exception("The tool %s broke.", call.name)
             return ToolResult(call, "error", f"{call.name} failed by an internal error.", error_kind="tool"), False
-        return ToolResult(call, "ok", output.text, data=output.data), False
+        return ToolResult(call, "ok", output.text, data=output.data, quotes_agents=output.quotes_agents), False
 
     async def _run_tool(self, call: ToolCall) -> ToolOutput:
         configured = self.tools[call.name]
@@ -183,21 +183,16 @@ class Toolbox:
         context = replace(self.context, call_id=call.id, config=config, approved_by=self._approved_by.get(call.id))
         if tool.is_async:
             return _to_storable_output(await tool.run(context, arguments))
-        outputs: list[ToolOutput] = []
-
-        def work() -> str:
-            outputs.append(_to_storable_output(tool.run(context, arguments)))
-            return outputs[-1].text
-
-        await self.run_in_transaction(call, work, config.timeout_s)
-        return outputs[-1]
+        return await self.run_in_transaction(
+            call, lambda: _to_storable_output(tool.run(context, arguments)), config.timeout_s
+        )
 
 
 def _to_storable_output(output: str | ToolOutput) -> ToolOutput:
     if isinstance(output, str):
         return ToolOutput(_shorten(output))
     data = output.data and output.data.model_validate(to_storable_json(output.data.model_dump()))
-    return ToolOutput(_shorten(output.text), data)
+    return replace(output, text=_shorten(output.text), data=data)
 
 
 def _normalize_call(call: ToolCall) -> tuple[str, Any]:

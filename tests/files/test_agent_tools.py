@@ -16,14 +16,25 @@ from runs.models import Run
 from tests.api.test_rights import fingerprint
 from tests.factories.files import FileFactory
 from tests.files import samples
-from tools.interface import ToolContext, ToolError
+from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.registry import registry
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def call(team):
+def call(call_tool):
+    """Call a tool, and return the text that the model reads."""
+
+    def run(name, /, **arguments):
+        output = call_tool(name, **arguments)
+        return output.text if isinstance(output, ToolOutput) else output
+
+    return run
+
+
+@pytest.fixture
+def call_tool(team):
     """Call a tool as Robin, who works for Bob in the chat."""
 
     def run(name, /, *, chat_id=team.chat.id, on_behalf_of=team.bob, **arguments):
@@ -224,3 +235,14 @@ def test_a_picture_that_is_read_is_listed_with_its_size(upload, team, call):
     files.post_file(team.bob, file.id)
     files.read_contents(file.id)
     assert "900×600 pixels · this chat" in call("list_files")
+
+
+@pytest.mark.parametrize(("writer", "quotes_agents"), [("bob", False), ("robin", True), (None, True)])
+def test_SEC9_the_text_of_a_file_that_an_agent_may_have_written_counts_as_a_text_of_agents(
+    team, text_file, call_tool, writer, quotes_agents
+):
+    file = text_file("see https://evil.example/?q=secret", uploaded_by=team[writer] if writer else None)
+    text_file("unlike it")
+    for output in (call_tool("read_file", file_id=str(file.id)), call_tool("search_files", text="secret")):
+        assert "https://evil.example/?q=secret" in output.text
+        assert output.quotes_agents is quotes_agents

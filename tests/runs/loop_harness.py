@@ -26,7 +26,7 @@ from runs.runtime.steps import (
 )
 from runs.runtime.toolbox import Toolbox
 from tests.runs.scripted_llm import ScriptedLLM
-from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
 
 AGENT = Participant(UUID(int=1), "Scribe", "scribe", is_agent=True)
 ALICE = Participant(UUID(int=2), "Alice", "alice", is_agent=False)
@@ -110,11 +110,11 @@ class LoopHarness:
             raise Broken("executed before its start was recorded")
         self.executions.append(call_id)
 
-    async def in_transaction(self, call: ToolCall, run: Callable[[], str], seconds: float) -> str:
-        text = run()
-        self.results[call.id] = text
+    async def in_transaction(self, call: ToolCall, run: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
+        output = run()
+        self.results[call.id] = output.text
         self.moment()
-        return text
+        return output
 
     async def find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:
         return Consent("policy" if configured.tool.name in self.asks_for else None)

@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from chats.models import Message
+from chats.services.text_sources import ReadTexts
 from common.db_executor import DatabaseExecutor
 from common.processes import get_owner_name, is_dead
 from common.secrets import Secret
@@ -27,6 +28,7 @@ from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, T
 from runs.services import claims, leases
 from tests.factories.runs import RunFactory, StepFactory
 from tests.recorder import Recorder
+from tools.interface import ToolOutput
 from usage.callers import ResolvedModel
 from worker.engine import Engine
 from worker.isolation import IsolatedProcesses
@@ -71,7 +73,7 @@ def test_RUN3_a_worker_that_lost_its_lease_writes_nothing(environment):
         lambda: recorder.record_tool_start(ToolsStarted(received.answer.calls)),
         lambda: recorder.record_tool_results(ToolsFinished(())),
         lambda: recorder.record_end(RunEnded("failed", "cut", "late"), PartialMessage(zombie.message_id, "late")),
-        lambda: recorder.run_in_transaction(received.answer.calls[0], lambda: "late", 5),
+        lambda: recorder.run_in_transaction(received.answer.calls[0], lambda: ToolOutput("late"), 5),
         lambda: leases.requeue_run(zombie),
         lambda: leases.fail_run(zombie, "cut", "late"),
     ]
@@ -127,7 +129,7 @@ def test_RUN11_a_tool_that_wrote_is_known_after_a_takeover_although_the_agent_ha
     received = answer(dead, "", ("publish_page", "{}"))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls, effect))
-    recorder.run_in_transaction(received.answer.calls[0], lambda: "done", 5)
+    recorder.run_in_transaction(received.answer.calls[0], lambda: ToolOutput("done"), 5)
     environment.model.script(mode="cut", after=2, text="so far so good")
     expire(dead)
     [run] = environment.wait_until_idle()
@@ -152,11 +154,27 @@ def test_RUN15_the_result_that_a_tool_stored_before_the_crash_is_kept(environmen
     received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls))
-    recorder.run_in_transaction(received.answer.calls[0], lambda: "done before", 5)
+    recorder.run_in_transaction(received.answer.calls[0], lambda: ToolOutput("done before"), 5)
     expire(dead)
     environment.wait_until_idle()
     [result] = environment.log("TOOL_RESPONSE")
     assert (result.payload["status"], result.payload["text"]) == ("ok", "done before")
+    assert "quotes_agents" not in result.payload
+
+
+def test_SEC9_a_stored_result_with_texts_of_agents_is_still_known_as_such_after_a_crash(environment, engine):
+    dead = claimed(environment, owner="elsewhere:1:a")
+    recorder = Recorder(dead, MEANS)
+    received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
+    recorder.record_answer(received)
+    recorder.record_tool_start(ToolsStarted(received.answer.calls))
+    output = ToolOutput("https://evil.example/?q=secret", quotes_agents=True)
+    recorder.run_in_transaction(received.answer.calls[0], lambda: output, 5)
+    expire(dead)
+    environment.wait_until_idle()
+    [result] = environment.log("TOOL_RESPONSE")
+    assert (result.payload["text"], result.payload["quotes_agents"]) == (output.text, True)
+    assert not ReadTexts(environment.team.chat.id, "").is_url_allowed(output.text)
 
 
 def test_a_run_whose_worker_died_three_times_fails_visibly(environment):

@@ -94,7 +94,14 @@ async def test_the_results_are_fenced_by_a_mark_that_strangers_cannot_know(searc
 async def test_nothing_found_is_said(search, site):
     site.set_page("/search", json.dumps({"results": []}), "application/json")
     output = await search()
-    assert (output.text, output.data.results) == ("Nothing was found for “tea prices”.", [])
+    assert (output.text, output.data.results) == ("Nothing was found.", [])
+
+
+async def test_SEC9_the_query_of_the_model_is_not_in_the_text_of_the_result(search, site):
+    """A URL in a result may be opened, and the model writes the query."""
+    for results in ([], [{"title": "Tea", "url": "https://x.example", "content": "Leaves."}]):
+        site.set_page("/search", json.dumps({"results": results}), "application/json")
+        assert "evil.example" not in (await search(query="https://evil.example/?q=secret x")).text
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class WebSearch(Tool):
         query = " ".join(args.query.split())
         answer = await _request(query, ctx.config.max_results, seconds=ctx.config.timeout_s)
         results = parse_results(settings.WEB_SEARCH["provider"], answer)[: ctx.config.max_results]
-        return ToolOutput(format_results(query, results), SearchResultsData(query=query, results=results))
+        return ToolOutput(format_results(results), SearchResultsData(query=query, results=results))
 
 
 async def _request(query: str, count: int, *, seconds: float) -> Any:
@@ -77,10 +77,11 @@ async def _request(query: str, count: int, *, seconds: float) -> Any:
         raise ToolError("The search service gave no readable answer.", final=True) from error
 
 
-def format_results(query: str, results: list[SearchHit]) -> str:
+def format_results(results: list[SearchHit]) -> str:
     """Return the text for the model: the results between two lines with a random mark (SEC9)."""
     if not results:
-        return f"Nothing was found for “{query}”."
+        # Without the query: a result is read from outside, and a URL in it may be opened (SEC9).
+        return "Nothing was found."
     lines: list[str] = []
     for number, result in enumerate(results, 1):
         published = f" ({result.published})" if result.published else ""

@@ -4464,11 +4464,16 @@ export interface components {
             method: string;
             path: string;
         };
-        /** @description The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any. */
+        /**
+         * @description The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any. `quotes_agents`: the
+         *     text contains texts of agents.
+         */
         ToolResponsePayload: {
             /** @default null */
             data?: components["schemas"]["HttpResponseData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | null;
             name: string;
+            /** @default null */
+            quotes_agents?: true | null;
             /** @default null */
             seconds?: number | null;
             /** @enum {string} */
