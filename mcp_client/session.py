@@ -54,7 +54,9 @@ async def call_tool(
         answer = await client.session.send_request(request, CallToolResult)
         dumped = _redact(to_storable_json(_dump(answer)), server)
         structured = dumped.get("structuredContent")
-        return McpResult(build_text(dumped["content"], structured), structured, answer.is_error)
+        # A person who opens the result sees all that the model reads.
+        text = remove_invisible(build_text(dumped["content"], structured))
+        return McpResult(text, structured, answer.is_error)
 
 
 async def _check_hash(client: Client, name: str, pinned_hash: str) -> None:
