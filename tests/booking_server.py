@@ -10,7 +10,8 @@ from typing import Any
 class BookingServer:
     """A server that counts the requests by `Idempotency-Key`, and answers while `answers` is set.
 
-    `answered`: the keys to which the whole answer was sent, although the client may be gone.
+    `answered`: the keys to which the whole answer was sent, although the client may be gone. `document`: what it says at
+    `/openapi.json`, in this `Content-Encoding`.
     """
 
     def __init__(self) -> None:
@@ -20,6 +21,7 @@ class BookingServer:
         self.answers = threading.Event()
         self.answers.set()
         self.document = b""
+        self.document_encoding = ""
         booking = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -31,7 +33,7 @@ class BookingServer:
                     if is_document
                     else json.dumps({"auth": self.headers.get("Authorization")}).encode()
                 )
-                self._answer(body)
+                self._answer(body, encoding=booking.document_encoding if is_document else "")
 
             def do_POST(self) -> None:
                 booking.paths.append(self.path)
@@ -44,8 +46,10 @@ class BookingServer:
                     return
                 booking.answered.add(key)
 
-            def _answer(self, body: bytes) -> None:
+            def _answer(self, body: bytes, encoding: str = "") -> None:
                 self.send_response(200)
+                if encoding:
+                    self.send_header("Content-Encoding", encoding)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

@@ -87,8 +87,11 @@ async def run_tcp_server(respond: Responder) -> AsyncIterator[str]:
 
 
 def build_bomb(kind: str, size: int) -> bytes:
-    """Return `size` zero bytes, compressed without building them. The checksum is wrong, because it is never read."""
-    compressor = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15}[kind])
+    """Return `size` zero bytes, compressed without building them. The checksum is wrong, because it is never read.
+
+    `kind`: `gzip`, `deflate` (with a header), or `raw` as in archives.
+    """
+    compressor = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15, "raw": -15}[kind])
     piece = bytes(1024 * 1024)
     # After a full flush the same piece is compressed to the same bytes each time.
     first, again = (compressor.compress(piece) + compressor.flush(zlib.Z_FULL_FLUSH) for _ in range(2))

@@ -1,6 +1,7 @@
 """Files of every kind, made here."""
 
 import io
+import struct
 import zipfile
 import zlib
 
@@ -8,6 +9,8 @@ import docx
 import pptx
 import xlsxwriter
 from PIL import Image
+
+from tests.hostile_web import build_bomb
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>'
 HTML = b"<!doctype html><script>fetch('/api/v1/me')</script>"
@@ -42,6 +45,24 @@ def make_pdf_bomb(size: int = 1024**3) -> bytes:
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R >>",
         ]
     )
+
+
+def make_pdf_with_script(text: str) -> bytes:
+    """Return a PDF that runs a script when a viewer opens it."""
+    script = b"/OpenAction << /S /JavaScript /JS (app.launchURL\\('http://evil.example'\\)) >> /Pages"
+    return make_pdf(text).replace(b"/Pages", script, 1)
+
+
+def make_cyclic_pdf() -> bytes:
+    """Return a PDF whose tree of pages contains itself."""
+    return _write_pdf(
+        [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 1000000000 >>"]
+    )
+
+
+def make_large_pdf(text: str, size: int = 100 * 1024**2) -> bytes:
+    """Return a PDF of `size` bytes with a line of text."""
+    return make_pdf(text).replace(b"%PDF-1.4\n", b"%PDF-1.4\n%" + b"x" * size + b"\n", 1)
 
 
 def _write_pdf(objects: list[bytes]) -> bytes:
@@ -100,6 +121,28 @@ def make_image(width: int = 900, height: int = 600, format: str = "PNG") -> byte
     return out.getvalue()
 
 
+def make_huge_image(side: int = 50_000) -> bytes:
+    """Return a complete black PNG of a few hundred kilobytes with `side` × `side` pixels of one bit."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    packer = zlib.compressobj(1)
+    row = bytes(1 + (side + 7) // 8)
+    packed = b"".join(packer.compress(row * 100) for _ in range(side // 100)) + packer.flush()
+    header = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
+
+
+def make_image_with_text_bomb(size: int = 10 * 1024**3) -> bytes:
+    """Return a PNG with a compressed comment that unpacks to `size` bytes."""
+    text = b"Comment\x00\x00" + build_bomb("deflate", size)
+    chunk = struct.pack(">I", len(text)) + b"zTXt" + text + struct.pack(">I", zlib.crc32(b"zTXt" + text))
+    image = make_image(60, 40)
+    behind_header = 8 + 25
+    return image[:behind_header] + chunk + image[behind_header:]
+
+
 def make_photo_on_its_side() -> bytes:
     """Return a JPEG of 900 × 600 stored pixels that is to be shown upright, with a place in its metadata."""
     exif = Image.Exif()
@@ -124,3 +167,55 @@ def make_zip_bomb(extension_part: str = "word/document.xml", size: int = 300 * 1
             for _ in range(size // 1024**2):
                 part.write(bytes(1024**2))
     return out.getvalue()
+
+
+def make_archive_that_lies(original: bytes, name: str, size: int = 10 * 1024**3) -> bytes:
+    """Return an office file with a part that unpacks to `size` bytes, and has a hundred according to the archive."""
+    stored = zipfile.ZipInfo(name)
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(original)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for info in old.infolist():
+            if info.filename != name:
+                new.writestr(info.filename, old.read(info))
+        new.writestr(stored, build_bomb("raw", size), zipfile.ZIP_STORED)
+    content = bytearray(out.getvalue())
+    # The part is compressed already: both headers get that method and the wrong size.
+    directory = content.rfind(name.encode()) - 46
+    for start, method, unpacked in ((stored.header_offset, 8, 22), (directory, 10, 24)):
+        struct.pack_into("<H", content, start + method, zipfile.ZIP_DEFLATED)
+        struct.pack_into("<I", content, start + unpacked, 100)
+    return bytes(content)
+
+
+def replace_part(original: bytes, name: str, part: bytes) -> bytes:
+    """Return an office file with another content of one of its parts."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(original)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for info in old.infolist():
+            new.writestr(info.filename, part if info.filename == name else old.read(info))
+    return out.getvalue()
+
+
+WORD = b'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def make_document_with_entities(definitions: bytes, used: bytes) -> bytes:
+    """Return a DOCX with a paragraph that uses an entity of its own document type."""
+    xml = b"<?xml version='1.0'?><!DOCTYPE d [%s]><w:document %s><w:body><w:p><w:r><w:t>%s</w:t></w:r></w:p></w:body></w:document>"
+    return replace_part(make_document("hi"), "word/document.xml", xml % (definitions, WORD, used))
+
+
+def make_deep_document(depth: int = 100_000) -> bytes:
+    """Return a DOCX of a few kilobytes whose elements are nested."""
+    nested = b"<w:sdt>" * depth + b"</w:sdt>" * depth
+    xml = b"<w:document %s><w:body>%s</w:body></w:document>" % (WORD, nested)
+    return replace_part(make_document("hi"), "word/document.xml", xml)
+
+
+def make_sheet_with_entities(definitions: bytes, used: bytes) -> bytes:
+    """Return an XLSX whose text uses an entity of its own document type."""
+    xml = (
+        b"<?xml version='1.0'?><!DOCTYPE d [%s]><sst xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'"
+        b" count='1' uniqueCount='1'><si><t>%s</t></si></sst>"
+    )
+    return replace_part(make_sheet(("hi",)), "xl/sharedStrings.xml", xml % (definitions, used))

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import resource
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ from aiohttp import web
 from actors.models import Actor
 from common.errors import AppError
 from events.payloads import WebPageData
-from tests.hostile_web import FakeDns, Site, run_site, run_tcp_server
+from tests.hostile_web import FakeDns, Site, build_bomb, run_site, run_tcp_server
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.web_fetch import page_pool, tool
 from tools.web_fetch.tool import MAX_CHARS, WebFetch
@@ -256,6 +257,15 @@ async def test_RUN13_a_slow_page_ends_at_the_time_limit_of_the_agent(site: Site)
 
 
 # --- texts of other servers -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["gzip", "deflate"])
+async def test_RUN14_a_page_that_unpacks_to_ten_gigabytes_is_read_up_to_the_limit(site: Site, kind: str) -> None:
+    bomb = build_bomb(kind, 10 * 1024**3)
+    site.set_page("/bomb", bomb, "text/html; charset=utf-8", Content_Encoding=kind)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "not text" in str(await failure(site.url("/bomb"), timeout_s=30))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024
 
 
 async def test_SEC9_a_page_cannot_imitate_its_end_mark(site: Site) -> None:

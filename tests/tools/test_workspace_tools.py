@@ -1,6 +1,7 @@
 """Workspace tools from adding a server to a call in a run, with a real server, a worker and a scripted model."""
 
 import json
+import resource
 from base64 import b64decode
 from collections import Counter
 from typing import Any
@@ -20,6 +21,7 @@ from events.rows import OffReason, Policy
 from tests.api.test_rights import client_for, fingerprint
 from tests.booking_server import BookingServer
 from tests.factories.tools import ToolServerFactory
+from tests.hostile_web import build_bomb
 from tests.runs.fixtures import _scripted_model, engine, environment, model
 from tools import services as tools
 from tools.credentials import decrypt_credential
@@ -400,3 +402,16 @@ def test_a_document_that_cannot_be_read_says_why_and_cannot_be_imported(environm
     with pytest.raises(NotFound):
         tools.import_operations(team.alice, server.id, job_id=read.id, chosen=[])
     assert fingerprint() == before
+
+
+@pytest.mark.usefixtures("of_process")
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_RUN14_a_document_that_unpacks_to_ten_gigabytes_is_refused(environment, booking, encoding):
+    team = environment.team
+    booking.document, booking.document_encoding = build_bomb(encoding, 10 * 1024**3), encoding
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    read = wait_for(
+        environment, jobs.start_reading_document(team.alice, team.workspace.id, url=f"{booking.url}/openapi.json")
+    )
+    assert (read.is_ok, read.message) == (False, "The document has more than 2 MB.")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024
