@@ -69,7 +69,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
                 if commit:
                     user.save()
         except IntegrityError as error:
-            # The form has checked that the address is free, but a concurrent sign-up has taken it.
+            # The form has checked that the email is free, but a concurrent sign-up has taken it.
             message = str(self.error_messages["email_taken"])
             raise ImmediateHttpResponse(_build_field_error_response("email_taken", "email", message)) from error
         return user

@@ -171,7 +171,7 @@ class ActorAdmin(ReadOnlyAdmin):
     )
     def reset_link(self, person: Actor, operator: Actor) -> str:
         check_may_manage(operator, person)
-        return actors.create_reset_link(person, address=settings.ADDRESS, operator=operator)
+        return actors.create_reset_link(person, web_app_url=settings.WEB_APP_URL, operator=operator)
 
     @service_action(
         _("Sign out everywhere"),

@@ -155,18 +155,18 @@ TEXTS = {
         ),
     },
 }
-"""The subject and body of each mail, by language. A mail to an unconfirmed address contains no text of the person, not even the
-name: otherwise people could have any text sent to any address."""
+"""The subject and body of each mail, by language. A mail to an unconfirmed email contains no text of the person, not even the
+name: otherwise people could have any text sent to any email."""
 
 
 def send(person: Actor, mail: str, language: str, *, to: str | None = None, **facts: object) -> None:
-    """Send a mail of `TEXTS` to the person, or to the address `to`. `language` is for a person who has chosen none.
+    """Send a mail of `TEXTS` to the person, or to the email `to`. `language` is for a person who has chosen none.
 
     Raises `OSError` if the mail server cannot be reached or refuses the mail.
     """
     to = to or person.email
     if to is None:
-        raise ValueError(f"The actor {person.pk} has no address.")
+        raise ValueError(f"The actor {person.pk} has no email.")
     texts = TEXTS[mail]
     subject, body = texts.get(person.language or language, texts["en"])
     EmailMessage(subject, body.format(**facts), to=[to]).send()

@@ -231,8 +231,8 @@ class EmailChange(Identified):
     expires_at = models.DateTimeField(_("expires at"))
 
     class Meta:
-        verbose_name = _("change of address")
-        verbose_name_plural = _("changes of address")
+        verbose_name = _("change of email")
+        verbose_name_plural = _("changes of email")
 
     def __str__(self) -> str:
         return self.email

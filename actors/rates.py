@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's throttle in its defaults
 
 Bucket = tuple[str, object]
-"""A name in `settings.RATES`, and the person, address or workspace that the bucket belongs to."""
+"""A name in `settings.RATES`, and the person, IP address or workspace that the bucket belongs to."""
 
 SCRIPT = b"""
 local now = redis.call('TIME')
@@ -120,22 +120,22 @@ def _build_error(name: str, wait: int) -> LimitReached:
 
 def get_anonymous_bucket(request: HttpRequest | Request) -> Bucket:
     """Return the bucket of a request without a signed-in person."""
-    return get_address_bucket(request.META.get("REMOTE_ADDR", ""))
+    return get_ip_address_bucket(request.META.get("REMOTE_ADDR", ""))
 
 
-def get_address_bucket(text: str) -> Bucket:
-    """Return the bucket of anonymous requests from this address. IPv6 counts by /64 network, because a household has one."""
+def get_ip_address_bucket(text: str) -> Bucket:
+    """Return the bucket of anonymous requests from this IP address. IPv6 counts by /64 network, because a household has one."""
     try:
-        address = ip_address(text)
+        ip = ip_address(text)
     except ValueError:
         return ("anonymous", text)
-    if isinstance(address, IPv6Address):
-        return ("anonymous", ip_network((address, 64), strict=False).network_address)
-    return ("anonymous", address)
+    if isinstance(ip, IPv6Address):
+        return ("anonymous", ip_network((ip, 64), strict=False).network_address)
+    return ("anonymous", ip)
 
 
 class Throttle(BaseThrottle):
-    """Take a token from the bucket of the person, however they signed in (SEC7), or of the address of an anonymous request.
+    """Take a token from the bucket of the person, however they signed in (SEC7), or of the IP address of an anonymous request.
 
     A view may name further buckets of the person in `person_buckets`, or return any buckets from a method `buckets(request)`.
     Requests that the view refuses count as well.

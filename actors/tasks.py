@@ -11,9 +11,9 @@ from actors.models import Actor
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
-def send_reset_link(email: str, address: str, language: str) -> None:
-    """Send a link for a new password, if a person has this address."""
-    actors.send_reset_link(email=email, address=address, language=language)
+def send_reset_link(email: str, web_app_url: str, language: str) -> None:
+    """Send a link for a new password, if a person has this email."""
+    actors.send_reset_link(email=email, web_app_url=web_app_url, language=language)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
@@ -24,36 +24,36 @@ def send_password_notice(actor_id: str, language: str, by_link: bool = False) ->
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
-def send_email_change(change_id: str, address: str, language: str) -> None:
-    """Send a link for confirmation to the new address of a person."""
-    actors.send_email_change(change_id=UUID(change_id), address=address, language=language)
+def send_email_change(change_id: str, web_app_url: str, language: str) -> None:
+    """Send a link for confirmation to the new email of a person."""
+    actors.send_email_change(change_id=UUID(change_id), web_app_url=web_app_url, language=language)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_email_change_notice(actor_id: str, language: str) -> None:
-    """Notify a person at their present address that it is about to change, because another person may have started this."""
+    """Notify a person at their present email that it is about to change, because another person may have started this."""
     person = Actor.people.get(pk=UUID(actor_id))
     mails.send(person, "email_change_notice", language, name=person.name)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_email_changed_notice(actor_id: str, old: str) -> None:
-    """Notify a person at their old address that it was changed."""
+    """Notify a person at their old email that it was changed."""
     person = Actor.people.get(pk=UUID(actor_id))
     mails.send(person, "email_changed", "", to=old, name=person.name)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
-def send_confirmation(address_id: int, address: str, language: str) -> None:
-    """Send a link that confirms the address of a new account."""
-    unconfirmed = EmailAddress.objects.select_related("user").get(pk=address_id)
-    link = f"{address}/confirm-email/{EmailConfirmationHMAC(unconfirmed).key}"
+def send_confirmation(email_address_id: int, web_app_url: str, language: str) -> None:
+    """Send a link that confirms the email of a new account."""
+    unconfirmed = EmailAddress.objects.select_related("user").get(pk=email_address_id)
+    link = f"{web_app_url}/confirm-email/{EmailConfirmationHMAC(unconfirmed).key}"
     mails.send(unconfirmed.user, "confirm", language, to=unconfirmed.email, link=link)
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
 def send_account_exists_notice(email: str, language: str) -> None:
-    """Notify a person that their address was used for another sign-up."""
+    """Notify a person that their email was used for another sign-up."""
     person = Actor.people.filter(email__iexact=email, is_active=True).first()
     if person is not None:
         mails.send(person, "exists", language, name=person.name)

@@ -69,7 +69,7 @@ def measure_p15(quick: bool) -> Table:
 
 
 def build_silent_base(model: Model) -> str:
-    """Return the address of a model that sends nothing for a minute."""
+    """Return the URL of a model that sends nothing for a minute."""
     return model.build_base(first_ms=60_000, count=1)
 
 
@@ -130,7 +130,7 @@ class Attacker:
             self._add_request(slow, "POST", path, test | {"default_model": "scripted"}, pause=1.0)
         for chat in floods.ids[1:]:
             self._add_request(flood, "POST", f"chats/{chat}/messages", _message("go"), pause=1.0)
-        self.clients = start_module("bench.attacker", self._stack.address, nice=19, stdin=PIPE, stdout=PIPE)
+        self.clients = start_module("bench.attacker", self._stack.url, nice=19, stdin=PIPE, stdout=PIPE)
         write_to_stdin(self.clients, json.dumps(self._requests).encode())
 
     def stop(self) -> str:

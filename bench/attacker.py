@@ -1,5 +1,5 @@
 """The clients of an attacker, in a process of their own, because in reality they are on another machine and use none of the
-server's CPU. `python -m bench.attacker ADDRESS` reads requests as JSON from its standard input and repeats them; at SIGTERM it
+server's CPU. `python -m bench.attacker URL` reads requests as JSON from its standard input and repeats them; at SIGTERM it
 prints how often each status was returned.
 """
 
@@ -29,12 +29,12 @@ async def repeat_request(session: aiohttp.ClientSession, request: dict[str, Any]
         await asyncio.sleep(request["pause"])
 
 
-async def main(address: str, requests: list[dict[str, Any]]) -> None:
+async def main(url: str, requests: list[dict[str, Any]]) -> None:
     statuses: Counter[str] = Counter()
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(address, connector=connector, timeout=aiohttp.ClientTimeout(60)) as session:
+    async with aiohttp.ClientSession(url, connector=connector, timeout=aiohttp.ClientTimeout(60)) as session:
         tasks = [asyncio.create_task(repeat_request(session, request, statuses)) for request in requests]
         await stopped.wait()
         for task in tasks:

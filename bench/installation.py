@@ -52,7 +52,7 @@ def open_installation() -> Iterator[Installation]:
 
 
 def make_chats(installation: Installation, api_base: str, count: int, *, with_agent: bool = True) -> list[str]:
-    """Create chats in a new workspace with Alice, Bob and one agent, whose model has this address."""
+    """Create chats in a new workspace with Alice, Bob and one agent, whose model has this URL."""
     alice, bob = installation.alice, installation.bob
     workspace = alice.ok("POST", "workspaces", {"name": "Bench"})["id"]
     model = {"provider": "openai_compatible", "api_base": api_base, "default_model": "scripted", "revision": 0}
@@ -135,7 +135,7 @@ def build_session(who: Integrator) -> aiohttp.ClientSession:
     """Return an asynchronous HTTP session of the same person."""
     headers = {"X-Session-Token": str(who.http.headers["X-Session-Token"])}
     return aiohttp.ClientSession(
-        who.stack.address, headers=headers, connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
+        who.stack.url, headers=headers, connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     )
 
 

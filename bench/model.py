@@ -78,7 +78,7 @@ PACES = [(50, 5), (50, 20), (25, 100), (25, 500), (0, 1), (0.2, 500), (0, 100_00
 
 
 class Model:
-    """The address of a running model, and its process id."""
+    """The URL of a running model, and its process id."""
 
     def __init__(self, port: int, pid: int) -> None:
         self.host = f"127.0.0.1:{port}"

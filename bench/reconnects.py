@@ -134,7 +134,7 @@ async def measure(installation: Installation, tabs: Sequence[Tab]) -> list[Figur
     reconnects = Reconnects()
     url = read_environment(installation.stack.processes()["web"])["DATABASE_URL"]
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
-    async with aiohttp.ClientSession(installation.stack.address, connector=connector) as session:
+    async with aiohttp.ClientSession(installation.stack.url, connector=connector) as session:
         tasks = [asyncio.create_task(tab.run(session, reconnects)) for tab in tabs]
         try:
             await wait_until_reconnected(reconnects, tabs)

@@ -86,7 +86,7 @@ async def measure(
 ) -> list[Figure]:
     web, count = installation.stack.processes()["web"], seconds * PER_SECOND
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
-    async with aiohttp.ClientSession(installation.stack.address, connector=connector) as session:
+    async with aiohttp.ClientSession(installation.stack.url, connector=connector) as session:
         before, began = get_pss_mb([web]), time.perf_counter()
         async with open_sockets(session, receivers, tokens, sockets):
             joined = time.perf_counter() - began

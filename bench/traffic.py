@@ -37,7 +37,7 @@ LISTS = {"chats": "chats", "agents": "agents", "members": "members", "suggestion
 class BenchChat:
     """The chat that all people look at."""
 
-    address: str
+    url: str
     workspace: str
     handle: str
     chat: str
@@ -139,9 +139,9 @@ async def _open_pages(stack: AsyncExitStack, chat: BenchChat, requests: Requests
     pages = []
     for number in range(1, REAL + 1):
         context = await browser.new_context()
-        await context.add_cookies([{"name": "sessionid", "value": chat.sessions[number], "url": chat.address}])
+        await context.add_cookies([{"name": "sessionid", "value": chat.sessions[number], "url": chat.url}])
         page = await context.new_page()
-        await page.goto(f"{chat.address}/w/{chat.handle}/c/{chat.chat}")
+        await page.goto(f"{chat.url}/w/{chat.handle}/c/{chat.chat}")
         await page.locator("[data-pane=composer] textarea").wait_for()
         page.on("request", lambda request: requests.real.update([f"{request.method} {request.url.split('?')[0]}"]))
         pages.append(page)
@@ -152,7 +152,7 @@ async def measure(installation: Installation, chat: BenchChat, answers: int) -> 
     requests = Requests()
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     async with AsyncExitStack() as stack:
-        session = await stack.enter_async_context(aiohttp.ClientSession(chat.address, connector=connector))
+        session = await stack.enter_async_context(aiohttp.ClientSession(chat.url, connector=connector))
         await _open_pages(stack, chat, requests)
         viewers = [Viewer(number, chat, session, requests) for number in range(REAL + 1, len(chat.people))]
         tasks = [asyncio.create_task(viewer.run()) for viewer in viewers]
@@ -265,7 +265,7 @@ def make_chat(installation: Installation, base: str, viewers: int) -> BenchChat:
     }
     command = [sys.executable, "-m", "bench.people", str(viewers + 1)]
     made = json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
-    return asyncio.run(_add_agent(installation.stack.address, made, base))
+    return asyncio.run(_add_agent(installation.stack.url, made, base))
 
 
 async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
@@ -273,18 +273,16 @@ async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
         raise RuntimeError(f"{answer.status}: {await answer.text()}")
 
 
-async def _add_agent(address: str, made: dict[str, Any], base: str) -> BenchChat:
+async def _add_agent(url: str, made: dict[str, Any], base: str) -> BenchChat:
     headers = {"X-Session-Token": made["sessions"][0]}
-    async with aiohttp.ClientSession(
-        f"{address}/api/v1/", headers=headers, raise_for_status=_raise_for_status
-    ) as session:
+    async with aiohttp.ClientSession(f"{url}/api/v1/", headers=headers, raise_for_status=_raise_for_status) as session:
         model = {"provider": "openai_compatible", "api_base": base, "default_model": "scripted", "revision": 0}
         await session.put(f"workspaces/{made['workspace']}/model", json=model | {"key": "sk-bench"})
         body = {"name": "Scribe", "prompt": "Answer."}
         agent = await (await session.post(f"workspaces/{made['workspace']}/agents", json=body)).json()
         await session.post(f"chats/{made['chat']}/participants", json={"actor_id": agent["actor"]["id"]})
         workspace = await (await session.get(f"workspaces/{made['workspace']}")).json()
-    return BenchChat(address, made["workspace"], workspace["handle"], made["chat"], agent["actor"]["handle"],
+    return BenchChat(url, made["workspace"], workspace["handle"], made["chat"], agent["actor"]["handle"],
                 made["people"], made["sessions"])  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Check which hosts we may connect to for a tenant, and build the HTTP sessions that enforce it (SEC12, SEC13).
 
-`check_url` parses a URL of a tenant, once. The resolver returns addresses only if *all* addresses of a name are public. Each
-address is checked again when its socket is made, because a literal address does not pass through the resolver. Callers pass
+`check_url` parses a URL of a tenant, once. The resolver returns IP addresses only if *all* IP addresses of a name are public. Each
+IP address is checked again when its socket is made, because one in the URL does not pass through the resolver. Callers pass
 `allow_redirects=False`, or open pages by `common.fetching`, which checks each redirect. No other module makes an HTTP client;
 the linter checks that.
 """
@@ -20,13 +20,13 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from django.conf import settings
 from yarl import URL
 
-from common.addresses import AmbiguousAddress, is_public, parse_literal_address
 from common.dns import resolve_host
 from common.errors import Code, Invalid
+from common.ip_addresses import AmbiguousIpAddress, is_public, parse_ip_address
 
 PORTS = (80, 443)
 CONNECT_TIMEOUT_SECONDS = 5.0
-"""Time limit for a connection to one address (RUN13)."""
+"""Time limit for a connection to one IP address (RUN13)."""
 MAX_HEADER_BYTES = 16 * 1024
 """Bytes of one header of a response, which may have 128 headers."""
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
@@ -47,7 +47,7 @@ class HostRefused(Invalid):
 
 @dataclass(frozen=True)
 class Target:
-    """A checked URL. If it is `trusted`, the operator has allowed its host and port, and its addresses are not checked."""
+    """A checked URL. If it is `trusted`, the operator has allowed its host and port, and its IP addresses are not checked."""
 
     url: URL
     trusted: bool
@@ -84,7 +84,7 @@ def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool =
     """Parse and check a URL of a tenant. No name is resolved. Raises `HostRefused`.
 
     `allow_private` are `host:port` pairs that are not checked; `any_host` is for a URL of the operator. All other URLs need
-    http(s), port 80 or 443 and no user name, and a literal address must be public.
+    http(s), port 80 or 443 and no user name, and an IP address must be public.
     """
     parsed = _parse_url(url)
     if any_host or format_host_and_port(parsed) in allow_private:
@@ -96,15 +96,15 @@ def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool =
 
 
 def check_model_server(api_base: str) -> Target:
-    """Parse and check the base address of a workspace's model server. No name is resolved. Raises `HostRefused`.
+    """Parse and check the base URL of a workspace's model server. No name is resolved. Raises `HostRefused`.
 
     On a private host only the allowed paths can be reached, so that a workspace can use that host for model calls only.
     """
     if "?" in api_base or "#" in api_base:
-        raise HostRefused("The address must not have a query or a fragment.", hints=["It often ends in /v1."])
+        raise HostRefused("The URL must not have a query or a fragment.", hints=["It often ends in /v1."])
     if not api_base.isascii():
         raise HostRefused(
-            "The address has letters that can pass for others, and everybody is notified which host their chats go to.",
+            "The URL has letters that can pass for others, and everybody is notified which host their chats go to.",
             hints=["Write the host as it goes over the wire: xn--…"],
         )
     hosts = list_model_hosts()
@@ -112,7 +112,7 @@ def check_model_server(api_base: str) -> Target:
     if target.trusted:
         paths = hosts[format_host_and_port(target.url)]
         if target.url.raw_path.rstrip("/") not in paths:
-            raise HostRefused(f"The address must end in {' or '.join(sorted(paths))}.")
+            raise HostRefused(f"The URL must end in {' or '.join(sorted(paths))}.")
     return target
 
 
@@ -125,10 +125,10 @@ def _get_host(url: URL) -> str:
     return (url.raw_host or "").rstrip(".").lower()
 
 
-def check_addresses(host: str, addresses: Iterable[str]) -> None:
-    """Raise `HostRefused` unless there is an address and all of them are public."""
-    parsed = [ipaddress.ip_address(address) for address in addresses]
-    if not parsed or not all(is_public(address) for address in parsed):
+def check_ip_addresses(host: str, ip_addresses: Iterable[str]) -> None:
+    """Raise `HostRefused` unless there is an IP address and all of them are public."""
+    parsed = [ipaddress.ip_address(text) for text in ip_addresses]
+    if not parsed or not all(is_public(ip_address) for ip_address in parsed):
         raise HostRefused(
             f"{host} is not on the public internet.", hints=["The operator can allow a private host by name."]
         )
@@ -136,35 +136,35 @@ def check_addresses(host: str, addresses: Iterable[str]) -> None:
 
 def _parse_url(url: str) -> URL:
     if _UNSAFE.search(url):
-        raise HostRefused("The address has spaces, control characters or backslashes.")
+        raise HostRefused("The URL has spaces, control characters or backslashes.")
     try:
         parsed = URL(url)
     except (ValueError, UnicodeError) as error:
-        raise HostRefused("The address cannot be read.") from error
+        raise HostRefused("The URL cannot be read.") from error
     if parsed.scheme not in ("http", "https") or not parsed.raw_host:
-        raise HostRefused("The address must start with http:// or https:// and name a host.")
+        raise HostRefused("The URL must start with http:// or https:// and name a host.")
     if "@" in _AUTHORITY_END.split(url.partition("//")[2], maxsplit=1)[0]:
-        raise HostRefused("The address must not carry a user name or a password.")
+        raise HostRefused("The URL must not carry a user name or a password.")
     return parsed
 
 
 def _check_host(host: str) -> None:
     try:
-        address = parse_literal_address(host)
-    except AmbiguousAddress as error:
-        raise HostRefused("The address is a number in an unusual form.") from error
-    if address is not None:
-        check_addresses(host, [host])
+        ip_address = parse_ip_address(host)
+    except AmbiguousIpAddress as error:
+        raise HostRefused("The host is an IP address in an unusual form.") from error
+    if ip_address is not None:
+        check_ip_addresses(host, [host])
     elif not _NAME.fullmatch(host) or host.endswith((".localhost", ".local", ".internal")):
         raise HostRefused(f"{host} is not a name on the public internet.")
 
 
 class PublicOnlyResolver(AbstractResolver):
-    """Returns the addresses of a name only if all of them are public. The connection uses these addresses."""
+    """Returns the IP addresses of a name only if all of them are public. The connection uses these."""
 
     async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC) -> list[ResolveResult]:
         infos = await resolve_host(host, port, family)
-        check_addresses(host, [str(info[4][0]) for info in infos])
+        check_ip_addresses(host, [str(info[4][0]) for info in infos])
         return [
             ResolveResult(
                 hostname=host,
@@ -182,9 +182,9 @@ class PublicOnlyResolver(AbstractResolver):
 
 
 def make_checked_socket(info: Any) -> socket.socket:
-    """Return the socket for one address, after a last check of it. Raises `HostRefused`."""
-    family, kind, proto, _, address = info
-    check_addresses(str(address[0]), [str(address[0])])
+    """Return the socket for one IP address, after a last check of it. Raises `HostRefused`."""
+    family, kind, proto, _, socket_address = info
+    check_ip_addresses(str(socket_address[0]), [str(socket_address[0])])
     return socket.socket(family, kind, proto)
 
 

@@ -1,6 +1,6 @@
 """Open pages on other servers (SEC12, SEC13, RUN13, RUN14).
 
-Redirects are followed here, not by aiohttp, so that each address is checked like the first, and one time limit covers all
+Redirects are followed here, not by aiohttp, so that each URL is checked like the first, and one time limit covers all
 redirects and the body.
 """
 

@@ -1,4 +1,4 @@
-"""Handles: the short names that mentions, tools and addresses use."""
+"""Handles: the short names that mentions, tools and URLs use."""
 
 import re
 import secrets

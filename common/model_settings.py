@@ -17,7 +17,7 @@ from common.secrets import Secret, decrypt_for, encrypt_for
 
 
 class ModelSettings(WithRevision):
-    """The provider, its address and options, the encrypted key, and the default model.
+    """The provider, its `api_base` and options, the encrypted key, and the default model.
 
     `common.providers` has the options of each provider; `assign_model_settings` checks them.
     """
@@ -88,7 +88,7 @@ def assign_model_settings(
 def check_model(actor: Any, *, provider: str, default_model: str, api_base: str, options: Mapping[str, str]) -> None:
     """Check the settings of a model, without resolving host names or calling a server (FAIR2).
 
-    Raises `Invalid`, with the code `host_refused` for an address that is not allowed.
+    Raises `Invalid`, with the code `host_refused` for a URL that is not allowed.
     """
     if not default_model.strip() or len(default_model) > 200:
         raise Invalid("Name the model, with at most 200 characters.")
@@ -96,12 +96,12 @@ def check_model(actor: Any, *, provider: str, default_model: str, api_base: str,
 
 
 def check_server(actor: Any, *, provider: str, api_base: str, options: Mapping[str, str]) -> None:
-    """Check the provider, address and options of a model. Raises `Invalid` (`host_refused` for an address that is not allowed)."""
+    """Check the provider, `api_base` and options of a model. Raises `Invalid` (`host_refused` for a URL that is not allowed)."""
     chosen = get_provider(provider)
     chosen.check_options(options)
-    if chosen.has_address:
+    if chosen.has_api_base:
         if not api_base:
-            raise Invalid(f"{chosen.label} needs its address.", hints=["That of a server often ends in /v1."])
+            raise Invalid(f"{chosen.label} needs its URL.", hints=["That of a server often ends in /v1."])
         target = check_model_server(api_base)
         host = format_host_and_port(target.url)
         is_local = host in list_local_hosts() and host not in list_named_hosts()
@@ -111,4 +111,4 @@ def check_server(actor: Any, *, provider: str, api_base: str, options: Mapping[s
                 hints=["Only operators and the first person of the installation can choose a server of this machine."],
             )
     elif api_base:
-        raise Invalid(f"{chosen.label} has no address of its own.")
+        raise Invalid(f"{chosen.label} takes no URL of its own.")

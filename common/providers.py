@@ -40,11 +40,11 @@ OPTIONAL_KEY = ProviderField("key", "api_key", is_required=False)
 
 @dataclass(frozen=True)
 class Provider:
-    """A provider of models: its address, the fields that it needs, and its adapter.
+    """A provider of models: its URL, the fields that it needs, and its adapter.
 
     `adapter`: `openai` speaks the OpenAI protocol directly, `litellm` uses that library.
-    `api_base`: the base address of the provider; empty where a field has it, or litellm has it built in.
-    `path`: the path of a model call below that address; `{model}` is replaced by the model's name.
+    `api_base`: the base URL of the provider; empty where a field has it, or litellm has it built in.
+    `path`: the path of a model call below that URL; `{model}` is replaced by the model's name.
     `query`: the parameters of the query string, each with the option that is its value.
     `models_from`: the source of the list of models: the provider's server, litellm's table of prices, or none.
     `price_prefixes`: the prefixes of model names in litellm's table; `price_table_providers`: the providers of that table.
@@ -60,7 +60,7 @@ class Provider:
     price_prefixes: tuple[str, ...] = ()
     price_table_providers: tuple[str, ...] = ()
     model_pattern: str = ""
-    """The pattern of model names, where they become a part of an address; empty: any name."""
+    """The pattern of model names, where they become a part of a URL; empty: any name."""
     # For the adapter `openai`:
     api_base: str = ""
     path: str = "chat/completions"
@@ -89,8 +89,8 @@ class Provider:
         return [options.get(one.name, "") for one in self.options if any(f"{{{one.name}}}" in host for host in hosts)]
 
     @property
-    def has_address(self) -> bool:
-        """Whether a workspace sets the address."""
+    def has_api_base(self) -> bool:
+        """Whether a workspace sets the URL."""
         return self.find_field("api_base") is not None
 
     def is_model_name(self, model: str) -> bool:
@@ -250,18 +250,18 @@ else:
 Options = dict[
     Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")], Annotated[str, StringConstraints(max_length=200)]
 ]
-"""The values that a provider needs besides address and key, by the name of the field."""
-_WITH_ADDRESS: list[JsonValue] = [provider.name for provider in _ENTRIES if provider.has_address]
-WRONG_ADDRESS: JsonDict = {
+"""The values that a provider needs besides `api_base` and key, by the name of the field."""
+_WITH_API_BASE: list[JsonValue] = [provider.name for provider in _ENTRIES if provider.has_api_base]
+WRONG_API_BASE: JsonDict = {
     "anyOf": [
-        {"properties": {"provider": {"enum": _WITH_ADDRESS}, "api_base": {"maxLength": 0}}},
+        {"properties": {"provider": {"enum": _WITH_API_BASE}, "api_base": {"maxLength": 0}}},
         {
-            "properties": {"provider": {"not": {"enum": _WITH_ADDRESS}}, "api_base": {"minLength": 1}},
+            "properties": {"provider": {"not": {"enum": _WITH_API_BASE}}, "api_base": {"minLength": 1}},
             "required": ["api_base"],
         },
     ]
 }
-"""The JSON schema of wrong requests: a missing address, or an address for a provider that has its own."""
+"""The JSON schema of wrong requests: a missing `api_base`, or one for a provider that has its own."""
 
 
 def get_provider(name: str) -> Provider:

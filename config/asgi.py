@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connections
 
 from actors.callers import find_caller
-from actors.rates import find_refusal, get_address_bucket
+from actors.rates import find_refusal, get_ip_address_bucket
 from config.checks import refuse_to_serve_unsafely
 from realtime.routing import application as sockets
 from server.bridge import Bridge, build_environ
@@ -27,10 +27,10 @@ WARM_UP_PATHS = ("/", "/api/v1/me", "/_allauth/browser/v1/config")
 
 
 def identify_caller(scope: Any) -> Caller:
-    """Return the person who sends a request, or the address if this process has not seen the person's credential before. Raise
+    """Return the person who sends a request, or the IP address if this process has not seen the person's credential before. Raise
     `LimitReached` if the API's throttle (`actors.rates.Throttle`) has just refused this caller and would do so again."""
     person, has_credential = find_caller(scope["headers"])
-    bucket = ("requests", person) if person else get_address_bucket((scope.get("client") or ("",))[0])
+    bucket = ("requests", person) if person else get_ip_address_bucket((scope.get("client") or ("",))[0])
     # A credential that this process has not seen before may belong to a person, who has a bucket of their own.
     if scope["path"].startswith("/api/v1/") and (person or not has_credential):
         if refusal := find_refusal(bucket):

@@ -62,17 +62,17 @@ def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 
 @register(deploy=True)
 def check_trusted_proxies(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Require the addresses of the proxy if `PUBLIC_URL` is https, since this server speaks no TLS.
+    """Require the IP addresses of the proxy if `PUBLIC_URL` is https, since this server speaks no TLS.
 
-    Without them all requests seem to come from the proxy and share its limits. With `*`, any client can forge its address.
+    Without them all requests seem to come from the proxy and share its limits. With `*`, any client can forge its IP address.
     """
     if not settings.PUBLIC_URL.startswith("https://"):
         return []
-    hint = "The addresses or networks of the proxy, separated by commas, e.g. 127.0.0.1 or 10.0.0.0/8; never *."
+    hint = "The IP addresses or networks of the proxy, separated by commas, e.g. 127.0.0.1 or 10.0.0.0/8; never *."
     if not settings.FORWARDED_ALLOW_IPS:
         return [Error("PUBLIC_URL is https, but FORWARDED_ALLOW_IPS is not set.", hint=hint, id="atelier.E004")]
     if "*" in settings.FORWARDED_ALLOW_IPS:
-        return [Error("FORWARDED_ALLOW_IPS lets any client forge its address.", hint=hint, id="atelier.E005")]
+        return [Error("FORWARDED_ALLOW_IPS lets any client forge its IP address.", hint=hint, id="atelier.E005")]
     return []
 
 

@@ -24,7 +24,7 @@ def forbidden(request: HttpRequest, exception: Exception | None = None, reason: 
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _build_response(request, NotFound("There is nothing at this address."))
+    return _build_response(request, NotFound("There is nothing at this URL."))
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:

@@ -37,16 +37,16 @@ SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 # The keys that encrypt stored secrets, newest first; older ones only decrypt. A Fernet key is 32 bytes in URL-safe base64.
 SECRET_KEYS = env.list("SECRET_KEYS", default=["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-# The address of the web app from outside, e.g. https://atelier.example.org. Links, cookies and allowed origins depend on it.
+# The URL of the web app from outside, e.g. https://atelier.example.org. Links, cookies and allowed origins depend on it.
 PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
 if PUBLIC_URL:
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname)
 EMBEDDED = env.bool("ATELIER_EMBEDDED", default=False)
-LOCAL_ADDRESS = env.str("ATELIER_ADDRESS", default="http://localhost:8000")
+LOCAL_URL = env.str("ATELIER_ADDRESS", default="http://localhost:8000")
 # The base of links that are not built for a request, for example in mails.
-ADDRESS = PUBLIC_URL or LOCAL_ADDRESS
+WEB_APP_URL = PUBLIC_URL or LOCAL_URL
 # The port where we listen on this machine, where no model server can be; None if it is not known.
-OWN_PORT = urlsplit(LOCAL_ADDRESS).port
+OWN_PORT = urlsplit(LOCAL_URL).port
 # `host:port` pairs on private networks that a tenant's `api_base` may name (below /v1) and that agents may read. With a path
 # (`gpu.lan:11434/openai/v1`) the host may only be used as a model server below that path (SEC12, SEC13).
 ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))
@@ -266,7 +266,7 @@ ACCOUNT_ADAPTER = "actors.account_adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "actors.account_adapter.SignupForm"
-# If mail can be sent, people confirm the address of a new account before they sign in for the first time.
+# If mail can be sent, people confirm the email of a new account before they sign in for the first time.
 ACCOUNT_EMAIL_VERIFICATION = env.str(
     "ACCOUNT_EMAIL_VERIFICATION", default="mandatory" if env.str("EMAIL_URL", default="") else "none"
 )
@@ -274,7 +274,7 @@ ACCOUNT_EMAIL_VERIFICATION = env.str(
 SIGN_UP = env.str("ATELIER_SIGN_UP", default="open")
 ACCOUNT_USER_MODEL_USERNAME_FIELD = "username"
 ACCOUNT_RATE_LIMITS = {
-    # Failed attempts: from one network address, and for one account.
+    # Failed attempts: from one IP address, and for one account.
     "login_failed": "10/m/ip,5/5m/key",
     "login": "30/m/ip",
     "signup": "30/m/ip",
@@ -310,7 +310,7 @@ SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_COOKIES = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = SECURE_COOKIES
-# With an https address, requests by http are redirected, and browsers do not use http again (HSTS). The scheme of a request comes
+# With an https URL, requests by http are redirected, and browsers do not use http again (HSTS). The scheme of a request comes
 # from the proxy (`X-Forwarded-Proto`), if `FORWARDED_ALLOW_IPS` names the proxy.
 SECURE_SSL_REDIRECT = SECURE_COOKIES
 SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365 if SECURE_COOKIES else 0
@@ -363,7 +363,7 @@ RATES = {
     "all_client_errors": _rate("ALL_CLIENT_ERRORS", 1, 60),  # and those that all browsers report
     # Seconds of CPU of a web process that one person's requests may use. Requests over this limit wait and are not refused.
     "cpu": _rate("CPU", 0.3, 5),
-    "anonymous": _rate("ANONYMOUS", 20, 200),  # requests from one address without sign-in
+    "anonymous": _rate("ANONYMOUS", 20, 200),  # requests from one IP address without sign-in
     "passwords": _rate("PASSWORDS", 0.05, 5),  # confirmations of the password by one person who is signed in
 }
 

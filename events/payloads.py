@@ -175,7 +175,7 @@ class WebPageData(Payload):
 
 
 class SearchHit(Payload):
-    """A page that a search found. `title` is its address if it has none; `text` is an excerpt."""
+    """A page that a search found. `title` is its URL if it has none; `text` is an excerpt."""
 
     title: str
     url: str

@@ -1,7 +1,7 @@
 """`python -m launcher.launch`: run the whole installation as one process tree, which ends as one (RUN6).
 
 The launcher prepares the data folder, its lock and secrets; opens the port; starts PostgreSQL and Valkey unless DATABASE_URL and
-REDIS_URL name other servers; runs new migrations; starts web and worker, and restarts them when they die; and prints the address
+REDIS_URL name other servers; runs new migrations; starts web and worker, and restarts them when they die; and prints the URL
 when the installation is ready. It has one thread only, because the kernel ends the children when the thread that started them
 ends.
 """
@@ -72,8 +72,8 @@ class Launcher:
         home = open_home(Path(self._settings.get("ATELIER_HOME") or get_default_home()))
         self._lock = lock_home(home)
         self._disk = Disk(home)
-        self._listener, self.address = open_listener(self._settings)
-        environment = self._start_servers(home) | {"ATELIER_ADDRESS": self.address}
+        self._listener, self.url = open_listener(self._settings)
+        environment = self._start_servers(home) | {"ATELIER_ADDRESS": self.url}
         self._running_file = write_running_file(home, environment)
         clusters = [server.data for server in self._servers if isinstance(server, Postgres)]
         self._migrate(Migrations(clusters[0] if clusters else None, environment))
@@ -144,7 +144,7 @@ class Launcher:
                 self._supervise_server(server)
             self._process_events()
             if self._probe.became_ready():
-                write_line("atelier", f"Atelier is ready: {self.address}")
+                write_line("atelier", f"Atelier is ready: {self.url}")
             if change := self._disk.report_change():
                 write_line("atelier", change)
 

@@ -68,7 +68,7 @@ class Postgres(Server):
 
     @property
     def url(self) -> str:
-        """The address for `DATABASE_URL`."""
+        """The URL for `DATABASE_URL`."""
         return f"postgres://{USER}:{self._password}@127.0.0.1:{self._port}/{DATABASE}"
 
     def prepare(self) -> None:

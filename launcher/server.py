@@ -51,7 +51,7 @@ class Server(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """The address for `DATABASE_URL` or `REDIS_URL`."""
+        """The URL for `DATABASE_URL` or `REDIS_URL`."""
 
     @abstractmethod
     def prepare(self) -> None:

@@ -50,7 +50,7 @@ class Valkey(Server):
 
     @property
     def url(self) -> str:
-        """The address for `REDIS_URL`."""
+        """The URL for `REDIS_URL`."""
         return f"redis://:{self._password}@127.0.0.1:{self._port}/0"
 
     def prepare(self) -> None:

@@ -144,7 +144,7 @@ def _join_answer(assembly: Assembly) -> str:
 
 def _build_names(endpoint: Endpoint, model: str) -> list[str]:
     provider = PROVIDERS.get(endpoint.provider)
-    if provider is not None and (provider.has_address or not endpoint.api_base) and provider.price_prefixes:
+    if provider is not None and (provider.has_api_base or not endpoint.api_base) and provider.price_prefixes:
         return [prefix + model for prefix in provider.price_prefixes]
     host = URL(endpoint.api_base or "").host
     return [_PREFIX_OF_HOST[host] + model] if host in _PREFIX_OF_HOST else []

@@ -10,7 +10,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
 from actors.models import Actor
-from actors.rates import get_address_bucket, throttle
+from actors.rates import get_ip_address_bucket, throttle
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from common.logs import ThrottledWarning
@@ -79,10 +79,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.open_socket(hub, Socket(*found, self.send, self.end))
 
     async def refuse_anonymous(self) -> None:
-        """Close the socket of an anonymous client. With too many sockets from one address, the handshake is refused (FAIR7)."""
+        """Close the socket of an anonymous client. With too many sockets from one IP address, the handshake is refused (FAIR7)."""
         host, *_ = self.scope.get("client") or ("",)
         try:
-            throttle(get_address_bucket(host), local_only=True)
+            throttle(get_ip_address_bucket(host), local_only=True)
         except LimitReached:
             await self.close()
         else:

@@ -32,8 +32,8 @@ MAX_DELAYED = 1000
 UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
-def identify_by_address(scope: HTTPScope) -> Caller:
-    """Return the caller of requests from this address."""
+def identify_by_ip_address(scope: HTTPScope) -> Caller:
+    """Return the caller of requests from this IP address."""
     return Caller((scope.get("client") or ("",))[0], is_shared=True)
 
 
@@ -55,7 +55,7 @@ class Bridge:
         max_active: int,
         max_body: int = limits.MAX_BODY_BYTES,
         uploads: Uploads | None = None,
-        identify: Callable[[HTTPScope], Caller] = identify_by_address,
+        identify: Callable[[HTTPScope], Caller] = identify_by_ip_address,
         cpu_budget: tuple[float, float] = (0, 0),
     ) -> None:
         self._wsgi = wsgi

@@ -42,7 +42,7 @@ class CpuBudget:
 class Caller:
     """The originator of a request. Requests with the same `key` share threads and a budget.
 
-    `is_shared`: many people may have this key, such as an address. They get twice the threads and no common budget.
+    `is_shared`: many people may have this key, such as an IP address. They get twice the threads and no common budget.
     """
 
     key: Hashable

@@ -48,7 +48,7 @@ class Web:
 
     def __init__(self) -> None:
         self.port = find_free_port()
-        self.address = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}"
         self.log = Path(tempfile.mkstemp(prefix="atelier-web-")[1])
         name = connection.settings_dict["NAME"]
         environment = {
@@ -79,7 +79,7 @@ class Web:
         if self.process.poll() is not None:
             return False
         try:
-            return httpx.get(self.address + "/healthz", timeout=10).status_code == 200
+            return httpx.get(self.url + "/healthz", timeout=10).status_code == 200
         except httpx.TransportError:
             return False
 

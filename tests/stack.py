@@ -37,7 +37,7 @@ class Stack:
         self.home = home or Path(tempfile.mkdtemp(prefix="atelier-stack-"))
         self._own_home = home is None
         self.port = port or find_free_port()
-        self.address = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
         self.environment |= {"ATELIER_HOME": str(self.home), "PORT": str(self.port), **environment}
         self.log_file = self.home.with_name(self.home.name + ".log")
@@ -93,7 +93,7 @@ class Stack:
     def status(self, path: str) -> int:
         """Return the HTTP status of a path; 0 if there is no response."""
         try:
-            with urllib.request.urlopen(self.address + path, timeout=10) as answer:
+            with urllib.request.urlopen(self.url + path, timeout=10) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             with error:

@@ -1,4 +1,4 @@
-"""allauth's operations with our error responses. No response reveals whether an address has an account."""
+"""allauth's operations with our error responses. No response reveals whether an email has an account."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from actors.middleware import build_error_response, build_sign_up_closed_respons
 from common.errors import Code, Forbidden
 
 
-class AddressInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
+class EmailInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
     email = inputs.EmailField()
 
 
@@ -23,7 +23,7 @@ class RequestPasswordReset(RequestPasswordResetView):  # type: ignore[misc]  # a
     """allauth's operation to request a password reset. A worker looks for the person, so that neither the response nor its time
     reveals whether there is one (SEC21)."""
 
-    input_class = AddressInput
+    input_class = EmailInput
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         email = self.input.cleaned_data["email"].lower()
@@ -31,7 +31,7 @@ class RequestPasswordReset(RequestPasswordResetView):  # type: ignore[misc]  # a
         if limit_response:
             return limit_response
         actors.enqueue_reset_link(
-            email=email, address=get_web_app_url(request), language=get_language_from_request(request)
+            email=email, web_app_url=get_web_app_url(request), language=get_language_from_request(request)
         )
         answer: HttpResponseBase = RequestPasswordResponse(request, data={"by_mail": settings.SENDS_MAIL})
         return answer
@@ -47,14 +47,14 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
 
 
 class SignIn(LoginView):  # type: ignore[misc]  # allauth has no types
-    """allauth's sign-in, with our error if the address is not confirmed."""
+    """allauth's sign-in, with our error if the email is not confirmed."""
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return _replace_unconfirmed_error(super().handle(request, *args, **kwargs))
 
 
 def _replace_unconfirmed_error(response: HttpResponseBase) -> HttpResponseBase:
-    """Replace allauth's 401, which here always means that the address is not confirmed, by our error (403)."""
+    """Replace allauth's 401, which here always means that the email is not confirmed, by our error (403)."""
     if response.status_code != 401:
         return response
     return build_error_response(

@@ -84,7 +84,7 @@ class Email(APIView):
     def post(self, request: Request) -> HttpResponse:
         body = read(request, EmailBody)
         change = actors.start_email_change(
-            request.user, email=body.email, password=body.password, address=get_web_app_url(request._request),
+            request.user, email=body.email, password=body.password, web_app_url=get_web_app_url(request._request),
             language=get_language_from_request(request._request),
         )  # fmt: skip
         return build_response(EmailChangeRow(email=change.email, by_mail=settings.SENDS_MAIL), 202)
@@ -96,7 +96,7 @@ class Email(APIView):
 
 
 class EmailConfirmations(APIView):
-    """Confirm an address by the mailed key. It needs no sign-in, because people may read mails on another device."""
+    """Confirm an email by the mailed key. It needs no sign-in, because people may read mails on another device."""
 
     permission_classes = (AllowAny,)
 

@@ -1,4 +1,4 @@
-"""Deleting expired sessions and changes of email addresses."""
+"""Deleting expired sessions and changes of emails."""
 
 from django.contrib.sessions.models import Session
 
@@ -9,7 +9,7 @@ ROWS_PER_BATCH = 1000
 
 
 def delete_expired() -> int:
-    """Delete expired sessions, in one transaction for each batch, and changes of addresses. Return the number of sessions."""
+    """Delete expired sessions, in one transaction for each batch, and changes of emails. Return the number of sessions."""
     EmailChange.objects.filter(expires_at__lt=now()).delete()
     deleted = 0
     while True:

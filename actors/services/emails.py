@@ -1,4 +1,4 @@
-"""Changing and confirming the email address of a person. A new address is used after its owner has opened the mailed link."""
+"""Changing and confirming the email address of a person. A new one is used after its owner has opened the mailed link."""
 
 import secrets
 from datetime import timedelta
@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from actors import mails
 from actors.models import Actor, EmailChange
-from actors.services.passwords import check_password, set_verified_address
+from actors.services.passwords import check_password, set_verified_email
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, Unavailable
 from common.secrets import hash_secret
@@ -22,17 +22,17 @@ from events import audit
 from events.publish import publish_list_changed, publish_rights_changed
 
 KEY_PREFIX = "c-"
-"""The prefix of the keys of address changes. allauth creates the keys of new accounts."""
+"""The prefix of the keys of email changes. allauth creates the keys of new accounts."""
 
 LINK_LIFETIME_HOURS = 24
 
 
-def start_email_change(actor: Actor, *, email: str, password: str, address: str, language: str) -> EmailChange:
-    """Start to change the email address of a person: mail a link to the new address and a notice to the old one.
+def start_email_change(actor: Actor, *, email: str, password: str, web_app_url: str, language: str) -> EmailChange:
+    """Start to change the email address of a person: mail a link to the new one and a notice to the old one.
 
-    An earlier change ends. The result does not reveal whether another person has the new address. `address` is the URL of
-    the web app; `language` is for a person who has chosen none. Raises `Invalid` (also `wrong_password`), and `Unavailable`
-    if the mails cannot be enqueued; nothing is changed then.
+    An earlier change ends. The result does not reveal whether another person has the new email. `language` is for
+    a person who has chosen none. Raises `Invalid` (also `wrong_password`), and `Unavailable` if the mails cannot be enqueued;
+    nothing is changed then.
     """
     email = email.strip().lower()
     try:
@@ -43,7 +43,7 @@ def start_email_change(actor: Actor, *, email: str, password: str, address: str,
     try:
         # Not on commit, because the change is deleted if the mails cannot be enqueued.
         send_task_now("actors.tasks.send_email_change_notice", [str(actor.pk), language])
-        send_task_now("actors.tasks.send_email_change", [str(change.pk), address, language])
+        send_task_now("actors.tasks.send_email_change", [str(change.pk), web_app_url, language])
     except Unavailable:
         EmailChange.objects.filter(pk=change.pk).delete()
         raise
@@ -56,7 +56,7 @@ def _start_change(person: Actor, email: str, password: str) -> EmailChange:
     person = Actor.people.select_for_update(no_key=True).get(pk=person.pk)
     check_password(person, password)
     if email == person.email:
-        raise Invalid("This is your address already.")
+        raise Invalid("This is your email already.")
     EmailChange.objects.filter(person=person).delete()
     change = EmailChange.objects.create(
         person=person, email=email, created_at=now(), expires_at=now() + timedelta(hours=LINK_LIFETIME_HOURS)
@@ -65,8 +65,8 @@ def _start_change(person: Actor, email: str, password: str) -> EmailChange:
     return change
 
 
-def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
-    """Mail the link of an address change to the new address, unless another account has the address.
+def send_email_change(*, change_id: UUID, web_app_url: str, language: str) -> None:
+    """Mail the link of an email change to the new email, unless another account has it.
 
     A worker runs this and creates the key, so that the key is in the mail only.
     """
@@ -75,20 +75,20 @@ def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
         return
     key = KEY_PREFIX + secrets.token_urlsafe(24)
     EmailChange.objects.filter(pk=change_id).update(digest=hash_secret(key))
-    link = f"{address}/confirm-email/{key}"
+    link = f"{web_app_url}/confirm-email/{key}"
     mails.send(change.person, "email_change", language, to=change.email, link=link, hours=LINK_LIFETIME_HOURS)
 
 
 @transaction.atomic
 def cancel_email_change(actor: Actor) -> None:
-    """Cancel an address change: its link becomes invalid. Does nothing if there is no change."""
+    """Cancel an email change: its link becomes invalid. Does nothing if there is no change."""
     if EmailChange.objects.filter(person=actor).delete()[0]:
         audit.record(actor, "email.change_cancelled", object_id=actor.id)
         publish_list_changed([actor.id], "me")
 
 
 def confirm_email(*, key: str, request: HttpRequest) -> Actor:
-    """Confirm an email address by the key of a mailed link: that of a new account, or the new one of an address change.
+    """Confirm an email address by the key of a mailed link: that of a new account, or the new one of an email change.
 
     Raises `NotFound` (`link_dead`), `Conflict` (`email_taken`).
     """
@@ -96,7 +96,7 @@ def confirm_email(*, key: str, request: HttpRequest) -> Actor:
         with transaction.atomic():
             return _confirm_change(key) if key.startswith(KEY_PREFIX) else _confirm_new_account(key, request)
     except IntegrityError as error:
-        raise Conflict("Somebody else has this address by now.", code=Code.EMAIL_TAKEN) from error
+        raise Conflict("Somebody else has this email by now.", code=Code.EMAIL_TAKEN) from error
 
 
 def _confirm_new_account(key: str, request: HttpRequest) -> Actor:
@@ -122,7 +122,7 @@ def _confirm_change(key: str) -> Actor:
     old, person.email = person.email, change.email
     person.save(update_fields=["email"])
     change.delete()
-    set_verified_address(person)
+    set_verified_email(person)
     audit.record(person, "email.changed", object_id=person.id, old=old, new=person.email)
     publish_rights_changed(person.id)
     publish_list_changed([person.id], "me")

@@ -30,12 +30,12 @@ def check_password(person: Actor, password: str) -> None:
 def set_password(person: Actor, password: str, *, by_link: bool = False, language: str = "") -> bool:
     """Set a new password and notify the person by mail. Return false if nothing was changed.
 
-    Sessions and sockets of the old password end at once, and an unconfirmed address change is deleted. With `by_link` the
-    old password was not given, so another person may know it: API tokens are revoked as well. The address becomes confirmed,
+    Sessions and sockets of the old password end at once, and an unconfirmed email change is deleted. With `by_link` the
+    old password was not given, so another person may know it: API tokens are revoked as well. The email becomes confirmed,
     because the link was mailed to it. `language` is for a person who has chosen none.
 
-    Nothing is changed if the account is closed, or if the stored password or address is no longer that of `person`. So a
-    link works once, and not after a change of the address.
+    Nothing is changed if the account is closed, or if the stored password or email is no longer that of `person`. So a
+    link works once, and not after a change of the email.
     """
     fresh = make_password(password)
     unchanged = Actor.people.filter(pk=person.pk, is_active=True, password=person.password, email=person.email)
@@ -45,7 +45,7 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
     EmailChange.objects.filter(person=person).delete()
     if by_link:
         revoke_tokens(person, person.pk)
-        set_verified_address(person)
+        set_verified_email(person)
     audit.record(person, "password.changed", object_id=person.id, by_link=by_link)
     publish_rights_changed(person.id)
     arguments = [str(person.pk), language, by_link]
@@ -53,40 +53,39 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
     return True
 
 
-def set_verified_address(person: Actor) -> None:
-    """Make the person's address their only confirmed address in allauth's table."""
+def set_verified_email(person: Actor) -> None:
+    """Make the person's email their only confirmed one in allauth's table."""
     EmailAddress.objects.filter(user=person).exclude(email=person.email).delete()
     EmailAddress.objects.update_or_create(user=person, email=person.email, defaults={"primary": True, "verified": True})
 
 
-def create_reset_link(person: Actor, *, address: str, operator: Actor | None = None) -> str:
+def create_reset_link(person: Actor, *, web_app_url: str, operator: Actor | None = None) -> str:
     """Return a URL by which the person can set a new password once, within `PASSWORD_RESET_TIMEOUT` seconds.
 
     The link is not stored. It becomes invalid with the next sign-in or new password. `operator` is the creator for the audit
-    trail; null if the person has requested the link. `address` is the URL of the web app. Raises `Invalid` for an agent or a
-    closed account.
+    trail; null if the person has requested the link. Raises `Invalid` for an agent or a closed account.
     """
     if not person.is_human or not person.is_active:
         raise Invalid(gettext("Only people with an open account have a password."))
     audit.record(operator, "password.link_made", object_id=person.id)
-    return f"{address}/reset-password/{person.pk.hex}-{default_token_generator.make_token(person)}"
+    return f"{web_app_url}/reset-password/{person.pk.hex}-{default_token_generator.make_token(person)}"
 
 
-def enqueue_reset_link(*, email: str, address: str, language: str) -> None:
+def enqueue_reset_link(*, email: str, web_app_url: str, language: str) -> None:
     """Enqueue `send_reset_link`. Raises kombu's `OperationalError` while Redis is down."""
-    current_app.send_task("actors.tasks.send_reset_link", [email, address, language], retry=False)
+    current_app.send_task("actors.tasks.send_reset_link", [email, web_app_url, language], retry=False)
 
 
-def send_reset_link(*, email: str, address: str, language: str) -> None:
+def send_reset_link(*, email: str, web_app_url: str, language: str) -> None:
     """Mail a reset link to the person with this email address, if there is one.
 
-    A worker runs this, so that the response to the request takes the same time for every address (SEC21). `language` is that
+    A worker runs this, so that the response to the request takes the same time for every email (SEC21). `language` is that
     of the request, for a person who has chosen none.
     """
     person = Actor.people.filter(email__iexact=email, is_active=True).first()
     if person is None:
-        logger.info("A new password was asked for by an address that has no open account")
+        logger.info("A new password was requested for an email that has no open account")
         return
-    link = create_reset_link(person, address=address)
+    link = create_reset_link(person, web_app_url=web_app_url)
     hours = settings.PASSWORD_RESET_TIMEOUT // 3600
     mails.send(person, "reset", language, name=person.name, link=link, hours=hours)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from common.providers import WRONG_ADDRESS, FieldLabel, Options, ProviderName
+from common.providers import WRONG_API_BASE, FieldLabel, Options, ProviderName
 from common.request_types import NOT_BLANK, Revision
 from common.rest import Body
 from common.secrets import Secret
@@ -47,7 +47,7 @@ class ProviderRow(Row):
 class ServerBody(Body):
     """The server of a model. `GET model-providers` lists the providers that have an address, and the options of each."""
 
-    model_config = ConfigDict(json_schema_extra={"not": WRONG_ADDRESS})
+    model_config = ConfigDict(json_schema_extra={"not": WRONG_API_BASE})
 
     provider: ProviderName
     api_base: str = Field(default="", max_length=400)

@@ -14,7 +14,7 @@ from actors import services as actors
 from actors import tasks
 from actors.models import Actor, ApiToken, EmailChange
 from events.models import AuditRecord
-from tests.actors.test_passwords import ADDRESS, can_sign_in, key_of, link_of, queue, reset  # noqa: F401
+from tests.actors.test_passwords import WEB_APP_URL, can_sign_in, key_of, link_of, queue, reset  # noqa: F401
 from tests.api.client import APP, Api
 from tests.api.test_rights import client_for, fingerprint
 from tests.factories.actors import PASSWORD
@@ -45,7 +45,7 @@ def test_only_used_operations_of_allauth_are_routed():
 
 @pytest.mark.parametrize("path", ["account/email", "account/phone", "auth/email/verify", "auth/reauthenticate"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
-def test_a_session_alone_does_not_change_the_address(team, method, path):
+def test_a_session_alone_does_not_change_the_email(team, method, path):
     client = Client()
     client.force_login(team.alice)
     before = fingerprint()
@@ -64,8 +64,8 @@ def mailed(team, django_capture_on_commit_callbacks, monkeypatch):
         mail.outbox.clear()
         alice.ok("POST", "me/email", {"email": email, "password": password})
         tasks.send_email_change_notice(str(team.alice.id), "en")
-        tasks.send_email_change(str(EmailChange.objects.get(person=team.alice).id), ADDRESS, "en")
-        found = [re.search(rf"{ADDRESS}/confirm-email/(\S+)", str(one.body)) for one in mail.outbox]
+        tasks.send_email_change(str(EmailChange.objects.get(person=team.alice).id), WEB_APP_URL, "en")
+        found = [re.search(rf"{WEB_APP_URL}/confirm-email/(\S+)", str(one.body)) for one in mail.outbox]
         return next((match[1] for match in found if match), None)
 
     return ask
@@ -107,8 +107,8 @@ def test_mails_are_sent_to_both_addresses_at_the_start_and_to_the_old_one_at_the
     assert [(task, arguments[0]) for task, arguments in queue()] == [
         ("actors.tasks.send_email_change_notice", alice), ("actors.tasks.send_email_change", change)
     ]  # fmt: skip
-    tasks.send_email_change(change, ADDRESS, "en")
-    found = re.search(rf"{ADDRESS}/confirm-email/(\S+)", str(mail.outbox[-1].body))
+    tasks.send_email_change(change, WEB_APP_URL, "en")
+    found = re.search(rf"{WEB_APP_URL}/confirm-email/(\S+)", str(mail.outbox[-1].body))
     assert found is not None
     with django_capture_on_commit_callbacks(execute=True):
         assert confirm(found[1]).status_code == 200
@@ -134,7 +134,7 @@ def test_an_invalid_change_of_address_is_refused(team, body, code):
     assert not EmailChange.objects.exists()
 
 
-def test_an_api_token_cannot_start_a_change_of_address(team):
+def test_an_api_token_cannot_start_a_change_of_email(team):
     api = client_for(team, "alice", "token")
     api.refused(403, "forbidden", "POST", "me/email", {"email": NEW, "password": PASSWORD})
     assert not EmailChange.objects.exists()
@@ -214,8 +214,8 @@ def test_a_new_account_can_sign_in_after_its_address_is_confirmed(confirms, db):
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "email_unconfirmed")
     dora = Actor.people.get(email="dora@example.org")
     assert not can_sign_in(dora, PASSWORD)
-    tasks.send_confirmation(EmailAddress.objects.get(user=dora).pk, ADDRESS, "en")
-    [key] = re.findall(rf"{ADDRESS}/confirm-email/(\S+)", str(mail.outbox[-1].body))
+    tasks.send_confirmation(EmailAddress.objects.get(user=dora).pk, WEB_APP_URL, "en")
+    [key] = re.findall(rf"{WEB_APP_URL}/confirm-email/(\S+)", str(mail.outbox[-1].body))
     assert confirm(key).json() == {"email": "dora@example.org"}
     assert can_sign_in(dora, PASSWORD)
     assert confirm(key).status_code == 404
@@ -235,7 +235,7 @@ def test_SEC21_signing_up_with_a_known_address_looks_the_same(confirms, team, qu
     assert mail.outbox[-1].to == ["alice@example.org"]
 
 
-def test_reset_by_link_confirms_the_address(confirms, db):
+def test_reset_by_link_confirms_the_email(confirms, db):
     sign_up_as("dora@example.org")
     dora = Actor.people.get(email="dora@example.org")
     assert reset(key_of(link_of(dora))).status_code == 200

@@ -25,7 +25,7 @@ from tests.factories.actors import PASSWORD
 from tests.people import make_operator
 
 NEW = "quite another password"
-ADDRESS = "http://testserver"
+WEB_APP_URL = "http://testserver"
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def ask(email, **headers):
 
 def link_of(person, **more):
     person.refresh_from_db()  # a link dies with the next sign-in
-    return actors.create_reset_link(person, address=ADDRESS, **more)
+    return actors.create_reset_link(person, web_app_url=WEB_APP_URL, **more)
 
 
 def key_of(link):
@@ -73,19 +73,19 @@ def test_SEC21_a_reset_request_does_not_reveal_accounts(team, queue, django_asse
     assert answers[0].status_code == answers[1].status_code == 200
     assert answers[0].content == answers[1].content
     assert [(name, arguments[1:]) for name, arguments in queue()] == [
-        ("actors.tasks.send_reset_link", [ADDRESS, "en"])
+        ("actors.tasks.send_reset_link", [WEB_APP_URL, "en"])
     ] * 2
 
 
 @pytest.mark.parametrize("email", ["nobody@example.org", "robin"])
-def test_no_reset_mail_is_sent_to_an_unknown_address(team, email):
-    tasks.send_reset_link(email, ADDRESS, "en")
+def test_no_reset_mail_is_sent_to_an_unknown_email(team, email):
+    tasks.send_reset_link(email, WEB_APP_URL, "en")
     assert mail.outbox == []
 
 
 def test_no_reset_mail_is_sent_to_a_closed_account(team):
     actors.deactivate_person(make_operator(), team.alice.id)
-    tasks.send_reset_link(team.alice.email, ADDRESS, "en")
+    tasks.send_reset_link(team.alice.email, WEB_APP_URL, "en")
     assert mail.outbox == []
 
 
@@ -99,11 +99,11 @@ def test_no_reset_mail_is_sent_to_a_closed_account(team):
 )
 def test_the_mail_is_in_the_persons_language(team, own, asked, subject):
     Actor.objects.filter(pk=team.alice.pk).update(language=own)
-    tasks.send_reset_link("ALICE@example.org", ADDRESS, asked)
+    tasks.send_reset_link("ALICE@example.org", WEB_APP_URL, asked)
     [sent] = mail.outbox
     assert sent.subject == subject
     assert sent.to == ["alice@example.org"]
-    [link] = re.findall(rf"{ADDRESS}/reset-password/\S+", str(sent.body))
+    [link] = re.findall(rf"{WEB_APP_URL}/reset-password/\S+", str(sent.body))
     assert reset(key_of(link)).status_code == 200
 
 
@@ -215,10 +215,10 @@ def test_signing_out_everywhere_by_cookie_keeps_the_session_of_the_cookie(team):
 
 
 def test_an_operator_can_create_a_reset_link_without_mail(team, settings):
-    settings.ADDRESS = ADDRESS
+    settings.WEB_APP_URL = WEB_APP_URL
     output = StringIO()
     call_command("reset_link", "Alice@example.org", stdout=output)
-    assert output.getvalue().startswith(f"{ADDRESS}/reset-password/")
+    assert output.getvalue().startswith(f"{WEB_APP_URL}/reset-password/")
     assert reset(key_of(output.getvalue().strip())).status_code == 200
     with pytest.raises(CommandError):
         call_command("reset_link", "nobody@example.org")

@@ -151,7 +151,7 @@ def test_SEC21_other_requests_are_limited_for_each_person(team, limits):
 @pytest.mark.parametrize(("path", "headers", "status"), [
     ("join/nothing", {}, 404), ("me", {}, 401), ("me", {"X-Session-Token": "guess"}, 401),
 ])  # fmt: skip
-def test_SEC21_anonymous_requests_are_limited_for_each_address(limits, path, headers, status):
+def test_SEC21_anonymous_requests_are_limited_for_each_ip_address(limits, path, headers, status):
     limits(anonymous=(SLOW, 2))
     here, there = (f"2001:db8:{uuid4().hex[:4]}::1" for _ in range(2))
 
@@ -162,7 +162,7 @@ def test_SEC21_anonymous_requests_are_limited_for_each_address(limits, path, hea
     assert ask(there) == status
 
 
-def test_an_ipv6_network_counts_as_one_address():
+def test_an_ipv6_network_counts_as_one_ip_address():
     requests = [RequestFactory().get("/", REMOTE_ADDR=f"2001:db8:0:1::{end}") for end in (1, 2)]
     assert get_anonymous_bucket(requests[0]) == get_anonymous_bucket(requests[1])
     assert get_anonymous_bucket(RequestFactory().get("/", REMOTE_ADDR="2001:db8:0:2::1")) != get_anonymous_bucket(

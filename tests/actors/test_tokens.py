@@ -76,7 +76,7 @@ def test_SEC7_an_invalid_token_is_refused_even_with_a_valid_session(team, text):
 
 
 @pytest.mark.django_db
-def test_SEC7_guessing_tokens_is_limited_by_address(settings):
+def test_SEC7_guessing_tokens_is_limited_by_ip_address(settings):
     settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
     guess = {"Authorization": "Bearer atl_guess"}
     answers = [Client().get("/api/v1/me", headers=guess, REMOTE_ADDR="10.9.8.7").status_code for _ in range(5)]

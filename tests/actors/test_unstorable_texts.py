@@ -9,7 +9,7 @@ from django.test import Client
 from actors import mails
 from actors import services as actors
 from actors.models import Actor
-from tests.actors.test_passwords import ADDRESS
+from tests.actors.test_passwords import WEB_APP_URL
 from tests.api.client import APP, Api
 from tests.api.test_rights import client_for, fingerprint
 from tests.factories.actors import PASSWORD
@@ -38,7 +38,7 @@ def test_SEC20_an_anonymous_request_with_half_a_surrogate_pair_is_refused(team, 
 
 
 def test_SEC20_a_new_password_with_half_a_surrogate_pair_is_refused(team):
-    key = actors.create_reset_link(team.alice, address=ADDRESS).rsplit("/", 1)[1]
+    key = actors.create_reset_link(team.alice, web_app_url=WEB_APP_URL).rsplit("/", 1)[1]
     browser = Client()
     browser.force_login(team.alice)
     before = fingerprint()

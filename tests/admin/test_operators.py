@@ -37,7 +37,7 @@ def set_level_and_sign_in(environment, person, name):
 def test_SEC1_a_person_who_is_no_operator_gets_404_without_a_hint(team, path):
     answer, nowhere = sign_in_as(team.alice).get(path), sign_in_as(team.alice).get("/api/v1/nothing-here")
     assert answer.status_code == nowhere.status_code == 404
-    assert answer.content == b"There is nothing at this address."
+    assert answer.content == b"There is nothing at this URL."
     assert "unfold" not in str(answer.headers)
 
 

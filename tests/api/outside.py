@@ -40,7 +40,7 @@ UNFORESEEABLE_HINTS = re.compile(
 @cache
 def get_people() -> tuple[Integrator, Integrator, Integrator]:
     """Return Alice, who owns the objects; Bob, a suggester; and Charlie, who is in none of the workspaces."""
-    stack: Any = SimpleNamespace(address=os.environ["ATELIER_FUZZ_ADDRESS"])
+    stack: Any = SimpleNamespace(address=os.environ["ATELIER_FUZZ_URL"])
     alice, bob, charlie = (Integrator(stack, name) for name in ("Alice", "Bob", "Charlie"))
     return alice, bob, charlie
 

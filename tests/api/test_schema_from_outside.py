@@ -53,10 +53,10 @@ def test_SEC20_a_fuzzer_with_the_schema_finds_no_deviation(stack, tmp_path, who,
     fuzzer = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"]
     seed = request.config.getoption("--hypothesis-seed", None)
     flags = ["--phases", PHASES[who], "--mode", "all", "--continue-on-failure", "--no-color",
-             "--url", stack.address, "--max-examples", str(EXAMPLES), *(["--seed", str(seed)] if seed else [])]  # fmt: skip
-    environment = os.environ | {"ATELIER_FUZZ_ADDRESS": stack.address, "ATELIER_FUZZ_AS": who}
+             "--url", stack.url, "--max-examples", str(EXAMPLES), *(["--seed", str(seed)] if seed else [])]  # fmt: skip
+    environment = os.environ | {"ATELIER_FUZZ_URL": stack.url, "ATELIER_FUZZ_AS": who}
     done = subprocess.run(
-        [*fuzzer, *flags, f"{stack.address}/api/v1/schema"], cwd=ROOT, env=environment, check=False, timeout=1800,
+        [*fuzzer, *flags, f"{stack.url}/api/v1/schema"], cwd=ROOT, env=environment, check=False, timeout=1800,
         text=True, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert done.returncode == 0, f"The fuzzer has found something: {done.stdout[-20_000:]}"

@@ -11,7 +11,7 @@ from django.db import connection
 
 from actors import tasks
 from actors.models import EmailChange
-from tests.actors.test_passwords import ADDRESS, key_of, link_of, queue  # noqa: F401
+from tests.actors.test_passwords import WEB_APP_URL, key_of, link_of, queue  # noqa: F401
 from tests.api.client import Api, sign_in
 from tests.factories.actors import PASSWORD
 from tests.people import make_team
@@ -54,7 +54,7 @@ def test_SEC17_no_plain_secret_is_in_the_database_in_redis_or_in_the_log(setting
     token = alice.ok("POST", "me/tokens", {"name": "Mine", "password": PASSWORD})["text"]
     Api().client.post("/_allauth/app/v1/auth/password/request", {"email": "bob@example.org"}, "application/json")
     alice.ok("POST", "me/email", {"email": "alice@example.net", "password": PASSWORD})
-    tasks.send_email_change(str(EmailChange.objects.get().pk), ADDRESS, "en")
+    tasks.send_email_change(str(EmailChange.objects.get().pk), WEB_APP_URL, "en")
     [email_key] = re.findall(r"/confirm-email/(\S+)", str(mail.outbox[-1].body))
     link = alice.ok("POST", f"chats/{team.chat.id}/links", {"role": "editor"})["url"].rsplit("/", 1)[1]
     reset_key = key_of(link_of(team.bob))

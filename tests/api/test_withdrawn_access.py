@@ -10,7 +10,7 @@ from actors import tasks
 from actors.models import Actor, EmailChange
 from chats import services as chats
 from chats.models import ChatActor
-from tests.actors.test_passwords import ADDRESS, key_of, link_of, reset
+from tests.actors.test_passwords import WEB_APP_URL, key_of, link_of, reset
 from tests.api.client import Api, sign_in
 from tests.api.test_rights import fingerprint
 from tests.factories.actors import PASSWORD
@@ -147,9 +147,9 @@ def test_FAIR6_an_existing_reset_link_is_invalid(bob_edits, withdraw):
 def test_FAIR6_an_existing_change_of_address_is_invalid(bob_edits, withdraw):
     bob = bob_edits.bob
     change = actors.start_email_change(
-        bob, email="thief@example.net", password=PASSWORD, address=ADDRESS, language="en"
+        bob, email="thief@example.net", password=PASSWORD, web_app_url=WEB_APP_URL, language="en"
     )
-    tasks.send_email_change(str(change.pk), ADDRESS, "en")
+    tasks.send_email_change(str(change.pk), WEB_APP_URL, "en")
     [key] = re.findall(r"/confirm-email/(\S+)", str(mail.outbox[-1].body))
     withdraw(bob_edits)
     Api().refused(404, "link_dead", "POST", "email-confirmations", {"key": key})

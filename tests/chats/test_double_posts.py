@@ -26,7 +26,7 @@ def test_MSG1_fifty_identical_posts_to_two_web_processes_are_one_message(team, m
         webs = [opened.enter_context(run_web_process()) for _ in range(2)]
         clients = [
             opened.enter_context(
-                httpx.Client(base_url=web.address, headers={"X-Session-Token": web.sign_in(team.alice)}, timeout=60)
+                httpx.Client(base_url=web.url, headers={"X-Session-Token": web.sign_in(team.alice)}, timeout=60)
             )
             for web in webs
         ]

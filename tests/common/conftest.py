@@ -16,7 +16,7 @@ async def site() -> AsyncIterator[Site]:
 
 @pytest.fixture
 def connects(monkeypatch: pytest.MonkeyPatch) -> ConnectionRecorder:
-    """The addresses of all connections from now on."""
+    """The IP addresses of all connections from now on."""
     return ConnectionRecorder(monkeypatch)
 
 

@@ -8,7 +8,6 @@ from contextlib import suppress
 import pytest
 from yarl import URL
 
-from common.addresses import is_public
 from common.egress import (
     HostRefused,
     PublicOnlyResolver,
@@ -22,6 +21,7 @@ from common.egress import (
 )
 from common.errors import Code
 from common.fetching import FetchFailed, open_url
+from common.ip_addresses import is_public
 from tests.hostile_web import ConnectionRecorder, FakeDns, Site
 
 REFUSED = [
@@ -203,22 +203,22 @@ SPECIAL = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", GLOBAL)
-def test_global_unicast_addresses_are_public(address: str) -> None:
-    assert is_public(ipaddress.ip_address(address))
+@pytest.mark.parametrize("ip_address", GLOBAL)
+def test_global_unicast_addresses_are_public(ip_address: str) -> None:
+    assert is_public(ipaddress.ip_address(ip_address))
 
 
-@pytest.mark.parametrize("address", SPECIAL)
-def test_special_and_embedded_special_addresses_are_not_public(address: str) -> None:
-    assert not is_public(ipaddress.ip_address(address))
+@pytest.mark.parametrize("ip_address", SPECIAL)
+def test_special_and_embedded_special_addresses_are_not_public(ip_address: str) -> None:
+    assert not is_public(ipaddress.ip_address(ip_address))
 
 
 def test_the_result_does_not_depend_on_the_standard_library(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in (ipaddress.IPv4Address, ipaddress.IPv6Address):
         for name in ("is_global", "is_private", "is_reserved", "is_multicast", "is_link_local", "is_loopback"):
             monkeypatch.setattr(kind, name, property(lambda self: pytest.fail("It depends on the version.")))
-    assert all(is_public(ipaddress.ip_address(address)) for address in GLOBAL)
-    assert not any(is_public(ipaddress.ip_address(address)) for address in SPECIAL)
+    assert all(is_public(ipaddress.ip_address(text)) for text in GLOBAL)
+    assert not any(is_public(ipaddress.ip_address(text)) for text in SPECIAL)
 
 
 # --- names ------------------------------------------------------------------------------------------------------

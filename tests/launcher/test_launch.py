@@ -43,7 +43,7 @@ def stack() -> Iterator[Stack]:
 
 
 def test_readyz_reports_each_part_of_a_ready_stack(stack: Stack) -> None:
-    with urllib.request.urlopen(stack.address + "/readyz") as answer:
+    with urllib.request.urlopen(stack.url + "/readyz") as answer:
         parts = json.load(answer)
     assert parts == {"warm": True, "database": True, "redis": True, "worker": True}
     assert stack.status("/healthz") == 200

@@ -296,16 +296,16 @@ def test_a_restarted_server_keeps_its_port_and_waits_until_it_is_free(
     assert server.child is not None
     server.child.kill()
     server.child.wait()
-    address = urlsplit(url)
+    parsed = urlsplit(url)
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bind_once_free(other, address.port or 0)
+        bind_once_free(other, parsed.port or 0)
         other.listen()
         threading.Timer(2, other.close).start()
         server.start()
     try:
         assert server.url == url
-        with socket.create_connection(("127.0.0.1", address.port or 0), timeout=5):
+        with socket.create_connection(("127.0.0.1", parsed.port or 0), timeout=5):
             assert server.child.poll() is None
     finally:
         server.stop()

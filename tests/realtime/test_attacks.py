@@ -38,7 +38,7 @@ def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[Web]:
 async def open_socket(web: Web, person: Any, *topics: str) -> Any:
     """Open a socket, and wait for the answers to all subscriptions."""
     headers = {"X-Session-Token": await run_in_db_thread(web.sign_in, person)}
-    url = web.address.replace("http", "ws") + "/ws/"
+    url = web.url.replace("http", "ws") + "/ws/"
     async with connect(url, additional_headers=headers, max_size=None, max_queue=4, compression=None) as socket:
         for topic in topics:
             await socket.send(json.dumps({"type": "subscribe", "topic": topic}))
@@ -122,7 +122,7 @@ async def test_MSG8_too_large_messages_are_refused_and_take_little_memory(team, 
     key = await run_in_db_thread(web.sign_in, team.alice)
     async with (
         open_socket(web, team.bob, f"chat:{team.chat.id}") as bob,
-        httpx.AsyncClient(base_url=web.address) as client,
+        httpx.AsyncClient(base_url=web.url) as client,
     ):
         before = web.get_memory()
         for name, (body, status, code) in BODIES.items():
@@ -199,7 +199,7 @@ ATTACKERS, KNOCKS, COMERS = 16, 60, 40
 async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the_log(team, web):
     key = await run_in_db_thread(web.sign_in, team.alice)
     logged, before = web.log.stat().st_size, web.get_memory()
-    url, origin = web.address.replace("http", "ws") + "/ws/", Origin(web.address)
+    url, origin = web.url.replace("http", "ws") + "/ws/", Origin(web.url)
     statuses: set[int] = set()
 
     async def attack(client: httpx.AsyncClient, number: int) -> None:
@@ -216,10 +216,10 @@ async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the
         async with connect(url, additional_headers=cookie, origin=origin, compression=None) as socket:
             await socket.send(json.dumps({"type": "subscribe", "topic": f"chat:{team.chat.id}"}))
             await receive_type(socket, "subscribed")
-        async with httpx.AsyncClient(base_url=web.address, timeout=20) as client:
+        async with httpx.AsyncClient(base_url=web.url, timeout=20) as client:
             return (await client.get("/api/v1/me", headers=cookie)).status_code
 
-    async with httpx.AsyncClient(base_url=web.address, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=web.url, timeout=20) as client:
         attacks = [asyncio.create_task(attack(client, number)) for number in range(ATTACKERS)]
         came = [await come() for _ in range(COMERS)]
         await asyncio.gather(*attacks)

@@ -35,7 +35,7 @@ async def server():
         yield server
 
 
-def address(server):
+def get_socket_url(server):
     return f"ws://127.0.0.1:{server.config.port}/ws/"
 
 
@@ -46,7 +46,7 @@ async def test_MSG7_a_stalled_client_gets_the_close_code_if_it_reads_again_in_ti
     row = ChatRow(id=team.chat.id, workspace_id=team.workspace.id, title="x" * 100_000, version=head, created_by=None,
                   created_at="2026-01-01T00:00:00Z")  # fmt: skip
     headers = {"X-Session-Token": await run_in_db_thread(create_session_key, team.alice)}
-    async with connect(address(server), additional_headers=headers, max_queue=1) as alice:
+    async with connect(get_socket_url(server), additional_headers=headers, max_queue=1) as alice:
         await alice.send(json.dumps({"type": "subscribe", "topic": topic}))
         while json.loads(await alice.recv())["type"] != "subscribed":
             pass
@@ -70,8 +70,8 @@ async def test_MSG8_a_too_large_frame_closes_only_its_socket(team, server):
         await run_in_db_thread(create_session_key, team.alice),
         await run_in_db_thread(create_session_key, team.bob),
     )
-    async with connect(address(server), additional_headers={"X-Session-Token": other}) as neighbour:
-        async with connect(address(server), additional_headers={"X-Session-Token": key}) as socket:
+    async with connect(get_socket_url(server), additional_headers={"X-Session-Token": other}) as neighbour:
+        async with connect(get_socket_url(server), additional_headers={"X-Session-Token": key}) as socket:
             await socket.send("x" * 100_000)
             with pytest.raises(ConnectionClosed) as closed:
                 await socket.recv()
@@ -85,7 +85,9 @@ async def test_SEC6_the_handshake_is_answered_with_403(team, server):
     key = await run_in_db_thread(create_session_key, team.alice)
     for origin in ("https://evil.example", "null"):
         with pytest.raises(InvalidStatus) as refused:
-            await connect(address(server), additional_headers={"Cookie": f"sessionid={key}"}, origin=Origin(origin))
+            await connect(
+                get_socket_url(server), additional_headers={"Cookie": f"sessionid={key}"}, origin=Origin(origin)
+            )
         assert refused.value.response.status_code == 403
 
 
@@ -94,7 +96,7 @@ TABS = 100
 
 async def open_socket(server, key, topics, since):
     """Open a socket and subscribe to all topics. Return the socket and the last answer."""
-    socket = await connect(address(server), additional_headers={"X-Session-Token": key})
+    socket = await connect(get_socket_url(server), additional_headers={"X-Session-Token": key})
     for topic in topics:
         await socket.send(json.dumps({"type": "subscribe", "topic": topic, "since": since}))
     answer: dict[str, Any] = {}
@@ -186,7 +188,7 @@ async def test_SEC20_a_socket_survives_ten_thousand_random_messages(team, server
     monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]
     rng, headers = random.Random(20), {"X-Session-Token": await run_in_db_thread(create_session_key, team.bob)}
-    async with connect(address(server), additional_headers=headers) as bob:
+    async with connect(get_socket_url(server), additional_headers=headers) as bob:
 
         async def speak():
             for _ in range(10_000):

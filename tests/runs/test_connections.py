@@ -47,9 +47,7 @@ def test_RUN8_sockets_and_runs_leave_connections_to_postgres_free(environment, s
     with run_web_process() as web:
 
         async def follow(session, person, token):
-            socket = await session.ws_connect(
-                f"{web.address}/ws/", headers={"X-Session-Token": token}, origin=web.address
-            )
+            socket = await session.ws_connect(f"{web.url}/ws/", headers={"X-Session-Token": token}, origin=web.url)
             await socket.send_json({"type": "subscribe", "topic": f"actor:{person.id}", "since": None})
             assert (await socket.receive_json(timeout=60))["type"] == "subscribed"
 

@@ -24,7 +24,7 @@ class Poster(threading.Thread):
 
     def __init__(self, who: Integrator, chat: str) -> None:
         super().__init__(daemon=True)
-        self.http = httpx.Client(base_url=who.stack.address, headers=who.http.headers, timeout=40)
+        self.http = httpx.Client(base_url=who.stack.url, headers=who.http.headers, timeout=40)
         self.path = f"/api/v1/chats/{chat}/messages"
         self.acknowledged: list[str] = []
         self.refusals: list[httpx.Response] = []

@@ -141,7 +141,7 @@ def application(desk: Desk | None = None) -> web.Application:
 
 
 async def serve(host: str = "127.0.0.1", port: int = 0, desk: Desk | None = None) -> tuple[web.AppRunner, str]:
-    """Start the server. Return its runner (`cleanup()` stops it) and its address without `/v1`."""
+    """Start the server. Return its runner (`cleanup()` stops it) and its URL without `/v1`."""
     runner = web.AppRunner(application(desk), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, host, port)
@@ -163,7 +163,7 @@ class ScriptedModel:
 
     @property
     def api_base(self) -> str:
-        """The address for a credential."""
+        """The URL for a credential."""
         return f"{self.url}/v1"
 
     @property

@@ -10,7 +10,7 @@ import pytest
 
 from common.errors import LimitReached
 from server import limits
-from server.bridge import REFUSAL_DELAY_SECONDS, Bridge, identify_by_address
+from server.bridge import REFUSAL_DELAY_SECONDS, Bridge, identify_by_ip_address
 from server.fair_queue import Caller
 
 
@@ -246,7 +246,7 @@ async def test_an_exception_of_the_application_is_raised_to_the_server() -> None
 def refuse_some(scope: Any) -> Caller:
     if scope["path"] == "/refused":
         raise LimitReached("Too many requests at once.")
-    return identify_by_address(scope)
+    return identify_by_ip_address(scope)
 
 
 async def test_a_refusal_is_delayed_without_delaying_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:

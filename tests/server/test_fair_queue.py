@@ -61,15 +61,15 @@ async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served(
     assert [one.status for one in asked] == [200] * 50
 
 
-async def test_a_shared_address_gets_half_of_the_threads() -> None:
-    queue, address = FairQueue(8, share=2, budget=NO_BUDGET), Caller("10.1.2.3", is_shared=True)
+async def test_a_shared_ip_address_gets_half_of_the_threads() -> None:
+    queue, caller = FairQueue(8, share=2, budget=NO_BUDGET), Caller("10.1.2.3", is_shared=True)
     async with (
-        queue.wait_for_turn(address),
-        queue.wait_for_turn(address),
-        queue.wait_for_turn(address),
-        queue.wait_for_turn(address),
+        queue.wait_for_turn(caller),
+        queue.wait_for_turn(caller),
+        queue.wait_for_turn(caller),
+        queue.wait_for_turn(caller),
     ):
-        fifth = asyncio.create_task(queue._enter(address))
+        fifth = asyncio.create_task(queue._enter(caller))
         await asyncio.sleep(0)
         assert not fifth.done()
     await fifth
@@ -95,11 +95,11 @@ async def test_a_caller_over_the_cpu_budget_waits_and_is_served_later() -> None:
     assert order[-1] == "mallory"
 
 
-async def test_a_shared_address_has_no_cpu_budget() -> None:
+async def test_a_shared_ip_address_has_no_cpu_budget() -> None:
     order: Order = []
-    queue, address = FairQueue(1, share=1, budget=CpuBudget(0.001, 0.1)), Caller("10.1.2.3", is_shared=True)
+    queue, caller = FairQueue(1, share=1, budget=CpuBudget(0.001, 0.1)), Caller("10.1.2.3", is_shared=True)
     for _ in range(3):
-        await execute(queue, address, order, seconds=10.0)
+        await execute(queue, caller, order, seconds=10.0)
     assert len(order) == 3
 
 

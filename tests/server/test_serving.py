@@ -29,7 +29,7 @@ def test_a_process_with_its_own_secrets_serves(settings: Any) -> None:
     ("public_url", "proxies", "reason"),
     [
         ("https://atelier.example.org", "", "FORWARDED_ALLOW_IPS is not set"),
-        ("https://atelier.example.org", "*", "lets any client forge its address"),
+        ("https://atelier.example.org", "*", "lets any client forge its IP address"),
         ("https://atelier.example.org", "10.0.0.0/8", None),
         ("http://localhost:8000", "", None),
         ("", "", None),

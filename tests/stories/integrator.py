@@ -27,7 +27,7 @@ class Integrator:
     def __init__(self, stack: Stack, name: str) -> None:
         self.stack = stack
         self.tabs: list[Tab] = []
-        self.http = httpx.Client(base_url=stack.address, timeout=40)
+        self.http = httpx.Client(base_url=stack.url, timeout=40)
         body = {"email": f"{name.lower()}-{new_id()}@example.org", "password": PASSWORD, "name": name}
         answer = self.http.post("/_allauth/app/v1/auth/signup", json=body).raise_for_status()
         self.http.headers["X-Session-Token"] = answer.json()["meta"]["session_token"]
@@ -59,7 +59,7 @@ class Tab:
     """A socket that follows one chat, in a thread. Its rows are those that a browser would show."""
 
     def __init__(self, who: Integrator, chat: str, since: int | None = None) -> None:
-        self.url = who.stack.address.replace("http", "ws") + "/ws/"
+        self.url = who.stack.url.replace("http", "ws") + "/ws/"
         self.headers = {"X-Session-Token": who.http.headers["X-Session-Token"]}
         self.store = Store()
         self.frames: list[dict[str, Any]] = []

@@ -28,7 +28,7 @@ class Person:
         )
 
     def open(self, path: str) -> None:
-        self.page.goto(self.stack.address + path)
+        self.page.goto(self.stack.url + path)
 
     def fill_in_account(self, button: str) -> None:
         self.page.get_by_label("Your name").fill(self.name)

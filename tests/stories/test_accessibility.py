@@ -32,13 +32,13 @@ PHONE = {"width": 390, "height": 844}
 class Screens:
     """A page that is checked in both themes. `problems` has all problems by screen."""
 
-    def __init__(self, page: Page, address: str) -> None:
+    def __init__(self, page: Page, url: str) -> None:
         self.page = page
-        self.address = address
+        self.url = url
         self.problems: dict[str, list[str]] = {}
 
     def open(self, path: str) -> None:
-        self.page.goto(self.address + path)
+        self.page.goto(self.url + path)
 
     def press(self, name: str | re.Pattern[str]) -> None:
         self.page.get_by_role("button", name=name).first.click()
@@ -60,7 +60,7 @@ def screens(stack: Stack, browser: Browser) -> Iterator[Screens]:
     look: dict[str, Any] = {"locale": "en-US", "viewport": WIDE, "bypass_csp": True}
     page = browser.new_context(**look).new_page()
     page.set_default_timeout(20_000)
-    yield Screens(page, stack.address)
+    yield Screens(page, stack.url)
     page.context.close()
 
 
@@ -167,7 +167,7 @@ def open_dialogs_and_settings(screens: Screens) -> None:
     expect(page.get_by_role("dialog").get_by_role("combobox")).to_be_visible()
     screens.check("palette")
     page.keyboard.press("Escape")
-    workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.address))
+    workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.url))
     for section in ("members", "model", "general", "profile", "security", "tokens"):
         screens.open(f"{workspace}/settings?section={section}")
         expect(page.get_by_role("main").locator("input, select").first).to_be_attached()
@@ -220,7 +220,7 @@ def use_phone(screens: Screens, chat: str) -> None:
 
 def test_axe_finds_no_problem(screens: Screens, stack: Stack, model: ScriptedModel):
     sign_up(screens)
-    chat = screens.page.url.removeprefix(screens.address)
+    chat = screens.page.url.removeprefix(screens.url)
     edit_draft(screens)
     review_suggestion(screens)
     screens.open(chat)

@@ -25,7 +25,7 @@ def open_page(browser: Browser, wrong: list[str]) -> Page:
 
 def sign_up(page: Page, stack: Stack, email: str) -> str:
     """Sign a new person up with a workspace. Return the URL of its settings."""
-    page.goto(f"{stack.address}/sign-up")
+    page.goto(f"{stack.url}/sign-up")
     page.get_by_label("Your name").fill("Alice")
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill("a long enough password")
@@ -33,7 +33,7 @@ def sign_up(page: Page, stack: Stack, email: str) -> str:
     page.get_by_label("Workspace name").fill(f"Lab {new_id()}")
     page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/welcome?*step=model*")
-    page.goto(stack.address)
+    page.goto(stack.url)
     page.wait_for_url("**/w/**")
     return re.sub(r"(/w/[^/]+).*", r"\1/settings", page.url)
 
@@ -82,7 +82,7 @@ def test_a_new_password_ends_other_sessions_and_tokens(stack, browser):
     first.get_by_role("button", name="Create token").click()
     text = first.get_by_label("New token").input_value()
 
-    second.goto(f"{stack.address}/sign-in")
+    second.goto(f"{stack.url}/sign-in")
     second.get_by_label("Email").fill(email)
     second.get_by_role("link", name="Forgot password?").click()
     expect(second.get_by_role("heading", name="Forgot your password?")).to_be_visible()
@@ -95,9 +95,9 @@ def test_a_new_password_ends_other_sessions_and_tokens(stack, browser):
     second.wait_for_url("**/w/**")
 
     first.wait_for_url("**/sign-in**")  # its socket was closed
-    by_token = httpx.get(f"{stack.address}/api/v1/me", headers={"Authorization": f"Bearer {text}"})
+    by_token = httpx.get(f"{stack.url}/api/v1/me", headers={"Authorization": f"Bearer {text}"})
     assert by_token.status_code == 401  # another person who had the password may have made it
-    second.goto(f"{stack.address}/api/docs/")
+    second.goto(f"{stack.url}/api/docs/")
     second.locator("#operations-tag-me").click()
     expect(second.locator("[data-path='/api/v1/me']").first).to_be_visible()
     assert wrong == []
@@ -106,7 +106,7 @@ def test_a_new_password_ends_other_sessions_and_tokens(stack, browser):
 def test_the_first_page_and_the_forms_explain_themselves(stack, browser):
     wrong: list[str] = []
     page = open_page(browser, wrong)
-    page.goto(stack.address)
+    page.goto(stack.url)
     expect(page.get_by_role("heading", level=1)).to_contain_text("your team and its AI agents")
     expect(page.get_by_role("img", name="A chat with an agent")).to_be_visible()
     page.get_by_role("link", name="Sign up").click()

@@ -79,7 +79,7 @@ def test_people_share_files(people, model: ScriptedModel):
         [{"name": "rules.md", "mimeType": "text/markdown", "buffer": b"# Rules"}]
     )
     expect(page.get_by_role("button", name="rules.md")).to_be_visible()
-    bob.open(f"{re.sub('/c/.*', '', bob.page.url.removeprefix(bob.stack.address))}/files")
+    bob.open(f"{re.sub('/c/.*', '', bob.page.url.removeprefix(bob.stack.url))}/files")
     expect(bob.page.get_by_role("button", name="rules.md")).to_be_visible()
 
 

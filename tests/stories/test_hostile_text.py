@@ -129,7 +129,7 @@ class WatchedPage:
         )
 
     def _record_request(self, url: str) -> None:
-        if not url.startswith((self.stack.address, self.stack.address.replace("http", "ws", 1), "data:", "blob:")):
+        if not url.startswith((self.stack.url, self.stack.url.replace("http", "ws", 1), "data:", "blob:")):
             self.outside.append(url)
 
     def _record_alert(self, dialog: Any) -> None:
@@ -139,7 +139,7 @@ class WatchedPage:
     def sign_up(self) -> None:
         """Sign up under a hostile name."""
         page = self.page
-        page.goto(self.stack.address + "/sign-up")
+        page.goto(self.stack.url + "/sign-up")
         page.get_by_label("Your name").fill(NAME)
         page.get_by_label("Email").fill(f"eve-{new_id()}@example.org")
         page.get_by_label("Password").fill("a long enough password")
@@ -150,7 +150,7 @@ class WatchedPage:
         """Open a chat with a hostile title, an agent with a hostile name, and messages with these texts."""
         ids = [str(new_id()) for _ in texts]
         path = self.page.evaluate(SETUP, [texts, NAME, ids])
-        self.page.goto(self.stack.address + path)
+        self.page.goto(self.stack.url + path)
         log = self.page.get_by_role("log")
         expect(log.locator(f"[data-message='{ids[-1]}'] [data-prose] > *").first).to_be_visible(timeout=20_000)
         self.page.get_by_role("button", name="Workshop").click()

@@ -31,7 +31,7 @@ def connection_button(page: Page) -> Locator:
 def test_missing_fields_are_reported_and_no_request_is_sent(page: Page, model: ScriptedModel):
     button = connection_button(page)
     expect(button).to_have_attribute("aria-disabled", "true")
-    expect(button).to_have_attribute("aria-description", "Enter the address of the server first.")
+    expect(button).to_have_attribute("aria-description", "Enter the URL of the server first.")
     page.get_by_label("Server URL").fill(model.api_base)
     expect(button).to_have_attribute("aria-description", "Enter a model ID first.")
     page.get_by_label("Default model").click()

@@ -32,7 +32,7 @@ def create_account(stack: Stack, name: str) -> str:
     """Sign up a person in another browser. Return their email address."""
     email = f"{name.lower()}-{new_id()}@example.org"
     body = {"email": email, "password": PASSWORD, "name": name}
-    httpx.post(f"{stack.address}/_allauth/app/v1/auth/signup", json=body).raise_for_status()
+    httpx.post(f"{stack.url}/_allauth/app/v1/auth/signup", json=body).raise_for_status()
     return email
 
 
@@ -43,10 +43,10 @@ def read_email(page: Page) -> str:
 
 def sign_out_everywhere_else(stack: Stack, email: str) -> None:
     """End all sessions of this person from another device."""
-    app = f"{stack.address}/_allauth/app/v1"
+    app = f"{stack.url}/_allauth/app/v1"
     create_session_key = httpx.post(f"{app}/auth/login", json={"email": email, "password": PASSWORD}).json()
     headers = {"X-Session-Token": create_session_key["meta"]["session_token"]}
-    httpx.delete(f"{stack.address}/api/v1/me/sessions", headers=headers).raise_for_status()
+    httpx.delete(f"{stack.url}/api/v1/me/sessions", headers=headers).raise_for_status()
 
 
 def test_FAIR6_the_next_person_at_a_browser_sees_and_sends_nothing_of_the_previous_one(

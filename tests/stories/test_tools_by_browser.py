@@ -30,23 +30,23 @@ def test_our_own_document_becomes_tools_that_an_agent_calls(
     alice = Person(browser, own_stack, "Alice", viewport={"width": 1440, "height": 900})
     start(alice, model)
     page = alice.page
-    chat = page.url.removeprefix(own_stack.address)
+    chat = page.url.removeprefix(own_stack.url)
     api = page.context.request
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
-    csrf = {"X-CSRFToken": cookies.get("csrftoken", ""), "Referer": own_stack.address}
+    csrf = {"X-CSRFToken": cookies.get("csrftoken", ""), "Referer": own_stack.url}
     body = {"name": "Tools", "password": PASSWORD, "scope": "read"}
-    token = api.post(f"{own_stack.address}/api/v1/me/tokens", data=body, headers=csrf).json()["text"]
-    workspace = api.get(f"{own_stack.address}/api/v1/workspaces").json()["results"][0]
+    token = api.post(f"{own_stack.url}/api/v1/me/tokens", data=body, headers=csrf).json()["text"]
+    workspace = api.get(f"{own_stack.url}/api/v1/workspaces").json()["results"][0]
 
     alice.open(f"/w/{workspace['handle']}/settings?section=tools")
     page.get_by_role("button", name="Import from OpenAPI…").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Document").fill(f"{own_stack.address}/api/v1/schema")
+    dialog.get_by_label("Document").fill(f"{own_stack.url}/api/v1/schema")
     dialog.get_by_role("button", name="Read").click()
     dialog.get_by_label("Find an operation").fill("/chats")
     dialog.get_by_role("checkbox", name="GET /api/v1/workspaces/{workspace_id}/chats").click()
     dialog.get_by_role("checkbox", name="POST /api/v1/workspaces/{workspace_id}/chats").click()
-    dialog.get_by_label("Base URL").fill(own_stack.address)
+    dialog.get_by_label("Base URL").fill(own_stack.url)
     dialog.get_by_label("Sign-in").select_option("bearer")
     dialog.get_by_label("Token", exact=True).fill(token)
     page.screenshot(path=tmp_path / "import.png")

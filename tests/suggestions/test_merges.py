@@ -251,9 +251,9 @@ def test_two_suggestions_of_one_person_have_different_titles(environment):
 
 def test_a_list_of_merges_does_not_read_long_columns(environment):
     environment.fail_merge(environment.merge(environment.suggest(KINDER, "bob"), environment.suggest(BRIEFER, "carol")))
-    address = f"workspaces/{environment.team.workspace.id}/merges?state=all"
+    path = f"workspaces/{environment.team.workspace.id}/merges?state=all"
     with CaptureQueriesContext(connection) as queries:
-        assert len(client_for(environment.team, "bob").ok("GET", address)["results"]) == 1
+        assert len(client_for(environment.team, "bob").ok("GET", path)["results"]) == 1
     statements = [query["sql"] for query in queries if "suggestions_merge" in query["sql"]]
     assert statements
     for column in ('"agents_agentspec"."prompt"', '"suggestions_merge"."content"', '"runs_run"."job_input"'):

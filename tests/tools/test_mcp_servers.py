@@ -318,7 +318,7 @@ async def test_an_editor_signs_in_at_a_server_and_the_token_is_renewed(team, set
     brought: list[list[str]] = []
     async with run_site() as site:
         settings.ALLOW_PRIVATE_HOSTS = frozenset({site.host})
-        settings.ADDRESS = "https://atelier.example"
+        settings.WEB_APP_URL = "https://atelier.example"
         there = SignInSite(site)
         server = await sync_to_async(add)(team, there.oauth.mcp_url, auth="oauth", credential=Secret(""))
         await refresh_server(server.pk)
@@ -361,7 +361,7 @@ async def test_an_editor_signs_in_at_a_server_and_the_token_is_renewed(team, set
 
 
 def test_a_sign_in_url_has_pkce_and_names_the_server(team, settings):
-    settings.ADDRESS = "https://atelier.example"
+    settings.WEB_APP_URL = "https://atelier.example"
     server = ToolServer.objects.create(
         workspace=team.workspace, kind="mcp", name="A", base_url="https://mcp.example/mcp", auth="oauth"
     )

@@ -107,7 +107,7 @@ async def finish_sign_in(server_id: UUID, person_id: UUID, sealed: str) -> None:
             _decrypt_secrets(authorization)["client_secret"],
             code=Secret(brought["code"]),
             verifier=Secret(brought["verifier"]),
-            redirect_uri=build_redirect_uri(settings.ADDRESS, server_id),
+            redirect_uri=build_redirect_uri(settings.WEB_APP_URL, server_id),
         )
     except McpError as error:
         await run_query(store_failure, server_id, row.base_url, error, True)
@@ -143,7 +143,7 @@ async def _prepare_sign_in(row: ToolServer, challenge: str) -> None:
         return
     try:
         found, client_secret = await (await _import_authorization()).find_authorization_server(
-            row.base_url, challenge=challenge, redirect_uri=build_redirect_uri(settings.ADDRESS, row.pk)
+            row.base_url, challenge=challenge, redirect_uri=build_redirect_uri(settings.WEB_APP_URL, row.pk)
         )
     except HostRefused as error:
         raise McpError("host_refused", error.message) from error

@@ -79,7 +79,7 @@ def start_sign_in(actor: "Actor", server_id: UUID, session: MutableMapping[str, 
     }  # fmt: skip
     found = AuthorizationServer.from_json(authorization.authorization_server)
     return build_authorize_url(
-        found, redirect_uri=build_redirect_uri(settings.ADDRESS, server.id), state=state, verifier=verifier
+        found, redirect_uri=build_redirect_uri(settings.WEB_APP_URL, server.id), state=state, verifier=verifier
     )
 
 

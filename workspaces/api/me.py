@@ -15,7 +15,7 @@ from workspaces.rows import build_workspace_row
 
 
 class MeRow(Row):
-    """The signed-in person and their workspaces. `new_email` is a new address that is not confirmed yet."""
+    """The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet."""
 
     actor: ActorRow
     email: str

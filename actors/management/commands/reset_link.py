@@ -18,5 +18,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, email: str, **options: Any) -> None:
         person = Actor.people.filter(email__iexact=email, is_active=True).first()
         if person is None:
-            raise CommandError("Nobody has an open account with this address.")
-        self.stdout.write(actors.create_reset_link(person, address=settings.ADDRESS))
+            raise CommandError("Nobody has an open account with this email.")
+        self.stdout.write(actors.create_reset_link(person, web_app_url=settings.WEB_APP_URL))

@@ -16,7 +16,7 @@ import { pathAfterSignIn } from './session'
 
 declare module '@tanstack/history' {
   interface HistoryState {
-    /** The email address typed so far, passed from one of these forms to the next outside the address bar. */
+    /** The email typed so far, passed from one of these forms to the next outside the URL. */
     email?: string
   }
 }

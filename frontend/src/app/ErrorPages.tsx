@@ -9,7 +9,7 @@ import buttonStyles from '@/ui/Button.module.css'
 import { EmptyState } from '@/ui/EmptyState'
 import accountStyles from './Account.module.css'
 
-/** The page for an address that does not exist or is not open to this person. */
+/** The page for a URL that does not exist or is not open to this person. */
 export function NotFound() {
   const { t } = useTexts()
   usePageTitle(t('missing'))

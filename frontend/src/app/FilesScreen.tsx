@@ -6,7 +6,7 @@ import layout from '@/ui/layout.module.css'
 import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
 
-/** The files of the workspace; the address holds the one that is open. */
+/** The files of the workspace; the URL holds the one that is open. */
 export function FilesScreen() {
   const { t } = useTexts()
   const { me, workspace, chats } = useShell()

@@ -9,7 +9,7 @@ import { NotFound } from './ErrorPages'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 
-/** The versions of an agent. The address holds the two versions to compare. */
+/** The versions of an agent. The URL holds the two versions to compare. */
 export function HistoryScreen() {
   const { t } = useTexts()
   const { workspace } = useShell()

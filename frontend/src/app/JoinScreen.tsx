@@ -19,7 +19,7 @@ import { Skeleton } from '@/ui/Skeleton'
 import accountStyles from './Account.module.css'
 import { ButtonLink } from './ButtonLink'
 
-/** The token of the invite link that was accepted before sign-up. It is not kept in the address, where others could put it. */
+/** The token of the invite link that was accepted before sign-up. It is not kept in the URL, where others could put it. */
 let acceptedToken: string | null = null
 
 /** The page of an invite link. A person who is signed out goes through sign-up and comes back. */

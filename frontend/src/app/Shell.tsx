@@ -39,14 +39,14 @@ export function Shell() {
 
   if (!me) return null
   if (workspace) return <WorkspaceShell key={workspace.id} me={me} workspace={workspace} />
-  // An unknown workspace in the address shows "not found" within another workspace of this person.
+  // An unknown workspace in the URL shows "not found" within another workspace of this person.
   const last = readStored(LAST_WORKSPACE_KEY, '')
   const other = me.workspaces.find(row => row.handle === last) ?? me.workspaces[0]
   return other ? <WorkspaceShell key={other.id} me={me} workspace={other} isMissing /> : <NotFound />
 }
 
 interface WorkspaceShellProps extends Pick<ShellValue, 'me' | 'workspace'> {
-  /** The address names no workspace of this person: `workspace` is another one, and the screen is "not found". */
+  /** The URL names no workspace of this person: `workspace` is another one, and the screen is "not found". */
   isMissing?: boolean
 }
 

@@ -6,7 +6,7 @@ import layout from '@/ui/layout.module.css'
 import { useActorLookup, useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
 
-/** The suggestions of a workspace. The address holds the filter and the open suggestion. */
+/** The suggestions of a workspace. The URL holds the filter and the open suggestion. */
 export function SuggestionsScreen() {
   const { t } = useTexts()
   const { me, workspace } = useShell()

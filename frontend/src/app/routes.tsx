@@ -40,7 +40,7 @@ interface BeforeLoadInput {
   preload: boolean
 }
 
-/** Accepts only paths inside the app, so that an address from outside cannot redirect out of it. */
+/** Accepts only paths inside the app, so that a URL from outside cannot redirect out of it. */
 const toInternalPath = (next: unknown) => (typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined)
 const parseNext = (search: Record<string, unknown>): { next?: string } => {
   const next = toInternalPath(search['next'])

@@ -669,7 +669,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Confirm an address by the mailed key. It needs no sign-in, because people may read mails on another device. */
+        /** @description Confirm an email by the mailed key. It needs no sign-in, because people may read mails on another device. */
         post: operations["confirm_email"];
         delete?: never;
         options?: never;
@@ -3009,7 +3009,7 @@ export interface components {
             credential?: string;
             name: string;
         };
-        /** @description The signed-in person and their workspaces. `new_email` is a new address that is not confirmed yet. */
+        /** @description The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet. */
         MeRow: {
             actor: components["schemas"]["ActorRow"];
             email: string;
@@ -3875,7 +3875,7 @@ export interface components {
             message?: string;
             revision: number;
         };
-        /** @description A page that a search found. `title` is its address if it has none; `text` is an excerpt. */
+        /** @description A page that a search found. `title` is its URL if it has none; `text` is an excerpt. */
         SearchHit: {
             /** @default  */
             published: string;

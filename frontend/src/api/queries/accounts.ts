@@ -21,13 +21,13 @@ export const useMe = () => useQuery(meQuery)
 
 const accountPath = '/_allauth/browser/v1'
 
-/** Who may sign up, and whether a new email address must be confirmed first. */
+/** Who may sign up, and whether a new email must be confirmed first. */
 export const useSignUpMode = () =>
   useQuery({ queryKey: keys.signUp, queryFn: () => unwrap(rest.GET('/api/v1/sign-up')), staleTime: 60_000 })
 
 export const confirmEmail = (key: string) => unwrap(rest.POST('/api/v1/email-confirmations', { body: { key } }))
 
-/** Starts a change of email address. It takes effect when the link sent to the new address is opened. */
+/** Starts a change of email. It takes effect when the link sent to the new one is opened. */
 export function useStartEmailChange() {
   const client = useQueryClient()
   return useAction({
@@ -66,7 +66,7 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/** Requests a password reset link. The response is the same whether or not an account has the address. */
+/** Requests a password reset link. The response is the same whether or not an account has the email. */
 export async function requestPasswordReset(email: string): Promise<{ byMail: boolean }> {
   const response = await sendAccountRequest<{ data: { by_mail: boolean } }>(
     'POST',

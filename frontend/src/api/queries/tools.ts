@@ -68,7 +68,7 @@ export const useDeleteToolServer = (workspaceId: string) =>
     rest.DELETE('/api/v1/tool-servers/{server_id}', { params: { path: { server_id: id } } }),
   )
 
-/** Returns the address of the authorization server at which the person signs in. */
+/** Returns the URL of the authorization server at which the person signs in. */
 export const startMcpSignIn = async (id: string) =>
   (await unwrap(rest.POST('/api/v1/mcp-servers/{server_id}/sign-in', { params: { path: { server_id: id } } }))).url
 
@@ -151,7 +151,7 @@ async function waitForJob(workspaceId: string, started: ToolJobRow, signal: Abor
   return job
 }
 
-/** Has a worker read an OpenAPI document, by its address or its text. */
+/** Has a worker read an OpenAPI document, by its URL or its text. */
 export const readOpenApiDocument = async (workspaceId: string, source: string, signal: AbortSignal) => {
   const isUrl = /^https?:\/\/\S+$/.test(source)
   const body = isUrl ? { url: source, text: '' } : { url: '', text: source }

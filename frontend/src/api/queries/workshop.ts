@@ -160,7 +160,7 @@ export const useLockWaiter = (draft: DraftRow, holderId: string) =>
 function useLockWaiterAction<Input>(
   draft: DraftRow,
   holderId: string,
-  action: (address: ReturnType<typeof draftParams>, input: Input) => Promise<LockWaiterRow>,
+  action: (params: ReturnType<typeof draftParams>, input: Input) => Promise<LockWaiterRow>,
 ) {
   const client = useQueryClient()
   const queryKey = keys.lockWaiter(draft.id, holderId)
@@ -174,15 +174,15 @@ function useLockWaiterAction<Input>(
 
 /** Asks the lock holder for the draft, once per lock. */
 export const useRequestDraft = (draft: DraftRow, holderId: string) =>
-  useLockWaiterAction<void>(draft, holderId, address =>
-    unwrap(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request', address)),
+  useLockWaiterAction<void>(draft, holderId, params =>
+    unwrap(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request', params)),
   )
 
 /** Joins or leaves the waitlist of the draft. */
 export const useSetLockWaiter = (draft: DraftRow, holderId: string) =>
-  useLockWaiterAction<boolean>(draft, holderId, (address, wants_notice) =>
+  useLockWaiterAction<boolean>(draft, holderId, (params, wants_notice) =>
     unwrap(
-      rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/lock-waiter', { ...address, body: { wants_notice } }),
+      rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/lock-waiter', { ...params, body: { wants_notice } }),
     ),
   )
 

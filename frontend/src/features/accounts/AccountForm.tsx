@@ -12,7 +12,7 @@ import { TextField } from '@/ui/Field'
 
 interface AccountFormProps {
   mode: 'sign-in' | 'sign-up'
-  /** The initial email address: typed in the form before this one. */
+  /** The initial email: typed in the form before this one. */
   email: string
   /** Renders the link to the other form. */
   other(email: string): ReactNode

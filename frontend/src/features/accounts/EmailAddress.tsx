@@ -8,7 +8,7 @@ import { TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 
-/** The email address of this person, with a dialog to change it. */
+/** The email of this person, with a dialog to change it. */
 export function EmailAddress({ me }: { me: Me }) {
   const { t, rich } = useTexts()
   const [isOpen, setOpen] = useState(false)

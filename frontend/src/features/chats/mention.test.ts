@@ -21,7 +21,7 @@ describe('findMention', () => {
     expect(findMention('，@小', 3)).toEqual({ from: 1, query: '小' })
   })
 
-  it('finds nothing in an address or after a space', () => {
+  it('finds nothing in an email or a URL or after a space', () => {
     expect(findMention('mail me@example', 15)).toBeNull()
     expect(findMention('@scribe hello', 13)).toBeNull()
   })
@@ -63,7 +63,7 @@ describe('a mention by name', () => {
     expect(replaceNamesByHandles('@王佳玲，@Trip', inChat)).toBe('@u-4327cf，@trip')
   })
 
-  it('is not found in the middle of a word or an address', () => {
+  it('is not found in the middle of a word, an email or a URL', () => {
     expect(replaceNamesByHandles('@Tripod mail@Trip me', inChat)).toBe('@Tripod mail@Trip me')
   })
 

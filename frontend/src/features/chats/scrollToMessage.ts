@@ -15,7 +15,7 @@ export interface Target {
 
 export const UNREAD = 'new'
 
-/** Scrolls to a message in the address. `visit` changes with every navigation, so that the same link works again. */
+/** Scrolls to a message in the URL. `visit` changes with every navigation, so that the same link works again. */
 export function useScrollToMessage(
   chatId: string,
   messageId: string | null,

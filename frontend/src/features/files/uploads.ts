@@ -13,7 +13,7 @@ export interface FileUpload {
   progress: number
   state: 'uploading' | 'ready' | 'failed'
   error: unknown
-  /** The address of a picture's preview in this page. */
+  /** The URL of a picture's preview in this page. */
   preview: string | null
 }
 

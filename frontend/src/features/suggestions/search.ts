@@ -22,7 +22,7 @@ export interface SuggestionSearch {
 
 const names = ['agent', 'author', 's', 'm'] as const
 
-/** Parses the search parameters. Unknown ones are dropped, so that any address opens the screen. */
+/** Parses the search parameters. Unknown ones are dropped, so that any URL opens the screen. */
 export function parseSuggestionSearch(raw: Record<string, unknown>): SuggestionSearch {
   const state = states.find(state => state === raw['state'])
   const rest = names.map(name => [name, raw[name]] as const).filter(([, value]) => typeof value === 'string' && value)

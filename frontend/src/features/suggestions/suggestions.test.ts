@@ -49,7 +49,7 @@ describe('the selection', () => {
   })
 })
 
-describe('the address', () => {
+describe('the URL', () => {
   it('keeps known parameters and drops the others', () => {
     expect(parseSuggestionSearch({ state: 'accepted', agent: 'a', s: '', m: 7, x: 'y' })).toEqual({
       state: 'accepted',

@@ -23,7 +23,7 @@ interface ServerFieldsProps<Scheme extends AuthScheme> extends ServerTexts<Schem
   onChange(changes: Partial<ServerInput<Scheme>>): void
 }
 
-/** The name and the address of a server, and how requests sign in there. */
+/** The name and the URL of a server, and how requests sign in there. */
 export function ServerFields<Scheme extends AuthScheme>({
   input,
   onChange,

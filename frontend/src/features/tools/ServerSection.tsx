@@ -27,7 +27,7 @@ interface ServerSectionProps extends ServerProps {
   actions: ReactNode
 }
 
-/** One server of tools: its state, its tools and its address. */
+/** One server of tools: its state, its tools and its URL. */
 export function ServerSection({
   server,
   workspaceId,

@@ -1,9 +1,9 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
 import { loadLanguage } from '@/lib/language'
-import { getHost, isTextOfHost } from './addresses'
 import { Prose } from './Prose'
 import { markdown } from './parse'
+import { getHost, isTextOfHost } from './urls'
 
 vi.stubGlobal('document', { documentElement: {} })
 await loadLanguage('en')
@@ -78,10 +78,10 @@ const hostile: Record<string, string> = {
   'brackets that end': '[]'.repeat(50_000),
   'code that never ends': '`a'.repeat(50_000),
   'emphasis in emphasis': `${'*a **b '.repeat(5_000)}${'b** a*'.repeat(5_000)}`,
-  addresses: 'http://a.example '.repeat(5_000),
+  urls: 'http://a.example '.repeat(5_000),
   people: '@a '.repeat(33_000),
-  'addresses of people': 'a@a.example '.repeat(8_000),
-  'addresses of people, joined': 'a@'.repeat(50_000),
+  emails: 'a@a.example '.repeat(8_000),
+  'emails, joined': 'a@'.repeat(50_000),
   'one long name before an at': `${'a'.repeat(50_000)}@`,
   www: 'www.'.repeat(25_000),
   entities: '&#x41;'.repeat(16_000),
@@ -173,14 +173,14 @@ describe('Prose', () => {
     expect(rendered).toContain('<pre tabindex="0" dir="ltr"><code>@alice &lt;b&gt; https://a.example\n</code></pre>')
   })
 
-  it('links bare addresses but not file names', () => {
+  it('links bare URLs but not file names', () => {
     expect(renderHtml('see https://a.example/b.')).toContain('<a href="https://a.example/b"')
     expect(renderHtml('see www.a.example/b, then')).toContain('<a href="https://www.a.example/b"')
     expect(renderHtml('ask me@a.example')).toContain('<a href="mailto:me@a.example"')
     expect(renderHtml('in setup.py and README.md')).not.toContain('<a')
   })
 
-  it('links only to web and mail addresses', () => {
+  it('links only to URLs and emails', () => {
     for (const href of ['/w/x', 'ftp://a.example', 'file:///etc', 'blob:x', `https://a.example/${'a'.repeat(3_000)}`])
       expect(renderHtml(`[a](${href})`)).not.toContain('<a')
   })
@@ -206,7 +206,7 @@ describe('Prose', () => {
 })
 
 describe('the text of a link', () => {
-  it('counts as its address only if it is literally the same', () => {
+  it('counts as its URL only if it is literally the same', () => {
     expect(isTextOfHost('https://a.example/b', 'a.example')).toBe(true)
     expect(isTextOfHost('HTTPS://A.example', 'a.example')).toBe(true)
     expect(isTextOfHost('https://evil.example@a.example', 'a.example')).toBe(false)
@@ -219,14 +219,14 @@ describe('a streaming text', () => {
   const text = Array.from({ length: 60 }, (_, n) => `- item ${n} with **words**`).join('\n')
 
   it('is rendered the same as after its end', () => {
-    for (const markdown of [
+    for (const source of [
       text,
       '```py\na',
       'a\n\n- b\n  - c\n\n> d',
       '|a|\n|-|\n|b|',
       'x [a][r]\n\n[r]: https://a.example',
     ])
-      expect(renderHtml(markdown, true)).toBe(renderHtml(markdown, false))
+      expect(renderHtml(source, true)).toBe(renderHtml(source, false))
   })
 
   it('is parsed once when it is rendered again', () => {

@@ -9,7 +9,7 @@ const MAX_DEPTH = 40
 
 export const markdown = new MarkdownIt({ html: false, linkify: true, maxNesting: MAX_DEPTH })
 
-/** Links addresses that start with "www.", but no other bare names ("setup.py"). */
+/** Links URLs that start with "www.", but no other bare names ("setup.py"). */
 markdown.linkify.add('www.', {
   validate: (text, at) => {
     const found = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+(?:\/[^\s<>()[\]]*)?/u.exec(text.slice(at, at + 2_000))

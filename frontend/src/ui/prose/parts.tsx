@@ -5,8 +5,8 @@ import { useTexts } from '@/lib/language'
 import { IconButton } from '../Button'
 import buttonStyles from '../Button.module.css'
 import { copyText } from '../copy'
-import { getHost, isTextOfHost } from './addresses'
 import proseStyles from './Prose.module.css'
+import { getHost, isTextOfHost } from './urls'
 
 interface LinkProps {
   href: string
@@ -15,7 +15,7 @@ interface LinkProps {
   children: ReactNode
 }
 
-/** A link with its host, because its text and its address may differ. */
+/** A link with its host, because its text and its URL may differ. */
 export function Link({ href, text, children }: LinkProps) {
   const host = getHost(href)
   if (host === null) return <span>{children}</span>
@@ -33,7 +33,7 @@ interface ImageProps {
   isInLink: boolean
 }
 
-/** A link to an image. Images never load automatically, because the address could contain data of the conversation. */
+/** A link to an image. Images never load automatically, because the URL could contain data of the conversation. */
 export function Image({ src, alt, isInLink }: ImageProps) {
   const { t } = useTexts()
   const host = getHost(src)

@@ -5,9 +5,9 @@ import { Button } from '@/ui/Button'
 import { Menu, MenuItem } from '@/ui/Menu'
 
 /** Downloads a file without leaving the page. */
-function download(address: string): void {
+function download(url: string): void {
   const link = document.createElement('a')
-  link.href = address
+  link.href = url
   link.download = ''
   link.click()
 }

@@ -11,7 +11,7 @@ describe('the pair of versions to compare', () => {
     expect(getPair({ a: 1, b: 3 }, 6)).toEqual({ a: 1, b: 3 })
     expect(getPair({ a: 0, b: 3 }, 6)).toEqual({ a: 0, b: 3 })
   })
-  it('ignores invalid values in the address', () => {
+  it('ignores invalid values in the URL', () => {
     expect(parseHistorySearch({ a: -1, b: 0, chat: 5, x: 1 })).toEqual({})
     expect(parseHistorySearch({ a: 1.5, b: '2' })).toEqual({})
     expect(parseHistorySearch({ a: 0, b: 2, chat: 'c' })).toEqual({ a: 0, b: 2, chat: 'c' })

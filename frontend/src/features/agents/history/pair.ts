@@ -1,4 +1,4 @@
-/** The pair of versions to compare, as the address holds it. Pure functions. */
+/** The pair of versions to compare, as the URL holds it. Pure functions. */
 
 /** `a` is the older version (0: empty content), `chat` the chat that the reader came from, in which a restore posts a message. */
 export interface HistorySearch {
@@ -10,7 +10,7 @@ export interface HistorySearch {
 const parseInteger = (value: unknown, min: number) =>
   typeof value === 'number' && Number.isInteger(value) && value >= min ? value : undefined
 
-/** Parses the search parameters of the address; invalid ones are left out. */
+/** Parses the search parameters of the URL; invalid ones are left out. */
 export function parseHistorySearch(search: Record<string, unknown>): HistorySearch {
   const a = parseInteger(search['a'], 0)
   const b = parseInteger(search['b'], 1)
@@ -27,7 +27,7 @@ export interface Pair {
   b: number
 }
 
-/** Returns the pair in the address; by default a version and the one before it. */
+/** Returns the pair in the URL; by default a version and the one before it. */
 export function getPair(search: HistorySearch, production: number): Pair {
   const b = search.b ?? production
   return { a: search.a ?? b - 1, b }

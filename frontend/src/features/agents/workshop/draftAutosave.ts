@@ -6,7 +6,7 @@ import { Autosave, type AutosaveState, type LostCode } from '../autosave'
 import { isSameContent, toSpecContent } from '../content'
 import {
   canResume,
-  type DraftAddress,
+  type DraftKey,
   dropLostText,
   explainLoss,
   isStored,
@@ -19,7 +19,7 @@ import {
 } from './draftBackup'
 
 interface DraftAutosaveInput {
-  address: DraftAddress
+  draftKey: DraftKey
   draft: DraftRow | null
   /** Whether the lock of the draft is held and has not expired. */
   isLocked: boolean
@@ -38,7 +38,7 @@ interface DraftAutosave {
 }
 
 export function useDraftAutosave({
-  address,
+  draftKey,
   draft,
   isLocked,
   isLoaded,
@@ -47,27 +47,27 @@ export function useDraftAutosave({
 }: DraftAutosaveInput): DraftAutosave {
   const autosave = useRef<Autosave | null>(null)
   const [save, setSave] = useState<AutosaveState | null>(null)
-  const [lost, setLost] = useState<LostText[]>(() => listLostTexts(address))
+  const [lost, setLost] = useState<LostText[]>(() => listLostTexts(draftKey))
   const hasUnsavedEdits = save !== null && save.status !== 'saved' && !save.lost
-  const isMine = draft !== null && draft.lock_holder_id === address.personId && (isLocked || hasUnsavedEdits)
+  const isMine = draft !== null && draft.lock_holder_id === draftKey.personId && (isLocked || hasUnsavedEdits)
   const draftId = draft?.id ?? null
   const latest = useLatest(draft)
 
   useEffect(() => {
     const row = latest.current
     if (!isMine || !row || row.id !== draftId) return
-    const initial = buildInitialState(address, row)
+    const initial = buildInitialState(draftKey, row)
     if (initial.lost) setLost(initial.lost)
     const editor = new Autosave(initial.state, {
-      write: write => storeDraft(address, write),
+      write: write => storeDraft(draftKey, write),
       onRow: upsertRow,
       onChange: setSave,
       onUnsavedChange: unsaved =>
         storePendingEdits(
-          address,
+          draftKey,
           unsaved && { ...unsaved, draftId: row.id, base_version: getBaseVersion(latest.current, row) },
         ),
-      onLost: text => setLost(keepLostText(address, text, getBaseVersion(latest.current, row))),
+      onLost: text => setLost(keepLostText(draftKey, text, getBaseVersion(latest.current, row))),
     })
     autosave.current = editor
     setSave(editor.current)
@@ -84,10 +84,10 @@ export function useDraftAutosave({
       autosave.current = null
       setSave(null)
     }
-  }, [isMine, draftId, address, upsertRow])
+  }, [isMine, draftId, draftKey, upsertRow])
 
-  useAbandonedEdits({ address, draft, isMine, isLoaded, production }, setLost)
-  const dropText = useCallback((id: string) => setLost(dropLostText(address, id)), [address])
+  useAbandonedEdits({ draftKey, draft, isMine, isLoaded, production }, setLost)
+  const dropText = useCallback((id: string) => setLost(dropLostText(draftKey, id)), [draftKey])
   return { autosave, save, lost: lost[0] ?? null, dropText, isMine }
 }
 
@@ -103,7 +103,7 @@ const getBaseVersion = (now: DraftRow | null, before: DraftRow) => (now?.id === 
  * Stores a text. If the lock expired and the draft is unchanged since, the lock is acquired again with the text; if the same
  * text is stored already, it is not sent again.
  */
-export async function storeDraft({ chatId, agentId }: DraftAddress, write: DraftWrite): Promise<DraftRow> {
+export async function storeDraft({ chatId, agentId }: DraftKey, write: DraftWrite): Promise<DraftRow> {
   try {
     return await drafts.write(chatId, agentId, write)
   } catch (error) {
@@ -121,23 +121,23 @@ const getCurrentDraft = (error: unknown) =>
     : undefined
 
 /** Builds the initial state. Unsaved edits from before a reload are resumed, or kept as a lost text if the draft has changed since. */
-function buildInitialState(address: DraftAddress, row: DraftRow): { state: AutosaveState; lost: LostText[] | null } {
+function buildInitialState(draftKey: DraftKey, row: DraftRow): { state: AutosaveState; lost: LostText[] | null } {
   const written = row.written
   const initial = { content: written, revision: row.revision, status: 'saved', problem: null, lost: null } as const
-  const pending = takePendingEdits(address)
+  const pending = takePendingEdits(draftKey)
   if (!pending || isSameContent(pending.content, written)) return { state: initial, lost: null }
   if (canResume(pending, row)) return { state: { ...initial, content: pending.content, status: 'dirty' }, lost: null }
   const code = pending.draftId === row.id ? 'stale_revision' : 'no_draft'
   return {
     state: initial,
-    lost: keepLostText(address, { content: pending.content, code, by: null }, pending.base_version),
+    lost: keepLostText(draftKey, { content: pending.content, code, by: null }, pending.base_version),
   }
 }
 
 /** Shows unsaved edits of an earlier page as a lost text while this person is not editing. */
 function useAbandonedEdits(
   {
-    address,
+    draftKey,
     draft,
     isMine,
     isLoaded,
@@ -146,17 +146,17 @@ function useAbandonedEdits(
   setLost: (lost: LostText[]) => void,
 ): void {
   useEffect(() => {
-    if (!isLoaded || isMine || !readPendingEdits(address)) return
-    const pending = takePendingEdits(address)
+    if (!isLoaded || isMine || !readPendingEdits(draftKey)) return
+    const pending = takePendingEdits(draftKey)
     if (!pending || isStored(pending.content, draft) || isSameContent(pending.content, toSpecContent(production)))
       return
-    const isLockedByOther = draft?.lock_holder_id != null && draft.lock_holder_id !== address.personId
+    const isLockedByOther = draft?.lock_holder_id != null && draft.lock_holder_id !== draftKey.personId
     setLost(
       keepLostText(
-        address,
+        draftKey,
         { content: pending.content, ...explainLoss(pending, draft, isLockedByOther) },
         pending.base_version,
       ),
     )
-  }, [address, draft, isMine, isLoaded, production, setLost])
+  }, [draftKey, draft, isMine, isLoaded, production, setLost])
 }

@@ -6,7 +6,7 @@ import type { LostCode, LostEdit, UnsavedText } from '../autosave'
 import { isSameContent } from '../content'
 
 /** The person, chat and agent of a text. The person is included, because the next person on this browser must not see the text. */
-export interface DraftAddress {
+export interface DraftKey {
   personId: string
   chatId: string
   agentId: string
@@ -27,37 +27,37 @@ export interface LostText extends LostEdit {
 
 const tab = newId()
 const MAX_LOST = 5
-const pendingKey = ({ personId, chatId, agentId }: DraftAddress) => `atelier.writing.${personId}.${chatId}.${agentId}`
-const lostKey = (address: DraftAddress) => `${pendingKey(address)}.lost`
+const pendingKey = ({ personId, chatId, agentId }: DraftKey) => `atelier.writing.${personId}.${chatId}.${agentId}`
+const lostKey = (draftKey: DraftKey) => `${pendingKey(draftKey)}.lost`
 
-export const readPendingEdits = (address: DraftAddress) => readStored<PendingEdits | null>(pendingKey(address), null)
+export const readPendingEdits = (draftKey: DraftKey) => readStored<PendingEdits | null>(pendingKey(draftKey), null)
 
 /** Stores the unsaved edits. Null deletes them, unless they belong to another tab. */
-export function storePendingEdits(address: DraftAddress, pending: Omit<PendingEdits, 'tab'> | null): void {
-  if (pending) writeStored(pendingKey(address), { ...pending, tab })
-  else if (readPendingEdits(address)?.tab === tab) writeStored(pendingKey(address), null)
+export function storePendingEdits(draftKey: DraftKey, pending: Omit<PendingEdits, 'tab'> | null): void {
+  if (pending) writeStored(pendingKey(draftKey), { ...pending, tab })
+  else if (readPendingEdits(draftKey)?.tab === tab) writeStored(pendingKey(draftKey), null)
 }
 
-export const listLostTexts = (address: DraftAddress) => readStored<LostText[]>(lostKey(address), [])
+export const listLostTexts = (draftKey: DraftKey) => readStored<LostText[]>(lostKey(draftKey), [])
 
 /** Keeps a lost text; the same text is kept once. Returns all lost texts, newest first. */
-export function keepLostText(address: DraftAddress, lost: LostEdit, base_version: number): LostText[] {
-  const others = listLostTexts(address).filter(other => !isSameContent(other.content, lost.content))
+export function keepLostText(draftKey: DraftKey, lost: LostEdit, base_version: number): LostText[] {
+  const others = listLostTexts(draftKey).filter(other => !isSameContent(other.content, lost.content))
   const all = [{ ...lost, base_version, id: newId() }, ...others].slice(0, MAX_LOST)
-  writeStored(lostKey(address), all)
+  writeStored(lostKey(draftKey), all)
   return all
 }
 
-export function dropLostText(address: DraftAddress, id: string): LostText[] {
-  const rest = listLostTexts(address).filter(lost => lost.id !== id)
-  writeStored(lostKey(address), rest.length ? rest : null)
+export function dropLostText(draftKey: DraftKey, id: string): LostText[] {
+  const rest = listLostTexts(draftKey).filter(lost => lost.id !== id)
+  writeStored(lostKey(draftKey), rest.length ? rest : null)
   return rest
 }
 
 /** Removes the unsaved edits from the browser's storage and returns them. */
-export function takePendingEdits(address: DraftAddress): PendingEdits | null {
-  const pending = readPendingEdits(address)
-  writeStored(pendingKey(address), null)
+export function takePendingEdits(draftKey: DraftKey): PendingEdits | null {
+  const pending = readPendingEdits(draftKey)
+  writeStored(pendingKey(draftKey), null)
   return pending
 }
 

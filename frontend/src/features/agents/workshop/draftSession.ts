@@ -76,7 +76,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     useCallback((chat: ChatState) => findJustSavedDraft(chat.drafts.values(), agentId, number), [agentId, number]),
   )
   const { autosave, save, lost, dropText, isMine } = useDraftAutosave({
-    address: useMemo(() => ({ personId: me.id, chatId, agentId }), [me.id, chatId, agentId]),
+    draftKey: useMemo(() => ({ personId: me.id, chatId, agentId }), [me.id, chatId, agentId]),
     draft,
     isLocked,
     isLoaded,

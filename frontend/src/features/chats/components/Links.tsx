@@ -117,7 +117,7 @@ function CreateLink({ chatId, canInviteEditors }: LinksProps) {
   )
 }
 
-/** A new link. Its address is shown once, because the server stores only a hash. */
+/** A new link. Its URL is shown once, because the server stores only a hash. */
 function NewLink({ url }: { url: string }) {
   const { t } = useTexts()
   return (

@@ -1,4 +1,4 @@
-/** The texts about email addresses, handles, sign-up and the scope of tokens, in English. The other languages have the same keys. */
+/** The texts about emails, handles, sign-up and the scope of tokens, in English. The other languages have the same keys. */
 const access = {
   handle: 'Handle',
   handleHint: 'Mentioned as @{{handle}}.',

@@ -85,7 +85,7 @@ const screens: Record<keyof typeof en, string> = {
   modelAnswered: '连接成功（{{n}} 秒）',
   modelFailed: '连接失败：{{why}}',
   modelFirst: '先填模型 ID。',
-  apiBaseFirst: '先填服务器地址。',
+  apiBaseFirst: '先填服务器网址。',
   apiKeyFirst: '先粘贴 API 密钥。',
   secretAccessKey: '私有访问密钥',
   accessKeyId: '访问密钥 ID',

@@ -85,7 +85,7 @@ const screens: Record<keyof typeof en, string> = {
   modelAnswered: '連線成功（{{n}} 秒）',
   modelFailed: '連線失敗：{{why}}',
   modelFirst: '先填模型 ID。',
-  apiBaseFirst: '先填伺服器位址。',
+  apiBaseFirst: '先填伺服器網址。',
   apiKeyFirst: '先貼上 API 金鑰。',
   secretAccessKey: '私密存取金鑰',
   accessKeyId: '存取金鑰 ID',

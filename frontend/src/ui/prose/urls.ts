@@ -1,10 +1,10 @@
-/** The addresses that may be links, and their hosts. Pure functions. */
+/** The URLs that may be links, and their hosts. Pure functions. */
 
 const allowedProtocols = new Set(['http:', 'https:', 'mailto:'])
-/** Longer addresses are not linked. */
+/** Longer URLs are not linked. */
 const MAX_LENGTH = 2_000
 
-function parseAddress(href: string): URL | null {
+function parseUrl(href: string): URL | null {
   if (href.length > MAX_LENGTH) return null
   try {
     const url = new URL(href)
@@ -14,9 +14,9 @@ function parseAddress(href: string): URL | null {
   }
 }
 
-/** Returns the host to show beside a link; null for an address that may not be a link. */
+/** Returns the host to show beside a link; null for a URL that may not be a link. */
 export function getHost(href: string): string | null {
-  const url = parseAddress(href)
+  const url = parseUrl(href)
   if (!url) return null
   return (url.protocol === 'mailto:' ? decode(url.pathname) : url.host) || null
 }
@@ -29,7 +29,7 @@ function decode(text: string): string {
   }
 }
 
-/** Returns whether the text of a link is its own address, and does not merely contain the host. */
+/** Returns whether the text of a link is its own URL, and does not merely contain the host. */
 export function isTextOfHost(text: string, host: string): boolean {
   const start = text.trim().replace(/^https?:\/\//i, '')
   return (start.split(/[/?#]/)[0] ?? '').toLowerCase() === host.toLowerCase()

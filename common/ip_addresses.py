@@ -1,10 +1,10 @@
-"""Decide which addresses belong to the public internet, without lookups and connections (SEC12)."""
+"""Decide which IP addresses belong to the public internet, without lookups and connections (SEC12)."""
 
 import ipaddress
 import re
 from collections.abc import Iterator
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
@@ -36,42 +36,42 @@ _NOT_PUBLIC = [
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$", re.IGNORECASE)
 
 
-class AmbiguousAddress(ValueError):
-    """The text looks like an address, but parsers read it differently."""
+class AmbiguousIpAddress(ValueError):
+    """The text looks like an IP address, but parsers read it differently."""
 
 
-def parse_literal_address(host: str) -> Address | None:
-    """Return `host` as an address, or None if it is a name. Raises `AmbiguousAddress` for unusual forms of an address."""
+def parse_ip_address(host: str) -> IpAddress | None:
+    """Return `host` as an IP address, or None if it is a name. Raises `AmbiguousIpAddress` for unusual forms of one."""
     if ":" not in host and not _NUMERIC_END.search(host):
         return None
     try:
         return ipaddress.ip_address(host)
     except ValueError as error:
-        raise AmbiguousAddress(host) from error
+        raise AmbiguousIpAddress(host) from error
 
 
-def is_public(address: Address) -> bool:
-    """Return whether this address, and each that is embedded in it, is a global unicast address."""
-    return all(_is_public_itself(one) for one in (address, *_list_embedded_addresses(address)))
+def is_public(ip_address: IpAddress) -> bool:
+    """Return whether this IP address, and each that is embedded in it, is a global unicast address."""
+    return all(_is_public_itself(one) for one in (ip_address, *_list_embedded(ip_address)))
 
 
-def _list_embedded_addresses(address: Address) -> Iterator[Address]:
+def _list_embedded(ip_address: IpAddress) -> Iterator[IpAddress]:
     """Yield the IPv4 addresses that a gateway would unwrap: mapped, 6to4, Teredo (server and client), NAT64."""
-    if not isinstance(address, ipaddress.IPv6Address):
+    if not isinstance(ip_address, ipaddress.IPv6Address):
         return
-    if address.ipv4_mapped:
-        yield address.ipv4_mapped
-    if address.sixtofour:
-        yield address.sixtofour
-    if address.teredo:
-        yield from address.teredo
-    if address in _NAT64:
-        yield ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if ip_address.ipv4_mapped:
+        yield ip_address.ipv4_mapped
+    if ip_address.sixtofour:
+        yield ip_address.sixtofour
+    if ip_address.teredo:
+        yield from ip_address.teredo
+    if ip_address in _NAT64:
+        yield ipaddress.IPv4Address(int(ip_address) & 0xFFFFFFFF)
 
 
-def _is_public_itself(address: Address) -> bool:
-    if any(_list_embedded_addresses(address)):
+def _is_public_itself(ip_address: IpAddress) -> bool:
+    if any(_list_embedded(ip_address)):
         return True  # the embedded addresses decide
-    if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_UNICAST:
+    if isinstance(ip_address, ipaddress.IPv6Address) and ip_address not in _GLOBAL_UNICAST:
         return False
-    return not any(address.version == network.version and address in network for network in _NOT_PUBLIC)
+    return not any(ip_address.version == network.version and ip_address in network for network in _NOT_PUBLIC)
