@@ -7,9 +7,10 @@ from typing import Any
 import hypothesis
 import pytest
 from django.core.management.commands import flush
-from django.db import connections
+from django.db import connection, connections
 
 from tests.people import Team, make_team
+from tests.servers import TEMPLATE
 
 # `make chaos` uses new examples each time; a failure is printed in a form that can be repeated.
 hypothesis.settings.register_profile("chaos", deadline=None, print_blob=True)
@@ -63,11 +64,22 @@ def _empty(command: flush.Command, *, database: str, **options: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """Empty the tables after a test that commits within milliseconds; Django's `flush` takes a fifth of a second."""
+def django_db_setup(django_db_modify_db_settings: None, django_db_blocker: Any) -> Iterator[None]:
+    """Copy the migrated database for this process. The copy is deleted with the server.
+
+    After a test that commits, its tables are emptied within milliseconds; Django's `flush` takes a fifth of a second.
+    """
+    name = connection.settings_dict["TEST"]["NAME"] or f"test_{connection.settings_dict['NAME']}"
+    with django_db_blocker.unblock(), connection._nodb_cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+        cursor.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+    connection.settings_dict["NAME"] = name
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flush.Command, "handle", _empty)
         yield
+    with django_db_blocker.unblock():
+        connections.close_all()
+        connection.close_pool()  # type: ignore[attr-defined]  # of PostgreSQL
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from common.processes import die_with_parent, find_free_port, is_alive
 from launcher.home import ROOT
+from tests.servers import copy_migrated_home
 
 # Variables of the test run: the stack starts its own servers and reads the ordinary settings.
 NOT_PASSED_ON = (
@@ -30,12 +31,17 @@ MARKS = {"postgres": "/bin/postgres ", "valkey": "valkey-server", "web": "server
 class Stack:
     """One installation. As a context manager it is ready inside the block, and deleted afterwards.
 
-    `environment` is added to the environment of the processes, e.g. `RUN_LEASE="2"`.
+    `environment` is added to the environment of the processes, e.g. `RUN_LEASE="2"`. With `is_migrated`, the database has its
+    tables before the first start, which takes seconds less.
     """
 
-    def __init__(self, home: Path | None = None, port: int | None = None, **environment: str) -> None:
+    def __init__(
+        self, home: Path | None = None, port: int | None = None, *, is_migrated: bool = False, **environment: str
+    ) -> None:
         self.home = home or Path(tempfile.mkdtemp(prefix="atelier-stack-"))
         self._own_home = home is None
+        if is_migrated:
+            copy_migrated_home(self.home)
         self.port = port or find_free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}

@@ -41,7 +41,7 @@ EXAMPLES = 30
 
 @pytest.fixture(scope="module")
 def stack():
-    with Stack(**WITHOUT_LIMITS) as stack:
+    with Stack(is_migrated=True, **WITHOUT_LIMITS) as stack:
         yield stack
 
 

@@ -204,7 +204,7 @@ child.wait()
 
 
 def test_all_processes_end_if_make_is_killed() -> None:
-    stack = Stack(MAKELEVEL="1")
+    stack = Stack(is_migrated=True, MAKELEVEL="1")
     # The parent stands in for `make`, which cannot pass on a SIGKILL.
     with stack.log_file.open("wb") as log:
         parent = subprocess.Popen(
@@ -239,7 +239,7 @@ def test_an_operator_can_be_created_on_the_running_installation() -> None:
         "--email",
         "op@example.org",
     ]
-    with Stack() as stack:
+    with Stack(is_migrated=True) as stack:
         environment = stack.environment | {"DJANGO_SUPERUSER_PASSWORD": "a long enough password"}
         made = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
         assert "Superuser created successfully" in made.stdout, made.stderr

@@ -63,7 +63,7 @@ def model() -> Iterator[ScriptedModel]:
 @pytest.fixture
 def stack(model: ScriptedModel) -> Iterator[Stack]:
     # The lease is longer than the restart, also if PostgreSQL recovers slowly.
-    with Stack(ATELIER_ALLOW_PRIVATE_HOSTS=model.host, RUN_LEASE="20") as stack:
+    with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=model.host, RUN_LEASE="20") as stack:
         yield stack
 
 

@@ -18,7 +18,7 @@ def model() -> Iterator[ScriptedModel]:
 
 @pytest.fixture(scope="session")
 def stack(model: ScriptedModel) -> Iterator[Stack]:
-    with Stack(ATELIER_ALLOW_PRIVATE_HOSTS=model.host) as stack:
+    with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=model.host) as stack:
         yield stack
 
 

@@ -24,7 +24,7 @@ def mailroom() -> Iterator[McpTestServer]:
 
 @pytest.fixture(scope="module")
 def stack(model: ScriptedModel, mailroom: McpTestServer) -> Iterator[Stack]:
-    with Stack(ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},{mailroom.host}") as stack:
+    with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},{mailroom.host}") as stack:
         yield stack
 
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.browser]
 def own_stack(model: ScriptedModel) -> Iterator[Stack]:
     """An installation whose operator allows requests to its own address."""
     port = find_free_port()
-    with Stack(port=port, ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},127.0.0.1:{port}") as stack:
+    with Stack(port=port, is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},127.0.0.1:{port}") as stack:
         yield stack
 
 
