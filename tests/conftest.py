@@ -10,6 +10,7 @@ from django.core.management.commands import flush
 from django.db import connection, connections
 
 from tests.people import Team, make_team
+from tests.saved_rows import TABLES_OF_MIGRATIONS, SavedRows
 from tests.servers import TEMPLATE
 
 # `make chaos` uses new examples each time; a failure is printed in a form that can be repeated.
@@ -47,12 +48,12 @@ def close_network() -> Iterator[None]:
         yield
 
 
-# The rows of migrations are kept: content types and permissions do not change in a test. Foreign keys are not checked.
-EMPTY = """
+# Foreign keys are not checked.
+EMPTY = f"""
 DO $$ DECLARE table_name regclass; BEGIN
     SET LOCAL session_replication_role = replica;
     FOR table_name IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-                 AND relname NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
+                 AND relname NOT IN {TABLES_OF_MIGRATIONS}
     LOOP EXECUTE format('DELETE FROM %s', table_name); END LOOP;
 END $$
 """
@@ -82,7 +83,13 @@ def django_db_setup(django_db_modify_db_settings: None, django_db_blocker: Any) 
         connection.close_pool()  # type: ignore[attr-defined]  # of PostgreSQL
 
 
+@pytest.fixture(scope="session")
+def saved_team(django_db_setup: None, django_db_blocker: Any) -> SavedRows[Team]:
+    with django_db_blocker.unblock():
+        return SavedRows(make_team)
+
+
 @pytest.fixture
-def team(db: None) -> Team:
+def team(db: None, saved_team: SavedRows[Team]) -> Team:
     """Alice, Bob, Charlie and Robin, in one test's transaction."""
-    return make_team()
+    return saved_team.copy()

@@ -16,7 +16,7 @@ from common.errors import LimitReached, NotFound
 from common.logs import scrub
 from events.models import AuditRecord
 from tests.api.client import Api
-from tests.api.operations import OPERATIONS, make_things
+from tests.api.operations import OPERATIONS
 from tests.api.test_rights import client_for, fingerprint, send_operation
 from tests.factories.actors import PASSWORD
 from tests.people import make_operator
@@ -156,8 +156,9 @@ def test_creating_a_token_requires_the_password(team):
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method != "GET"])
-def test_a_token_with_the_scope_read_cannot_change_anything(team, name):
-    things = make_things(team) | {"requester_id": str(team.bob.id)}
+def test_a_token_with_the_scope_read_cannot_change_anything(team_with_things, name):
+    team, things = team_with_things
+    things |= {"requester_id": str(team.bob.id)}
     api = Api()
     token, api.bearer = actors.create_token(team.alice, name="Reader", days=30, scope="read")
     actors.record_token_use(token)

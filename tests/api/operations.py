@@ -10,6 +10,7 @@ from typing import Any
 
 import redis
 from django.conf import settings
+from django.core.files.base import ContentFile
 
 from actors import services as actors
 from agents.models import Draft
@@ -27,7 +28,7 @@ from suggestions.models import Merge, Suggestion
 from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
 from tests.factories.approvals import ApprovalFactory
-from tests.factories.files import FileFactory
+from tests.factories.files import CONTENT, FileFactory
 from tests.factories.runs import RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory, WorkspaceToolFactory
@@ -237,6 +238,13 @@ def _build_revision(**more: Any) -> Callable[[Things], Any]:
 def _an_unposted_file(team: Team, things: Things, who: str) -> None:
     """Bob's, which nobody else can see."""
     File.objects.filter(pk=things["file_id"]).update(posted_at=None)
+
+
+def _store_file(team: Team, things: Things, who: str) -> None:
+    """Store the content and the thumbnail of the file. A copy of the row has another name for them (`SavedRows`)."""
+    file = File.objects.get(pk=things["file_id"])
+    for stored in (file.content, file.thumbnail):
+        stored.storage.save(stored.name, ContentFile(CONTENT))
 
 
 def _upload(things: Things) -> Any:
@@ -451,8 +459,8 @@ OPERATIONS: dict[str, Operation] = {
     "delete_file": Operation("DELETE", "files/{file_id}", MEMBERS),
     "post_file": Operation("POST", "files/{file_id}/post", {**MEMBERS, "alice": 404}, prepare=_an_unposted_file),
     "read_file_text": Operation("GET", "files/{file_id}/text", MEMBERS),
-    "download_file": Operation("GET", "files/{file_id}/content", MEMBERS),
-    "read_file_thumbnail": Operation("GET", "files/{file_id}/thumbnail", MEMBERS),
+    "download_file": Operation("GET", "files/{file_id}/content", MEMBERS, prepare=_store_file),
+    "read_file_thumbnail": Operation("GET", "files/{file_id}/thumbnail", MEMBERS, prepare=_store_file),
     "list_chats": Operation("GET", "workspaces/{workspace_id}/chats", MEMBERS),
     "create_chat": Operation(
         "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "actor_ids": [t["agent_id"]]}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from common.rest import ErrorAnswer
 from launcher.home import ROOT
-from tests.api.operations import OPERATIONS, Operation, make_things
-from tests.people import Team
+from tests.api.fixtures import TeamWithThings
+from tests.api.operations import OPERATIONS, Operation
 
 FUZZ_SETTINGS = settings(
     max_examples=int(os.environ.get("FUZZ_N", "10")), deadline=None, derandomize="FUZZ_N" not in os.environ, database=None,
@@ -115,10 +115,10 @@ def build_valid_body(name: str, things: dict[str, Any]) -> Any:
 
 
 @pytest.fixture
-def client(team: Team) -> Client:
+def client(team_with_things: TeamWithThings) -> Client:
     """A browser in which Alice is signed in."""
     client = Client(raise_request_exception=False)
-    client.force_login(team.alice)
+    client.force_login(team_with_things[0].alice)
     return client
 
 
@@ -171,8 +171,9 @@ OPERATIONS_WITH_BODY = [name for name, operation in OPERATIONS.items() if operat
 
 
 @pytest.mark.parametrize("name", OPERATIONS_WITH_BODY)
-def test_SEC20_no_odd_value_in_one_field_crashes_an_operation(team, client, name):
-    operation, things = OPERATIONS[name], make_things(team)
+def test_SEC20_no_odd_value_in_one_field_crashes_an_operation(team_with_things, client, name):
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
     body = build_valid_body(name, things)
     for place in list_paths(body):
@@ -181,8 +182,9 @@ def test_SEC20_no_odd_value_in_one_field_crashes_an_operation(team, client, name
 
 
 @pytest.mark.parametrize("name", OPERATIONS_WITH_BODY)
-def test_SEC20_no_random_body_crashes_an_operation(team, client, name):
-    operation, things = OPERATIONS[name], make_things(team)
+def test_SEC20_no_random_body_crashes_an_operation(team_with_things, client, name):
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
 
     @FUZZ_SETTINGS
@@ -194,8 +196,9 @@ def test_SEC20_no_random_body_crashes_an_operation(team, client, name):
 
 
 @pytest.mark.parametrize("name", ["create_workspace", "post_message", "write_draft", "accept_invitation"])
-def test_SEC20_no_invalid_json_crashes_an_operation(team, client, name):
-    operation, things = OPERATIONS[name], make_things(team)
+def test_SEC20_no_invalid_json_crashes_an_operation(team_with_things, client, name):
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
 
     @FUZZ_SETTINGS
@@ -210,8 +213,9 @@ QUERIES = ["limit", "before", "since", "state", "language", "unknown"]
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method == "GET"])
-def test_SEC20_no_query_string_crashes_an_operation(team, client, name):
-    operation, things = OPERATIONS[name], make_things(team)
+def test_SEC20_no_query_string_crashes_an_operation(team_with_things, client, name):
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
     odd = ["", "0", "-1", "%00", "%ED%A0%80", "1e5", "١", str(2**63), str(10**30), "9" * 5000, "x", "1&limit=2"]
     for key in QUERIES:

@@ -7,7 +7,7 @@ from agents.specs.content import SpecContent
 from chats.models import Message
 from common.paging import MAX_LARGE_ROWS
 from events.rows import SpecOrigin
-from tests.api.operations import OPERATIONS, make_merge, make_suggestion, make_things
+from tests.api.operations import OPERATIONS, make_merge, make_suggestion
 from tests.api.test_query_counts import grow
 from tests.api.test_rights import client_for
 from tests.factories.agents import DraftSnapshotFactory
@@ -23,8 +23,9 @@ def get_key(row):
 
 
 @pytest.mark.parametrize("name", PAGED_LISTS)
-def test_all_pages_together_have_each_row_once_in_the_same_order(team, name):
-    things, alice = make_things(team), client_for(team, "alice")
+def test_all_pages_together_have_each_row_once_in_the_same_order(team_with_things, name):
+    team, things = team_with_things
+    alice = client_for(team, "alice")
     grow(team, 3)
     path = OPERATIONS[name].path.format(**things)
     all_rows = alice.ok("GET", f"{path}?limit=200")
@@ -52,8 +53,9 @@ def make_large_rows(team, count):
 
 
 @pytest.mark.parametrize("name", ["list_versions", "list_merges", "list_draft_snapshots"])
-def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_for_any_limit(team, name):
-    things, alice = make_things(team), client_for(team, "alice")
+def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_for_any_limit(team_with_things, name):
+    team, things = team_with_things
+    alice = client_for(team, "alice")
     make_large_rows(team, MAX_LARGE_ROWS + 3)
     path = OPERATIONS[name].path.format(**things) + "?limit=50" + ("&state=all" if name == "list_merges" else "")
     pages = [alice.ok("GET", path)]
@@ -67,8 +69,9 @@ def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_for_any_limit(team, na
 @pytest.mark.parametrize(
     "cursor", ["x", "bnVsbA==", "WzEsMl0=", "WyJub3QtYS1kYXRlIiwgIngiXQ==", "%00", "é", "WzFlOTk5LCAieCJd"]
 )
-def test_an_invalid_cursor_is_a_bad_request(team, cursor):
-    things, alice = make_things(team), client_for(team, "alice")
+def test_an_invalid_cursor_is_a_bad_request(team_with_things, cursor):
+    team, things = team_with_things
+    alice = client_for(team, "alice")
     for name in PAGED_LISTS:
         path = OPERATIONS[name].path.format(**things)
         alice.refused(400, "invalid", "GET", f"{path}?cursor={cursor}")

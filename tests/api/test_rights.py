@@ -18,9 +18,9 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Forbidden
 from notifications.models import Notification
 from tests.api.client import Api
-from tests.api.operations import OPERATIONS, PEOPLE, Operation, make_things
+from tests.api.operations import OPERATIONS, PEOPLE, Operation
 from tests.factories.workspaces import grant_right
-from tests.people import Team, make_team
+from tests.people import Team
 from workspaces import services as workspaces
 from workspaces.grants import list_grantable_permissions
 from workspaces.models import WorkspaceGrant
@@ -93,9 +93,10 @@ def get_expected_status(operation: Operation, who: str, by: str) -> int:
 
 @pytest.mark.parametrize("who", PEOPLE)
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_the_matrix_of_roles_and_actions(team, name, who):
+def test_the_matrix_of_roles_and_actions(team_with_things, name, who):
     """EDIT6, SEC1, SEC7: each operation is tried by each person with each way to sign in; a refused request changes nothing."""
-    operation, things = OPERATIONS[name], make_things(team)
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, who)
     for by in WAYS:
         with transaction.atomic():
@@ -112,9 +113,10 @@ def test_the_matrix_of_roles_and_actions(team, name, who):
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if "_id}" in operation.path])
-def test_SEC1_the_objects_of_another_team_look_like_objects_that_do_not_exist(team, name):
+def test_SEC1_the_objects_of_another_team_look_like_objects_that_do_not_exist(team_with_things, name):
     """The status and the body are the same for another team's id and for an id that never existed."""
-    operation, things = OPERATIONS[name], make_things(team)
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "charlie")
     nowhere = {key: "019aa0aa-0000-7000-8000-000000000000" if key.endswith("_id") else v for key, v in things.items()}
     charlie = client_for(team, "charlie")
@@ -130,12 +132,11 @@ def list_id_names(path: str) -> list[str]:
     ("name", "swapped"),
     [(name, key) for name, operation in OPERATIONS.items() for key in list_id_names(operation.path)],
 )
-def test_SEC2_one_foreign_id_in_a_path_gives_404(team, name, swapped):
+def test_SEC2_one_foreign_id_in_a_path_gives_404(teams_with_things, name, swapped):
     """One id of the path at a time is another team's: an editor gets 404."""
-    operation, things = OPERATIONS[name], make_things(team)
+    (team, things), (others, theirs) = teams_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
-    others = make_team(suffix="2")
-    theirs = make_things(others)
     if swapped == "comparison_id":
         operation.prepare(others, theirs, "alice")
     alice = client_for(team, "alice")
@@ -160,9 +161,10 @@ def is_in_chat(name: str) -> bool:
 
 @pytest.mark.parametrize("role", ["editor", "suggester"])
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if is_in_chat(name)])
-def test_EDIT6_only_participants_of_a_chat_see_it_and_its_contents(team, name, role):
+def test_EDIT6_only_participants_of_a_chat_see_it_and_its_contents(team_with_things, name, role):
     """A member of the workspace who is not in the chat, editor or suggester, gets the same answer as a stranger."""
-    operation, things = OPERATIONS[name], make_things(team)
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "charlie")
     workspaces.join_workspace(team.charlie, team.workspace.id, role=role, invited_by=team.alice)
     for by in WAYS:
@@ -178,9 +180,10 @@ def test_EDIT6_only_participants_of_a_chat_see_it_and_its_contents(team, name, r
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if not is_in_chat(name)])
-def test_EDIT6_a_member_outside_the_chat_has_the_other_rights_of_their_role(team, name):
+def test_EDIT6_a_member_outside_the_chat_has_the_other_rights_of_their_role(team_with_things, name):
     """The same rights as Bob's, who is a suggester, too, except for his own objects."""
-    operation, things = OPERATIONS[name], make_things(team)
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "charlie")
     workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
     with transaction.atomic():
@@ -191,9 +194,10 @@ def test_EDIT6_a_member_outside_the_chat_has_the_other_rights_of_their_role(team
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_EDIT6_an_agent_cannot_sign_in_to_the_api(team, name):
+def test_EDIT6_an_agent_cannot_sign_in_to_the_api(team_with_things, name):
     """Agents act through services. They cannot sign in over HTTP, even if there were a session or a token of theirs."""
-    operation, things = OPERATIONS[name], make_things(team)
+    team, things = team_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "nobody")
     session = Api()
     session.client.force_login(team.robin)
@@ -246,8 +250,9 @@ def find_operations_allowed_by(team, things, codename: str) -> set[str]:
 
 
 @pytest.mark.parametrize("codename", GRANTS)
-def test_EDIT6_a_grant_allows_its_operations_and_no_other(team, codename):
-    assert find_operations_allowed_by(team, make_things(team), codename) == GRANTS[codename]
+def test_EDIT6_a_grant_allows_its_operations_and_no_other(team_with_things, codename):
+    team, things = team_with_things
+    assert find_operations_allowed_by(team, things, codename) == GRANTS[codename]
 
 
 def test_every_grant_is_in_the_table(db):
@@ -335,12 +340,11 @@ def test_SEC3_every_id_field_of_a_body_is_in_the_table():
 
 
 @pytest.mark.parametrize(("name", "field"), FOREIGN)
-def test_SEC3_a_foreign_id_in_a_body_is_refused_or_ignored(team, name, field):
-    operation, things = OPERATIONS[name], make_things(team)
+def test_SEC3_a_foreign_id_in_a_body_is_refused_or_ignored(teams_with_things, name, field):
+    (team, things), (others, theirs) = teams_with_things
+    operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
     key, status = FOREIGN[name, field]
-    others = make_team(suffix="2")
-    theirs = make_things(others)
     chats.post_message(others.bob, others.chat.id, text=f"@{others.alice.handle}", wake="nobody")
     theirs["notification_id"] = Notification.objects.get(person=others.alice).id
     api = client_for(team, "alice")
