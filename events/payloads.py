@@ -223,7 +223,22 @@ class FoundMessagesData(Payload):
     messages: list[FoundMessage]
 
 
-ToolData = HttpResponseData | WebPageData | SearchResultsData | FoundMessagesData
+class FoundTool(Payload):
+    """A tool that a search found, and the name of its server."""
+
+    name: str
+    server: str
+
+
+class FoundToolsData(Payload):
+    """The tools that a search of the agent's tools found, the best first."""
+
+    kind: Literal["found_tools"] = "found_tools"
+    query: str
+    tools: list[FoundTool]
+
+
+ToolData = HttpResponseData | WebPageData | SearchResultsData | FoundMessagesData | FoundToolsData
 """The data of a tool result that the web app draws in its place."""
 
 

@@ -134,6 +134,11 @@ class Tool:
         return inspect.getdoc(type(self)) or ""
 
     @property
+    def server_name(self) -> str:
+        """The name of the server that it calls; empty for a system tool."""
+        return ""
+
+    @property
     def default_policy(self) -> Policy:
         """The policy of a workspace that has set none: no approval is needed."""
         return Policy.AUTO

@@ -9,7 +9,10 @@ from tools.interface import Tool, ToolArgs, ToolConfig
 # Names of functions that every provider accepts.
 NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
-RESERVED_NAMES = frozenset({"find_tools"})
+FIND_TOOLS = "find_tools"
+"""The tool by which a model finds its other tools. It is built for each run (`tools.find_tools`), so it is not registered."""
+
+RESERVED_NAMES = frozenset({FIND_TOOLS})
 """Names that no workspace tool may have, besides those of registered tools."""
 
 T = TypeVar("T", bound=type[Tool])

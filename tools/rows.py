@@ -53,7 +53,7 @@ def build_offered_tool_row(tool: Tool, policies: dict[str, Policy]) -> OfferedTo
     described = f"{tool.name} {tool.description} {json.dumps(tool.build_schema(), ensure_ascii=False)}"
     return OfferedToolRow(
         **build_tool_row(tool).model_dump(by_alias=True), id=row and row.id, title=row.title if row else "",
-        tool_type=ToolType(row.tool_type) if row else ToolType.SYSTEM, server_name=row.server.name if row else "",
+        tool_type=ToolType(row.tool_type) if row else ToolType.SYSTEM, server_name=tool.server_name,
         policy=policies.get(tool.name, tool.default_policy), is_available=tool.is_available,
         schema_tokens=estimate_tokens(described),
     )  # fmt: skip

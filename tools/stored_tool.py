@@ -29,6 +29,10 @@ class StoredTool(Tool):
         return self.row.description
 
     @property
+    def server_name(self) -> str:
+        return self.row.server.name
+
+    @property
     def default_policy(self) -> Policy:
         """The policy of a workspace that has set none: a call that writes waits for a person."""
         return Policy.AUTO if self.effect == "read" else Policy.ASK

@@ -144,9 +144,16 @@ class Runner:
             past_calls=list(prepared.past_calls),
             calls_of_other_runs=prepared.started_calls.of_other_runs,
             has_written=prepared.started_calls.has_written,
+            found=set(prepared.found_tools),
         )
         max_steps = prepared.content.limits.max_steps
-        events = run_loop(prepared.build_conversation(), llm, toolbox, self._build_request, max_steps=max_steps)
+
+        def build_request(turns: Sequence[Turn]) -> Request:
+            parameters = prepared.content.parameters.model_dump(exclude_none=True)
+            self._request = Request(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
+            return self._request
+
+        events = run_loop(prepared.build_conversation(), llm, toolbox, build_request, max_steps=max_steps)
         async with aclosing(events):
             reply: StepSaved | None = None
             while True:
@@ -160,13 +167,6 @@ class Runner:
                     await self._end_run(end)
                     return
                 reply = await self._handle_event(event)
-
-    def _build_request(self, turns: Sequence[Turn]) -> Request:
-        prepared = self._prepared
-        schemas = [tool.schema for tool in prepared.tools.values()]
-        parameters = prepared.content.parameters.model_dump(exclude_none=True)
-        self._request = Request(prepared.model.name, list(turns), schemas, parameters)
-        return self._request
 
     async def _reserve(self, request: Request) -> None:
         """Reserve the cost of a request in the budgets of the run. Raises `BudgetUsedUp`."""

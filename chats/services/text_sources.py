@@ -22,7 +22,7 @@ from yarl import URL
 from actors.models import Kind
 from chats.models import ChatActor, Message
 from tools.interface import NO_SUCH_TOOL
-from tools.registry import registry
+from tools.registry import FIND_TOOLS, registry
 
 MAX_ROWS_READ = 2_000
 """The number of newest messages that are searched."""
@@ -51,7 +51,8 @@ def _has_outside_result(chat_id: UUID) -> bool:
     """Return whether the chat has a result of a tool that is not trusted. A tool that no longer exists is not trusted; an error of
     a workspace tool may quote its server. A name that the model has made up is no tool, and calls that were not made have only
     our texts as results."""
-    trusted = [name for name, tool in registry.items() if tool.is_trusted]
+    # The descriptions that `find_tools` returns are those that an editor has approved, and else would be in each request.
+    trusted = [FIND_TOOLS, *(name for name, tool in registry.items() if tool.is_trusted)]
     results = Message.objects.filter(chat_id=chat_id, type="TOOL_RESPONSE").exclude(payload__name__in=trusted)
     results = results.exclude(payload__status__in=["rejected", "stopped"])
     return results.exclude(payload__status="error", payload__text__startswith=NO_SUCH_TOOL).exists()

@@ -63,6 +63,8 @@ class PreparedRun:
     past_calls: list[ToolCall]
     started_calls: StartedCalls = field(default_factory=StartedCalls)
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
+    found_tools: frozenset[str] = frozenset()
+    """The tools that the model has found or called in earlier attempts (`runs.runtime.offered_tools`)."""
     budget: int | None = None
     """Estimated tokens of the conversation without the system text; null: no turn may be left out."""
 

@@ -45,11 +45,13 @@ from runs.runtime.history import (
     find_waiting_calls_of_others,
     list_past_calls,
     read_chat_context,
+    read_found_tools,
     read_log,
     read_new_turns,
     read_started_calls,
 )
 from runs.runtime.ledger import resolve_model_of_run
+from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
 from runs.runtime.rows import (
     PartialMessage,
     build_answer_rows,
@@ -59,6 +61,7 @@ from runs.runtime.rows import (
 )
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
+from tools.registry import FIND_TOOLS
 from usage.callers import ResolvedModel
 
 
@@ -116,15 +119,18 @@ class ChatRun(RunKind):
     def prepare(self, run: Run) -> PreparedRun:
         spec = run.get_spec()
         content = get_content(spec)
-        tools = get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.is_read_only)
+        tools = add_find_tools(
+            get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.is_read_only)
+        )
+        found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
         resolved = resolve_model_of_run(run, *get_endpoint(run.get_chat().workspace, content.model, run.on_behalf_of))
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
         entries = read_log(run, get_model_size(endpoint, model), with_images=can_see)
         chat, agent = read_chat_context(run, entries), build_participant(run.agent)
-        instructions = {name: tool.instructions for name, tool in tools.items()}
+        instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
         system = build_system_text(content.prompt, agent, chat, instructions)
-        schemas = [tool.schema for tool in tools.values()]
+        schemas = build_tool_schemas(tools, found)
         budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas)
         transcript = build_transcript(
             entries,
@@ -141,7 +147,7 @@ class ChatRun(RunKind):
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
         started = read_started_calls(run)
-        return PreparedRun(run, content, resolved, transcript, tools, known, past, started, decided, budget)
+        return PreparedRun(run, content, resolved, transcript, tools, known, past, started, decided, found, budget)
 
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)

@@ -20,6 +20,7 @@ from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
 from tools.interface import Tool
+from tools.registry import FIND_TOOLS
 
 logger = logging.getLogger(__name__)
 
@@ -160,6 +161,16 @@ def read_started_calls(run: Run) -> StartedCalls:
         of_other_runs=Count("pk", filter=~is_own), writing=Count("pk", filter=is_own & ~Q(effect="read"))
     )
     return StartedCalls(found["of_other_runs"], has_written=found["writing"] > 0)
+
+
+def read_found_tools(run: Run) -> frozenset[str]:
+    """Return the names that the model of this run has called or found by `find_tools`, from its stored calls and results."""
+    is_found = Q(type="TOOL_RESPONSE", payload__name=FIND_TOOLS, payload__data__isnull=False)
+    rows = Message.objects.filter(Q(type="TOOL_CALL") | is_found, run_id=run.id)
+    names: set[str] = set()
+    for name, data in rows.values_list("payload__name", "payload__data"):
+        names |= {name} | {tool["name"] for tool in (data or {}).get("tools", ())}
+    return frozenset(names)
 
 
 def _get_side(entry: LogEntry) -> str | None:

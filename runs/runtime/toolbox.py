@@ -13,10 +13,12 @@ from approvals.selectors import Consent, DecidedCall
 from approvals.services import ApprovalRequest
 from common.errors import AppError
 from common.text import to_storable, to_storable_json
+from events.payloads import FoundToolsData
 from events.rows import Policy
 from llm.adapters.assembly import MAX_CALLS
-from llm.messages import ToolCall
+from llm.messages import ToolCall, ToolSchema
 from runs.errors import LeaseLost
+from runs.runtime.offered_tools import build_tool_schemas, list_offered_tools
 from runs.runtime.steps import Batch, ToolResult
 from tools.interface import NO_SUCH_TOOL, ToolContext, ToolError, ToolOutput
 
@@ -43,8 +45,8 @@ RunInTransaction = Callable[[ToolCall, Callable[[], ToolOutput], float], Awaitab
 class Toolbox:
     """The tools of one run. `find_consent` null: nobody can be asked. `known_results`: of calls that a crash or a decision left
     open. `decided_calls`: those about which people have decided. `past_calls`: the calls of this run so far. `calls_of_other_runs`:
-    how many the other runs of its tree have made. `has_written`: whether a tool that writes was called in this run. `requests`: the
-    calls that wait for people."""
+    how many the other runs of its tree have made. `has_written`: whether a tool that writes was called in this run. `found`: the
+    tools that the model has found or called, which it is offered. `requests`: the calls that wait for people."""
 
     tools: Mapping[str, ConfiguredTool]
     context: ToolContext
@@ -55,6 +57,7 @@ class Toolbox:
     past_calls: list[ToolCall] = field(default_factory=list)
     calls_of_other_runs: int = 0
     has_written: bool = False
+    found: set[str] = field(default_factory=set)
     requests: list[ApprovalRequest] = field(default_factory=list)
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
@@ -69,6 +72,7 @@ class Toolbox:
             call = replace(made, arguments=decided.arguments) if decided else made
             known = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
             self.past_calls.append(call)
+            self.found.add(call.name)
             if known is None and not self._may_need_consent(call):
                 reads.append(call)
                 continue
@@ -119,7 +123,15 @@ class Toolbox:
                 tasks = [group.create_task(self._call(call, semaphore)) for call in batch.calls]
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        return tuple(task.result() for task in tasks)
+        results = tuple(task.result() for task in tasks)
+        for result in results:
+            if isinstance(result.data, FoundToolsData):
+                self.found |= {tool.name for tool in result.data.tools}
+        return results
+
+    def build_schemas(self) -> list[ToolSchema]:
+        """Return the descriptions of the tools that the next request offers."""
+        return build_tool_schemas(self.tools, self.found)
 
     def _find_refusal(self, call: ToolCall, *, is_cut: bool) -> ToolResult | None:
         """Return the result of a call that is refused, else null. The model reads the reason and may call again (RUN12)."""
@@ -132,7 +144,8 @@ class Toolbox:
         elif is_cut:
             text = "The answer was cut off by its length limit, so no call was made. Be shorter."
         elif call.name not in self.tools:
-            text = f"{NO_SUCH_TOOL}{call.name!r}. There are: {', '.join(self.tools) or 'none'}."
+            offered = [tool.tool.name for tool in list_offered_tools(self.tools, self.found)]
+            text = f"{NO_SUCH_TOOL}{call.name!r}. There are: {', '.join(offered) or 'none'}."
         else:
             try:
                 self.tools[call.name].tool.parse_arguments(call.arguments)

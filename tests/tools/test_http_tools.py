@@ -22,6 +22,7 @@ from tools.http.mapping import RequestMapping, build_http_request
 from tools.http.tool import MAX_BYTES, MAX_CHARACTERS, HttpTool
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer, WorkspaceTool
+from tools.stored_tool import get_call_semaphore
 
 KEY = "k3y-with/slash+and%sign"
 
@@ -273,6 +274,31 @@ async def test_arguments_are_checked_by_the_schema_and_unknown_ones_are_not_sent
     assert "Additional properties are not allowed" in str(await fail(tool, query="x", other=1))
     assert site.asked == []
     assert data_of(await call(tool, query="x")).status == 200
+
+
+async def test_FAIR5_a_process_makes_only_so_many_calls_at_the_same_time(site: Site, settings: Any) -> None:
+    """Further calls wait; each event loop has its own limit."""
+    settings.TOOL_CALLS_AT_ONCE = 3
+    at_once, most, may_answer = 0, 0, asyncio.Event()
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await may_answer.wait()
+        at_once -= 1
+        return web.Response(text="done")
+
+    site.pages["/things"] = answer
+    tools = [build_tool(site.url()) for _ in range(8)]
+    async with asyncio.TaskGroup() as group:
+        calls = [group.create_task(call(tool)) for tool in tools]
+        async with asyncio.timeout(10):
+            while at_once < 3 or len(get_call_semaphore()._waiters or ()) < 5:
+                await asyncio.sleep(0.01)
+        may_answer.set()
+    assert [task.result().text.splitlines()[0] for task in calls] == ["HTTP 200"] * 8
+    assert most == 3
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ export type HttpResponse = Schemas['HttpResponseData']
 export type WebPage = Schemas['WebPageData']
 export type SearchResultsData = Schemas['SearchResultsData']
 export type FoundMessagesData = Schemas['FoundMessagesData']
+export type FoundToolsData = Schemas['FoundToolsData']
 export type ToolData = NonNullable<ToolResponsePayload['data']>
 export type SystemPayload = Schemas['SystemPayload']
 export type ComparisonPayload = Schemas['ComparisonPayload']

@@ -2735,6 +2735,21 @@ export interface components {
             messages: components["schemas"]["FoundMessage"][];
             query: string;
         };
+        /** @description A tool that a search found, and the name of its server. */
+        FoundTool: {
+            name: string;
+            server: string;
+        };
+        /** @description The tools that a search of the agent's tools found, the best first. */
+        FoundToolsData: {
+            /**
+             * @default found_tools
+             * @constant
+             */
+            kind: "found_tools";
+            query: string;
+            tools: components["schemas"]["FoundTool"][];
+        };
         /** @description `to` is a person who has requested the draft. */
         HandOverBodyRequest: {
             revision: number;
@@ -4470,7 +4485,7 @@ export interface components {
          */
         ToolResponsePayload: {
             /** @default null */
-            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | null;
+            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | components["schemas"]["FoundToolsData"] | null;
             name: string;
             /** @default null */
             quotes_agents?: true | null;

@@ -1,5 +1,6 @@
-import type { FoundMessagesData, SearchResultsData } from '@/api'
+import type { FoundMessagesData, FoundToolsData, SearchResultsData } from '@/api'
 import { cx } from '@/lib/cx'
+import { showHiddenCharacters } from '@/lib/hiddenCharacters'
 import { useTexts } from '@/lib/language'
 import { formatFullTime, formatShortDate } from '@/lib/time'
 import { PathLink } from '@/ui/PathLink'
@@ -45,6 +46,21 @@ export function FoundMessages({ data: { messages } }: { data: FoundMessagesData 
             {formatShortDate(created_at)}
           </time>
           <p className="muted">{text}</p>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** The tools that an agent has found among its own: the name and the server of each. */
+export function FoundTools({ data: { tools } }: { data: FoundToolsData }) {
+  const { t } = useTexts()
+  if (tools.length === 0) return <p className={cx(styles.b, styles.res, 'muted')}>{t('searchNothing')}</p>
+  return (
+    <ol className={cx(styles.b, styles.res, styles.hits)}>
+      {tools.map(({ name, server }) => (
+        <li key={name}>
+          <code>{showHiddenCharacters(name)}</code> <span className={styles.host}>{showHiddenCharacters(server)}</span>
         </li>
       ))}
     </ol>

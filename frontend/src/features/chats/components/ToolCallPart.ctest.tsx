@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { FoundMessagesData, WebPage } from '@/api'
+import type { FoundMessagesData, FoundToolsData, WebPage } from '@/api'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { ToolCallPart } from './ToolCallPart'
 
@@ -17,7 +17,7 @@ const page: WebPage = {
   is_cut: false,
 }
 
-const show = (data: WebPage | null) =>
+const show = (data: WebPage | FoundToolsData | null) =>
   render(
     <ToolCallPart
       part={{
@@ -90,4 +90,26 @@ it('shows the messages that were found with links to them', async () => {
   await expect.element(link).toHaveAttribute('href', '/w/x/c/c#m')
   await link.click()
   expect(paths).toEqual(['/w/x/c/c#m'])
+})
+
+it('shows the tools that were found with their servers', async () => {
+  const tools = [
+    { name: 'book_room', server: 'Hotel <b>Sun</b>' },
+    { name: 'book_table', server: 'Hotel <b>Sun</b>' },
+  ]
+  const screen = await show({ kind: 'found_tools', query: 'book', tools })
+  await screen.getByText('web_fetch').click()
+  expect(
+    screen
+      .getByRole('listitem')
+      .elements()
+      .map(item => item.textContent),
+  ).toEqual(['book_room Hotel <b>Sun</b>', 'book_table Hotel <b>Sun</b>'])
+  expect(screen.getByText('for the model').elements()).toEqual([])
+})
+
+it('says that no tool was found', async () => {
+  const screen = await show({ kind: 'found_tools', query: 'book', tools: [] })
+  await screen.getByText('web_fetch').click()
+  await expect.element(screen.getByText('Nothing was found.')).toBeVisible()
 })

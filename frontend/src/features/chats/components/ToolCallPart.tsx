@@ -10,7 +10,7 @@ import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
 import { useChat } from './ChatContext'
 import { HttpResponseResult } from './HttpResponseResult'
-import { FoundMessages, SearchResults } from './SearchResults'
+import { FoundMessages, FoundTools, SearchResults } from './SearchResults'
 import styles from './ToolCallPart.module.css'
 import { WebPageResult } from './WebPageResult'
 
@@ -61,6 +61,8 @@ function ToolResult({ data }: { data: ToolData }) {
       return <SearchResults data={data} />
     case 'found_messages':
       return <FoundMessages data={data} />
+    case 'found_tools':
+      return <FoundTools data={data} />
     default:
       return data satisfies never
   }
@@ -70,6 +72,7 @@ const icons: Record<string, typeof Globe> = {
   web_fetch: Globe,
   web_search: Search,
   search_history: Search,
+  find_tools: Search,
   write_file: FilePlus,
   revise_prompt: PenLine,
   ask_user: MessageCircleQuestion,
