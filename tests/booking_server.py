@@ -8,18 +8,20 @@ from typing import Any
 
 
 class BookingServer:
-    """A server that counts the requests by `Idempotency-Key`, and answers while `answers` is set.
+    """A server that counts the requests by `Idempotency-Key`, and answers with `status` while `answers` is set; `/slow` never.
 
     `answered`: the keys to which the whole answer was sent, although the client may be gone. `document`: what it says at
     `/openapi.json`, in this `Content-Encoding`.
     """
 
     def __init__(self) -> None:
+        self.status = 200
         self.keys: Counter[str] = Counter()
         self.answered: set[str] = set()
         self.paths: list[str] = []
         self.answers = threading.Event()
         self.answers.set()
+        self.closed = threading.Event()
         self.document = b""
         self.document_encoding = ""
         booking = self
@@ -27,6 +29,8 @@ class BookingServer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 booking.paths.append(self.path)
+                if self.path == "/slow":
+                    booking.closed.wait(30)
                 is_document = self.path == "/openapi.json"
                 body = (
                     booking.document
@@ -47,7 +51,7 @@ class BookingServer:
                 booking.answered.add(key)
 
             def _answer(self, body: bytes, encoding: str = "") -> None:
-                self.send_response(200)
+                self.send_response(booking.status)
                 if encoding:
                     self.send_header("Content-Encoding", encoding)
                 self.send_header("Content-Type", "application/json")
@@ -66,5 +70,6 @@ class BookingServer:
 
     def close(self) -> None:
         self.answers.set()
+        self.closed.set()
         self._server.shutdown()
         self._server.server_close()

@@ -38,7 +38,8 @@ class ToolArgs(BaseModel):
 class ToolConfig(BaseModel):
     """The settings of a tool for one agent: its `custom_config`, else these defaults. A tool may add fields in a subclass.
 
-    `retries`: how often a call that raised `ToolError` is retried. `timeout_s`: seconds of each try (RUN13).
+    `retries`: how often a call that raised `ToolError` is retried, if the tool `can_repeat` (RUN15). `timeout_s`: seconds of each
+    try (RUN13).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -190,9 +191,11 @@ class Tool:
             raise InvalidArguments(list(problems)[:MAX_PROBLEMS]) from error
 
     def build_config_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its settings, from which the workshop draws fields."""
+        """Return the JSON Schema of its settings, from which the workshop draws fields: without `retries` if no call is retried."""
         schema = deepcopy(_build_schema(self.Config))
         schema.pop("description", None)
+        if not self.can_repeat:
+            schema["properties"].pop("retries", None)
         return schema
 
     def parse_config(self, custom_config: dict[str, Any]) -> ToolConfig:

@@ -159,11 +159,12 @@ class Toolbox:
         return ToolResult(call, "error", text, error_kind="call") if text else None
 
     async def _call(self, call: ToolCall, semaphore: asyncio.Semaphore) -> ToolResult:
-        """Make one call, with the retries of the agent's settings."""
+        """Make one call, with the retries of the agent's settings. A call that must not be repeated is not retried (RUN15)."""
+        configured = self.tools[call.name]
         async with semaphore:
             started = asyncio.get_running_loop().time()
             result, may_retry = await self._call_once(call)
-            for _ in range(self.tools[call.name].config.retries):
+            for _ in range(configured.config.retries if configured.tool.can_repeat else 0):
                 if not may_retry:
                     break
                 result, may_retry = await self._call_once(call)

@@ -34,9 +34,11 @@ async def find_consent(configured, context):
     return Consent()
 
 
-def build_toolbox(run, **config):
+def build_toolbox(run, *, effect="write", is_idempotent=False, **config):
     """A toolbox with one tool, `it`."""
-    body = {"__doc__": "It.", "name": "it", "effect": "write", "Args": Nothing, "run": run}
+    body = {
+        "__doc__": "It.", "name": "it", "effect": effect, "is_idempotent": is_idempotent, "Args": Nothing, "run": run
+    }  # fmt: skip
     context = ToolContext(Actor(name="Scribe"), None, None, None, "")  # type: ignore[arg-type]  # no run in this test
 
     async def in_transaction(call, work, seconds):
@@ -69,7 +71,8 @@ async def test_RUN13_a_call_ends_at_the_time_limit_of_the_agents_settings():
     assert (made.status, time.monotonic() - started < 1.1) == ("timeout", True)
 
 
-async def test_a_call_is_retried_as_often_as_the_agents_settings_say():
+@pytest.mark.parametrize("repeatable", [{"effect": "read"}, {"is_idempotent": True}])
+async def test_a_call_is_retried_as_often_as_the_agents_settings_say(repeatable):
     tries = []
 
     async def fail_twice(tool, ctx, args):
@@ -78,10 +81,25 @@ async def test_a_call_is_retried_as_often_as_the_agents_settings_say():
             raise ToolError("busy")
         return "at last"
 
-    assert (await outcome(fail_twice, retries=1)).status == "error"
+    assert (await outcome(fail_twice, retries=1, **repeatable)).status == "error"
     tries.clear()
-    assert (await outcome(fail_twice, retries=2)).text == "at last"
+    assert (await outcome(fail_twice, retries=2, **repeatable)).text == "at last"
     assert tries == ["call_1"] * 3
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_RUN15_a_call_that_must_not_be_repeated_is_not_retried(is_async):
+    tries = []
+
+    def fail(tool, ctx, args):
+        tries.append(ctx.call_id)
+        raise ToolError("busy")
+
+    async def fail_later(tool, ctx, args):
+        fail(tool, ctx, args)
+
+    made = await outcome(fail_later if is_async else fail, retries=3)
+    assert (made.status, made.text, tries) == ("error", "busy", ["call_1"])
 
 
 @pytest.mark.parametrize("error", [ToolError("gone", final=True), HostRefused("private")])
@@ -92,7 +110,7 @@ async def test_a_final_error_is_not_retried(error):
         tries.append(ctx.call_id)
         raise error
 
-    assert (await outcome(fail, retries=3)).status == "error"
+    assert (await outcome(fail, retries=3, effect="read")).status == "error"
     assert len(tries) == 1
 
 

@@ -80,6 +80,15 @@ def test_the_row_of_a_tool_has_its_settings_with_their_limits():
     }  # fmt: skip
 
 
+def test_a_tool_whose_calls_are_not_retried_has_no_setting_for_retries():
+    def list_settings(**members):
+        return set(make(**members)().build_config_schema()["properties"])
+
+    assert list_settings(effect="read") == {"retries", "timeout_s"}
+    assert list_settings(effect="write") == {"timeout_s"}
+    assert list_settings(effect="write", is_idempotent=True) == {"retries", "timeout_s"}
+
+
 def test_the_settings_of_an_agent_override_the_defaults():
     tool = make()()
     assert (tool.parse_config({}).timeout_s, tool.parse_config({}).retries) == (30, 0)

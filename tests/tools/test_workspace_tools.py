@@ -14,6 +14,7 @@ from agents.models import AgentSpec
 from agents.services import drafts
 from agents.services.allowed_tools import get_run_tools
 from agents.specs.content import SpecContent, ToolUse
+from agents.specs.differences import diff
 from common.errors import Conflict, Forbidden, Invalid, NotFound
 from common.secrets import Secret, WrongOwner
 from events.models import AuditRecord
@@ -275,6 +276,59 @@ def test_a_tool_that_is_off_or_changed_is_neither_offered_nor_called(environment
     assert [one["function"]["name"] for one in asked.body["tools"]] == ["current_time"]
     assert environment.log("TOOL_RESPONSE")[0].payload["status"] == "error"
     assert booking.paths == []
+
+
+def save_version(team: Any, *uses: ToolUse) -> AgentSpec:
+    """Save a version of Robin with these tools, by a draft of Alice."""
+    ids = (team.chat.id, team.robin.id)
+    draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+    content = SpecContent.model_validate(draft.written).model_copy(update={"tools": uses})
+    draft = drafts.write_draft(team.alice, *ids, content=content, revision=draft.revision)
+    return drafts.save_draft(team.alice, *ids, revision=draft.revision, base_version=draft.base_version)
+
+
+@pytest.mark.usefixtures("of_process")
+def test_the_settings_of_a_tool_are_saved_in_a_version_and_apply_to_its_calls(environment, booking):
+    team = environment.team
+    server = add_server(team, booking.url)
+    for name, path in (("find_fares", "/fares"), ("find_slowly", "/slow"), ("list_stops", "/stops")):
+        add_tool(team, server, name, path=path)
+    add_tool(team, server, "hold_seats", method="POST", path="/holds")
+    before = team.robin.current_spec.content()
+    saved = save_version(
+        team,
+        ToolUse(tool="find_fares", custom_config={"retries": 2}, usage_instructions="Give the real party size."),
+        ToolUse(tool="find_slowly", custom_config={"timeout_s": 0.2}),
+        ToolUse(tool="hold_seats", custom_config={"retries": 3}),
+        ToolUse(tool="list_stops", is_enabled=False, usage_instructions="Never."),
+    )
+    changed = {one.field: one.after for one in diff(before, saved.content()).fields}
+    assert changed["tools.find_fares"] == {
+        "tool": "find_fares", "is_enabled": True, "custom_config": {"retries": 2},
+        "usage_instructions": "Give the real party size.",
+    }  # fmt: skip
+    assert changed["tools.list_stops"]["is_enabled"] is False
+
+    booking.status = 503
+    # The newest script answers first.
+    environment.model.script(text="done")
+    for name in ("find_slowly", "find_fares", "hold_seats"):
+        environment.model.script(calls=[{"name": name, "arguments": "{}"}], times=1)
+    environment.post("go")
+    [approval] = environment.wait_until_waiting()
+    environment.decide(approval)
+    environment.wait_until_idle()
+    # A call that writes is not retried, whatever the settings are.
+    assert (sum(booking.keys.values()), booking.paths.count("/fares")) == (1, 3)
+    results = {row.payload["name"]: row.payload for row in environment.log("TOOL_RESPONSE")}
+    assert {name: result["status"] for name, result in results.items()} == {
+        "hold_seats": "error", "find_fares": "error", "find_slowly": "timeout",
+    }  # fmt: skip
+    assert "within 0.2 s" in results["find_slowly"]["text"]
+    asked = environment.model.requests[0].body
+    assert [one["function"]["name"] for one in asked["tools"]] == ["find_fares", "find_slowly", "hold_seats"]
+    assert "How to use the tool find_fares: Give the real party size." in asked["messages"][0]["content"]
+    assert "Never." not in asked["messages"][0]["content"]
 
 
 @pytest.mark.usefixtures("of_process")
