@@ -10,6 +10,7 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "workspaces.hooks.model_changed": ["notifications.services.listeners.notify_model_changed"],
     "workspaces.hooks.time_zone_changed": ["usage.services.listeners.end_periods"],
+    "tools.hooks.tools_changed": ["notifications.services.listeners.notify_tools_changed"],
     "chats.hooks.message_posted": [
         "runs.services.wake.wake_agents",
         "notifications.services.listeners.notify_mentioned_people",

@@ -23,11 +23,12 @@ class NotificationAdmin(ReadOnlyAdmin):
     list_filter = ("type", CreatedWithinFilter)
     list_select_related = ("person", "workspace")
     search_fields = ("person__name", "person__email", "actor_name", "agent_name")
-    search_id_fields = ("person_id", "chat_id", "agent_id", "message_id", "suggestion_id", "merge_id")
+    search_id_fields = ("person_id", "chat_id", "agent_id", "message_id", "suggestion_id", "merge_id", "tool_server_id")
     sortable_by = ()
     readonly_fields = (
         id_column("chat_id", "chats.chat", _("chat")),
         id_column("message_id", "chats.message", _("message")),
         id_column("suggestion_id", "suggestions.suggestion", _("suggestion")),
         id_column("merge_id", "suggestions.merge", _("merge")),
+        id_column("tool_server_id", "tools.toolserver", _("server of tools")),
     )

@@ -27,6 +27,7 @@ class Notification(Identified):
     message_id = models.UUIDField(_("message id"), null=True)
     suggestion_id = models.UUIDField(_("suggestion id"), null=True)
     merge_id = models.UUIDField(_("merge id"), null=True)
+    tool_server_id = models.UUIDField(_("tool server id"), null=True)
     excerpt = models.CharField(_("excerpt"), max_length=200, blank=True, default="")
     read_at = models.DateTimeField(_("read at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
@@ -47,6 +48,6 @@ class Notification(Identified):
         return NotificationRow(
             id=self.id, type=self.type, workspace_id=self.workspace_id, actor_name=self.actor_name,
             agent_name=self.agent_name, chat_id=self.chat_id, agent_id=self.agent_id, message_id=self.message_id,
-            suggestion_id=self.suggestion_id, merge_id=self.merge_id, excerpt=self.excerpt,
-            is_read=self.read_at is not None, created_at=self.created_at,
+            suggestion_id=self.suggestion_id, merge_id=self.merge_id, tool_server_id=self.tool_server_id,
+            excerpt=self.excerpt, is_read=self.read_at is not None, created_at=self.created_at,
         )  # fmt: skip

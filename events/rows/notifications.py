@@ -27,6 +27,7 @@ class NotificationKind(models.TextChoices):
     APPROVAL_ASKED = "approval_asked", _("waits for approval")
     MODEL_CHANGED = "model_changed", _("model changed")
     BUDGET_WARNING = "budget_warning", _("most of a budget used")
+    TOOLS_CHANGED = "tools_changed", _("tools changed by their server")
 
 
 class NotificationRow(Row):
@@ -42,6 +43,7 @@ class NotificationRow(Row):
     message_id: UUID | None
     suggestion_id: UUID | None
     merge_id: UUID | None
+    tool_server_id: UUID | None
     excerpt: str
     is_read: bool
     created_at: datetime

@@ -16,6 +16,7 @@ from notifications.models import Notification
 from notifications.services.notifying import notify
 from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
+from tools.models import WorkspaceTool
 from usage.models import Balance
 from workspaces.models import Credential, Membership, Role
 
@@ -84,6 +85,17 @@ def notify_budget_warning(balance: Balance) -> None:
     notify(
         people, event=_build_event_key("budget_warning", balance.id, budget.revision), type="budget_warning",
         workspace_id=budget.workspace_id, actor=None, excerpt=_build_excerpt(" · ".join([*names, spent])),
+    )  # fmt: skip
+
+
+def notify_tools_changed(tools: Sequence[WorkspaceTool]) -> None:
+    """Notify the editors that tools of one MCP server are off until somebody has read what the server says of them now."""
+    first = tools[0]
+    editors = Membership.objects.filter(workspace=first.workspace_id, role=Role.EDITOR)
+    notify(
+        editors.values_list("actor_id", flat=True), event=_build_event_key("tools_changed", first.id, first.revision),
+        type="tools_changed", workspace_id=first.workspace_id, actor=None, tool_server_id=first.server_id,
+        excerpt=_build_excerpt(", ".join(tool.name for tool in tools)),
     )  # fmt: skip
 
 

@@ -14,12 +14,18 @@ from chats.hooks import message_posted
 from common.clock import now
 from common.ids import new_id
 from common.secrets import Secret
+from events.rows import ServerKind
+from mcp_client.protocol import McpListing, McpToolDescription
 from notifications import services as notifications
 from notifications.models import Notification
 from notifications.services import notifying
 from suggestions.hooks import merge_ended, suggestion_changed
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.factories.workspaces import grant_right
+from tools.mcp.listing import store_listing
+from tools.models import ToolServer
+from tools.services import approve_tool
 from workspaces import services as workspaces
 
 
@@ -250,3 +256,53 @@ def test_all_members_are_notified_of_another_region_of_the_model_and_not_of_anot
     assert environment.list_notified() == dict.fromkeys(["Bob", "Dora", "Eve"], ["model_changed"] * 2)
     newest = Notification.objects.filter(person=team.bob).latest("created_at")
     assert newest.excerpt == "Amazon Bedrock · us-east-1"
+
+
+def store_descriptions(server: ToolServer, **hashes: str) -> None:
+    """Store a listing of an MCP server, with the hashes of its tools by their names."""
+    tools = tuple(
+        McpToolDescription(
+            name=name, title="", description=text, input_schema={"type": "object"}, output_schema=None, is_read_only=True,
+            annotations={}, hash=text,
+        )
+        for name, text in hashes.items()
+    )  # fmt: skip
+    store_listing(server.id, server.base_url, McpListing("Mail", "new", tools, {}, is_cut=False))
+
+
+@pytest.fixture
+def mail_server(environment) -> ToolServer:
+    """An MCP server with the approved tools `read` and `send`, and `drop`, which an editor has switched off."""
+    workspace = environment.team.workspace
+    server = ToolServerFactory.create(workspace=workspace, kind=ServerKind.MCP)
+    for name in ("read", "send", "drop"):
+        off = {"is_enabled": False, "off_reason": "editor"} if name == "drop" else {}
+        WorkspaceToolFactory.create(
+            workspace=workspace, server=server, name=f"mail_{name}", remote_name=name, pinned_hash="a", **off
+        )
+    return server
+
+
+def test_the_editors_are_notified_once_when_a_server_has_changed_its_tools(environment, mail_server):
+    store_descriptions(mail_server, read="a", send="a", drop="a")
+    assert environment.list_notified() == {}
+    store_descriptions(mail_server, read="b", send="b", drop="b", new="b")
+    store_descriptions(mail_server, read="b", send="c", drop="b", new="c")
+    assert environment.list_notified() == {"Alice": ["tools_changed"], "Dora": ["tools_changed"]}
+    row = Notification.objects.filter(person=environment.dora).get().to_row()
+    assert (row.tool_server_id, row.excerpt, row.actor_name) == (mail_server.id, "mail_read, mail_send", "")
+
+
+def test_a_tool_that_has_changed_again_after_its_approval_is_notified_again(environment, mail_server):
+    store_descriptions(mail_server, read="b", send="a", drop="a")
+    tool = mail_server.tools.get(name="mail_read")
+    approve_tool(environment.team.alice, tool.id, definition_hash="b", effect="read")
+    store_descriptions(mail_server, read="c", send="a", drop="a")
+    assert environment.list_notified()["Dora"] == ["tools_changed"] * 2
+
+
+def test_a_tool_that_comes_back_with_another_text_is_notified_and_one_that_is_gone_is_not(environment, mail_server):
+    store_descriptions(mail_server, send="a", drop="a")
+    assert environment.list_notified() == {}
+    store_descriptions(mail_server, read="b", send="a", drop="a")
+    assert environment.list_notified()["Dora"] == ["tools_changed"]

@@ -11,6 +11,7 @@ from common.clock import now
 from events.publish import publish_workspace_list_changed
 from events.rows import OffReason, ServerState
 from mcp_client.protocol import McpError, McpListing, McpToolDescription
+from tools.hooks import tools_changed
 from tools.models import ToolServer, WorkspaceTool
 from tools.registry import RESERVED_NAMES, registry
 
@@ -33,8 +34,7 @@ def store_listing(server_id: UUID, base_url: str, listing: McpListing) -> None:
         rows = {row.remote_name: row for row in server.tools.select_for_update()}
         free = _count_free_tools(server)
         new = [tool for name, tool in listed.items() if name not in rows]
-        for name in rows.keys() & listed.keys():
-            _update_tool(rows[name], listed[name])
+        changed = [rows[name] for name in sorted(rows.keys() & listed.keys()) if _update_tool(rows[name], listed[name])]
         for tool in new[:free]:
             _create_tool(server, tool)
         if not listing.is_cut:
@@ -44,6 +44,8 @@ def store_listing(server_id: UUID, base_url: str, listing: McpListing) -> None:
         server.last_error = _describe_left_out(listing, 0 if free is None else len(new[free:]))
         server.save(update_fields=["state", "last_error", "tested_at"])
         publish_workspace_list_changed(server.workspace_id, "tools")
+        if changed:
+            tools_changed.call(changed)
 
 
 def _count_free_tools(server: ToolServer) -> int | None:
@@ -99,8 +101,10 @@ def _create_tool(server: ToolServer, tool: McpToolDescription) -> None:
     row.save(force_insert=True)
 
 
-def _update_tool(row: WorkspaceTool, tool: McpToolDescription) -> None:
+def _update_tool(row: WorkspaceTool, tool: McpToolDescription) -> bool:
+    """Store the description of a tool. Return whether the tool is off from now on because its description has changed."""
     definition = build_definition(tool)
+    is_waiting = row.off_reason in (OffReason.CHANGED, OffReason.EDITOR)
     if not row.pinned_hash:
         row.pending = definition
         row.apply_definition(definition)
@@ -111,9 +115,10 @@ def _update_tool(row: WorkspaceTool, tool: McpToolDescription) -> None:
     elif row.off_reason == OffReason.CHANGED:
         row.pending = definition
     else:
-        return
+        return False
     row.revision += 1
     row.save()
+    return row.off_reason == OffReason.CHANGED and not is_waiting
 
 
 def _remove_tool(row: WorkspaceTool) -> None:

@@ -1,4 +1,4 @@
-import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
+import { Navigate, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useState } from 'react'
 import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
@@ -163,9 +163,10 @@ function BudgetsSection() {
 
 function ToolsSection() {
   const { workspace } = useShell()
+  const serverId = useLocation({ select: location => location.hash })
   return (
     <Suspense fallback={null}>
-      <ToolServers workspace={workspace} />
+      <ToolServers workspace={workspace} serverId={serverId} />
     </Suspense>
   )
 }

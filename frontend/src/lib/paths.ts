@@ -15,5 +15,8 @@ export const pendingPath = (workspace: string, agentId: string) => `/w/${workspa
 export const usagePath = (workspace: string) => `/w/${workspace}/usage`
 /** The budgets in the workspace's settings. */
 export const budgetsPath = (workspace: string) => `/w/${workspace}/settings?section=budgets`
+/** A server in the tools of the workspace's settings. */
+export const toolServerPath = (workspace: string, serverId: string) =>
+  `/w/${workspace}/settings?section=tools#${serverId}`
 /** The model section of the workspace's settings. */
 export const modelPath = (workspace: string) => `/w/${workspace}/settings?section=model`

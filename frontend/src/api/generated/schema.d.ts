@@ -2111,7 +2111,8 @@ export interface components {
         /**
          * @description The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
          *
-         *     `needed_micro`: the most that the call could have cost; `ends_at`: when the budget begins again, null for that of a run.
+         *     `subject_id`: of whom it is, and null in rows that are older than this field; `needed_micro`: the most that the call could have
+         *     cost; `ends_at`: when the budget begins again, null for that of a run.
          */
         BudgetRefusal: {
             /** Format: uuid */
@@ -2123,6 +2124,8 @@ export interface components {
             period: components["schemas"]["BudgetPeriod"];
             scope: components["schemas"]["BudgetScope"];
             spent_micro: number;
+            /** @default null */
+            subject_id?: string | null;
             /** @default  */
             subject_name: string;
             /** @default  */
@@ -3334,7 +3337,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "budget_warning";
+        NotificationKind: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "budget_warning" | "tools_changed";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -3350,6 +3353,7 @@ export interface components {
             merge_id: string | null;
             message_id: string | null;
             suggestion_id: string | null;
+            tool_server_id: string | null;
             type: components["schemas"]["NotificationKind"];
             /** Format: uuid */
             workspace_id: string;

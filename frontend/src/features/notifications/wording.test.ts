@@ -13,6 +13,7 @@ const row = (more: Partial<NotificationRow>): NotificationRow => ({
   message_id: 'm1',
   suggestion_id: 's1',
   merge_id: 'g1',
+  tool_server_id: 't1',
   excerpt: '',
   is_read: false,
   created_at: '2026-01-01T00:00:00Z',
@@ -28,6 +29,7 @@ describe('the path of a notification', () => {
     ['merge_done', '/w/tours/c/c1?workshop=a1'],
     ['merge_failed', '/w/tours/suggestions?m=g1'],
     ['model_changed', '/w/tours/settings?section=model'],
+    ['tools_changed', '/w/tours/settings?section=tools#t1'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],
     ['suggestion_reopened', '/w/tours/suggestions?s=s1'],
   ] as const)('of type %s is that of its subject', (type, path) => {

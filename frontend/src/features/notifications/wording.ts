@@ -2,7 +2,7 @@
 import type { NotificationRow } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
-import { chatPath, mergePath, messagePath, modelPath, suggestionPath, usagePath } from '@/lib/paths'
+import { chatPath, mergePath, messagePath, modelPath, suggestionPath, toolServerPath, usagePath } from '@/lib/paths'
 
 export type IconName =
   | 'mention'
@@ -18,6 +18,7 @@ export type IconName =
   | 'model'
   | 'budget'
   | 'approval'
+  | 'tools'
 
 type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
@@ -45,6 +46,7 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   approval_asked: { key: 'note.approvalAsked', inChat: 'note.approvalAskedIn', icon: 'approval', layer: null },
   model_changed: { key: 'note.modelChanged', icon: 'model', layer: null },
   budget_warning: { key: 'note.budgetWarning', icon: 'budget', layer: null },
+  tools_changed: { key: 'note.toolsChanged', icon: 'tools', layer: null },
 }
 
 /** Returns the text and icon of a notification; null for a type that this client does not know, because the server is newer. */
@@ -73,6 +75,8 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
       return modelPath(workspace)
     case 'budget_warning':
       return usagePath(workspace)
+    case 'tools_changed':
+      return row.tool_server_id && toolServerPath(workspace, row.tool_server_id)
     default:
       return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
   }

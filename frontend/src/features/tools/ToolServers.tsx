@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useToolServers, type WorkspaceRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -13,10 +13,17 @@ import styles from './Tools.module.css'
 
 type Adding = 'http' | 'openapi' | 'mcp'
 
-/** The tools of the workspace: system tools with their policies, and its servers with their tools. Editors manage them. */
-export function ToolServers({ workspace }: { workspace: WorkspaceRow }) {
+/**
+ * The tools of the workspace: system tools with their policies, and its servers with their tools. Editors manage them. It is
+ * scrolled to the server of the address.
+ */
+export function ToolServers({ workspace, serverId }: { workspace: WorkspaceRow; serverId: string }) {
   const { t } = useTexts()
   const query = useToolServers(workspace.id)
+  const isLoaded = query.data !== undefined
+  useEffect(() => {
+    if (isLoaded && serverId) document.getElementById(serverId)?.scrollIntoView()
+  }, [isLoaded, serverId])
   const [adding, setAdding] = useState<Adding | null>(null)
   const mayChange = workspace.verbs.includes('set_tools')
   const shared = { workspaceId: workspace.id, mayChange }
@@ -50,13 +57,15 @@ export function ToolServers({ workspace }: { workspace: WorkspaceRow }) {
         <p className="faint sm">{t('tools.editorsChoose')}</p>
       )}
       <SystemTools {...shared} />
-      {query.data.map(server =>
-        server.kind === 'mcp' ? (
-          <McpServer key={server.id} server={server} {...shared} />
-        ) : (
-          <HttpServer key={server.id} server={server} {...shared} />
-        ),
-      )}
+      {query.data.map(server => (
+        <div key={server.id} id={server.id}>
+          {server.kind === 'mcp' ? (
+            <McpServer server={server} {...shared} />
+          ) : (
+            <HttpServer server={server} {...shared} />
+          )}
+        </div>
+      ))}
       <AddHttpServerDialog {...dialogOf('http')} />
       <ImportDialog {...dialogOf('openapi')} />
       <AddMcpServerDialog {...dialogOf('mcp')} />

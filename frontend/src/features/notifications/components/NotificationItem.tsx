@@ -13,6 +13,7 @@ import {
   MessageSquareX,
   PiggyBank,
   ShieldQuestion,
+  Wrench,
 } from 'lucide-react'
 import type { NotificationRow } from '@/api'
 import { cx } from '@/lib/cx'
@@ -38,6 +39,7 @@ const icons: Record<IconName, LucideIcon> = {
   model: Cpu,
   budget: PiggyBank,
   approval: ShieldQuestion,
+  tools: Wrench,
 }
 
 export interface Origin {

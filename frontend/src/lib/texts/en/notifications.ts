@@ -26,6 +26,7 @@ const notifications = {
   'note.mergeDone': 'The suggestions for {{agent}} are merged: the draft is open for you',
   'note.mergeFailed': "The suggestions for {{agent}} couldn't be merged into a draft",
   'note.budgetWarning': '80% of a budget is used',
+  'note.toolsChanged': "A server changed its tools: they're off until an editor has reviewed them",
   'note.approvalAsked': '{{agent}} waits for you',
   'note.approvalAskedIn': '{{agent}} waits for you in {{chat}}',
   'note.modelChanged': '{{actor}} changed the model: chats that agents work in are now sent to another place',

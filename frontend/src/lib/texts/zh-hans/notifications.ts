@@ -26,6 +26,7 @@ const notifications = {
   'note.mergeDone': '对{{agent}}的建议已合并：草稿已为你打开',
   'note.mergeFailed': '对{{agent}}的建议无法合并成草稿',
   'note.budgetWarning': '预算已用 80%',
+  'note.toolsChanged': '有服务器更改了工具：在编辑者审阅前已停用',
   'note.approvalAsked': '{{agent}}在等你决定',
   'note.approvalAskedIn': '{{agent}}在{{chat}}等你决定',
   'note.modelChanged': '{{actor}}更换了模型：Agent 所在聊天室的内容从此发送到别处',

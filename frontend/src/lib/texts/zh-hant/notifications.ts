@@ -26,6 +26,7 @@ const notifications = {
   'note.mergeDone': '對{{agent}}的建議已合併：草稿已為你開啟',
   'note.mergeFailed': '對{{agent}}的建議無法合併成草稿',
   'note.budgetWarning': '預算已用 80%',
+  'note.toolsChanged': '有伺服器更改了工具：在編輯者審閱前已停用',
   'note.approvalAsked': '{{agent}}在等你決定',
   'note.approvalAskedIn': '{{agent}}在{{chat}}等你決定',
   'note.modelChanged': '{{actor}}更換了模型：Agent 所在聊天室的內容從此傳送到別處',
