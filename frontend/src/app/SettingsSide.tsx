@@ -25,10 +25,12 @@ import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
 import logoStyles from '@/ui/Logo.module.css'
 import layout from '@/ui/layout.module.css'
+import { useIsPhone } from '@/ui/useIsPhone'
 import { useShell } from './ShellContext'
 import { ShellNotifications } from './Sidebar'
 import sidebarStyles from './Sidebar.module.css'
 import { type Section, sections } from './storageKeys'
+import { UsageLink } from './UsageLink'
 
 const icons: Record<Section, LucideIcon> = {
   general: Building2,
@@ -98,7 +100,7 @@ export function SettingsSide() {
   )
 }
 
-/** The settings pages in their groups, filtered by a search. */
+/** The settings pages in their groups, filtered by a search. On a phone, which has no sidebar, they include the usage. */
 export function SettingsList() {
   const { t } = useTexts()
   const { workspace } = useShell()
@@ -110,6 +112,7 @@ export function SettingsList() {
     ([`settings.${page}`, ...searchableTexts[page]] as PlainTextKey[])
       .map(key => t(key))
       .filter(text => text.toLowerCase().includes(needle))
+  const isUsageMatch = useIsPhone() && t('usage.title').toLowerCase().includes(needle)
   const isMatch = (page: Section) => needle === '' || findMatches(page).length > 0
   useActions(() => ({ 'settings.find': () => searchField.current?.focus() }))
   return (
@@ -132,7 +135,7 @@ export function SettingsList() {
       </label>
       <div className={sidebarStyles.scroll}>
         {groups.map(({ title, pages }) =>
-          pages.some(isMatch) ? (
+          pages.some(isMatch) || (title === 'workspace' && isUsageMatch) ? (
             <div key={title}>
               <h2>{t(title)}</h2>
               {pages.filter(isMatch).map(page => {
@@ -157,10 +160,13 @@ export function SettingsList() {
                   </Link>
                 )
               })}
+              {title === 'workspace' && isUsageMatch ? <UsageLink className={layout.nav} /> : null}
             </div>
           ) : null,
         )}
-        {sections.some(isMatch) ? null : <p className={cx(sidebarStyles.none, 'faint sm')}>{t('nothingFound')}</p>}
+        {sections.some(isMatch) || isUsageMatch ? null : (
+          <p className={cx(sidebarStyles.none, 'faint sm')}>{t('nothingFound')}</p>
+        )}
       </div>
     </div>
   )
