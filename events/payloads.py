@@ -275,12 +275,14 @@ class BudgetPeriod(models.TextChoices):
 class BudgetRefusal(Payload):
     """The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
 
-    `needed_micro`: the most that the call could have cost; `ends_at`: when the budget begins again, null for that of a run.
+    `subject_id`: of whom it is, and null in rows that are older than this field; `needed_micro`: the most that the call could have
+    cost; `ends_at`: when the budget begins again, null for that of a run.
     """
 
     budget_id: UUID
     scope: BudgetScope
     period: BudgetPeriod
+    subject_id: UUID | None = None
     subject_name: str = ""
     limit_micro: int
     spent_micro: int

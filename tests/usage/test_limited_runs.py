@@ -43,6 +43,7 @@ def test_a_run_whose_budget_is_used_up_fails_before_it_asks_the_model(priced):
     [line] = priced.log("RUN_FAILED")
     refusal = line.payload["budget"]
     assert (refusal["budget_id"], refusal["scope"], refusal["period"]) == (str(budget.id), "workspace", "day")
+    assert refusal["subject_id"] == str(priced.team.workspace.id)
     assert (refusal["spent_micro"], refusal["limit_micro"], refusal["needed_micro"] > 2 * 8_192) == (0, 100, True)
     assert refusal["ends_at"] is not None
     assert (priced.model.requests, LLMCall.objects.count(), Reservation.objects.count()) == ([], 0, 0)

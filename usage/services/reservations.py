@@ -178,6 +178,7 @@ def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:
         budget_id=budget.id,
         scope=BudgetScope(budget.scope),
         period=BudgetPeriod(budget.period),
+        subject_id=balance.subject_id,
         subject_name=name or "",
         limit_micro=budget.limit_micro,
         spent_micro=balance.spent_micro,

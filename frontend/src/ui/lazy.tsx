@@ -1,7 +1,7 @@
 import { type ComponentType, type LazyExoticComponent, lazy as reactLazy } from 'react'
 import { isMissingFile, reloadOnce } from '@/lib/chunkReload'
 import { useTexts } from '@/lib/language'
-import { Button } from './Button'
+import buttonStyles from './Button.module.css'
 import styles from './lazy.module.css'
 
 interface Part<P> {
@@ -27,7 +27,10 @@ function ReloadNotice() {
   return (
     <div className={styles.loadAgain} role="alert">
       <span>{t('partMissing')}</span>
-      <Button onClick={() => location.reload()}>{t('reload')}</Button>
+      {/* Not a `Button`, whose tooltip is lazy itself. */}
+      <button type="button" className={buttonStyles.btn} onClick={() => location.reload()}>
+        {t('reload')}
+      </button>
     </div>
   )
 }

@@ -1,4 +1,6 @@
 /** What budgets say about themselves. Pure functions. */
+import type { BudgetRefusal, BudgetRow } from '@/api'
+
 /** The share of a budget after which the editors are warned. The server has the same figure. */
 export const WARNING_SHARE = 0.8
 
@@ -9,4 +11,16 @@ export const getShare = (spentMicro: number, limitMicro: number): number =>
 export function parseDollars(text: string): number | null {
   const dollars = Number(text.trim().replace(/^\$/, ''))
   return text.trim() === '' || !Number.isFinite(dollars) || dollars < 0 ? null : Math.round(dollars * 1_000_000)
+}
+
+/**
+ * Returns whether a budget that has refused a call would refuse it again in the same period. `row`: the budget as it is now, null
+ * if that is not known. A run that is retried has a budget of its own, of which nothing is spent.
+ */
+export function isStillUsedUp(refusal: BudgetRefusal, row: BudgetRow | null): boolean {
+  const limit = row?.limit_micro ?? refusal.limit_micro
+  // The row of a budget of each person or agent has what another one has spent.
+  const isOfOne = row !== null && (row.scope === 'workspace' || row.subject_id !== null)
+  const spent = isOfOne ? Math.max(row.spent_micro, refusal.spent_micro) : refusal.spent_micro
+  return limit - (refusal.scope === 'run_tree' ? 0 : spent) < Math.max(1, refusal.needed_micro)
 }

@@ -6,6 +6,7 @@ import { Avatar } from '@/ui/Avatar'
 import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, type RunStatus } from '../runStatus'
+import { BudgetStop } from './BudgetStop'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
@@ -65,6 +66,7 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
         {active && active.status !== 'streaming' && active.status !== 'awaiting_approval' ? (
           <PendingIndicator status={active} />
         ) : null}
+        {finished?.runEnd.budget ? <BudgetStop status={finished} refusal={finished.runEnd.budget} /> : null}
         {last ? <ReplyFooter runId={runId} run={run} agentId={agentId} reply={reply} status={status} /> : null}
         {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
       </div>

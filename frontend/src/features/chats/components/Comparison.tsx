@@ -17,6 +17,7 @@ import {
   isBusy,
   type RunStatus,
 } from '../runStatus'
+import { BudgetStop } from './BudgetStop'
 import { useChat } from './ChatContext'
 import styles from './Comparison.module.css'
 import { LazyProse } from './LazyProse'
@@ -124,7 +125,9 @@ function SideAnswer({ reply: { parts, runEnd }, status }: SideAnswerProps) {
         <PartView key={part.key} part={part} isFinished={runEnd !== null} />
       ))}
       {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
-      {finished ? (
+      {finished?.runEnd.budget ? (
+        <BudgetStop status={finished} refusal={finished.runEnd.budget} />
+      ) : finished ? (
         <div className={cx(messageStyles.foot, styles.foot)}>
           <RunActions status={finished} />
         </div>

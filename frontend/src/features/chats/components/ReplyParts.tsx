@@ -1,14 +1,14 @@
 /** The components of a reply, in the log or in a comparison: its parts, its status and its actions. */
 
 import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useMembers } from '@/api'
-import { BudgetRefusalText } from '@/features/usage'
 import { cx } from '@/lib/cx'
 import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
+import { useIsFuture } from '@/lib/isFuture'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
-import { formatSeconds, formatTimeWithSeconds, isFuture } from '@/lib/time'
+import { formatSeconds, formatTimeWithSeconds } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
@@ -124,17 +124,6 @@ export function WaitingNote({ personId }: { personId: string | null }) {
   )
 }
 
-/** Returns whether a time is in the future, and renders again when it is reached. */
-function useIsFuture(at: string | null | undefined): boolean {
-  const [, setPassed] = useState<string | null>(null)
-  useEffect(() => {
-    if (!at || !isFuture(at)) return
-    const timer = setTimeout(() => setPassed(at), Date.parse(at) - Date.now() + 50)
-    return () => clearTimeout(timer)
-  }, [at])
-  return isFuture(at)
-}
-
 /** The outcome and the buttons of a run: stop or retry. */
 export function RunActions({ status }: { status: RunStatus }) {
   switch (status.status) {
@@ -193,19 +182,9 @@ export function Details({ note }: { note: string }) {
 }
 
 /** The reason of a failure, with a link to the model settings or the names of editors to ask. */
-function FailureReason({ runEnd: { code, payerName, budget } }: { runEnd: RunEnd }) {
+function FailureReason({ runEnd: { code, payerName } }: { runEnd: RunEnd }) {
   const { t, rich } = useTexts()
-  const { modelPath, budgetsPath, isEditor, onGo } = useChat()
-  if (budget) {
-    return (
-      <span>
-        <BudgetRefusalText refusal={budget} />{' '}
-        <PathLink path={budgetsPath} onGo={onGo}>
-          {t(isEditor ? 'budget.raise' : 'settings.budgets')}
-        </PathLink>
-      </span>
-    )
-  }
+  const { modelPath, onGo } = useChat()
   const text = rich(
     getRunErrorKey(code),
     { settings: t('settingsModel'), name: payerName || t('unknownPerson') },
@@ -228,28 +207,42 @@ function FailureReason({ runEnd: { code, payerName, budget } }: { runEnd: RunEnd
 
 const MAX_EDITORS = 3
 
-function EditorsToAsk() {
-  const { t } = useTexts()
+/** Returns the names of some editors of the workspace. */
+export function useEditorNames(): string {
   const { workspaceId } = useChat()
   const members = useMembers(workspaceId).data ?? []
   const editors = members.filter(member => member.role === 'editor').slice(0, MAX_EDITORS)
-  const names = formatList(editors.map(member => member.actor.name))
+  return formatList(editors.map(member => member.actor.name))
+}
+
+function EditorsToAsk() {
+  const { t } = useTexts()
+  const names = useEditorNames()
   return names ? ` ${t('run.askEditors', { names })}` : null
 }
 
-function RunOutcome({ status: { runEnd, ...status } }: { status: FinishedStatus }) {
-  const { t } = useTexts()
-  const { findActor } = useChat()
-  const [busy, setBusy] = useState(false)
+/** Returns a function that retries a run, and whether it is being retried. */
+export function useRetry(status: FinishedStatus) {
+  const [isRetrying, setRetrying] = useState(false)
   const retry = async () => {
-    setBusy(true)
+    setRetrying(true)
     try {
       await status.retry()
     } catch (error) {
       showToast(getErrorText(error))
     }
-    setBusy(false)
+    setRetrying(false)
   }
+  return { isRetrying, retry: () => void retry() }
+}
+
+/** The outcome of a run, and a retry. A run that a budget has ended has a `BudgetStop` instead. */
+function RunOutcome({ status }: { status: FinishedStatus }) {
+  const { t } = useTexts()
+  const { findActor } = useChat()
+  const { isRetrying, retry } = useRetry(status)
+  const { runEnd } = status
+  if (runEnd.budget) return null
   const by = findActor(runEnd.by)?.name
   const Icon = runEnd.kind === 'failed' ? CircleAlert : CircleStop
   return (
@@ -264,7 +257,7 @@ function RunOutcome({ status: { runEnd, ...status } }: { status: FinishedStatus 
           t('stopped')
         )}
       </span>
-      <Button size="xs" onClick={() => void retry()} busy={busy ? t('retry') : null}>
+      <Button size="xs" onClick={retry} busy={isRetrying ? t('retry') : null}>
         <RotateCcw className="i s" aria-hidden />
         {t('retry')}
       </Button>

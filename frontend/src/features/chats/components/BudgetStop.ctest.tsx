@@ -1,0 +1,132 @@
+import axe from 'axe-core'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { render } from 'vitest-browser-react'
+import type { BudgetRefusal, BudgetRow } from '@/api'
+import { BudgetStop } from './BudgetStop'
+import { ChatContext, type ChatContextValue } from './ChatContext'
+
+const budgets = vi.hoisted(() => ({ rows: undefined as BudgetRow[] | undefined }))
+vi.mock('@/api', async original => ({
+  ...(await original<object>()),
+  useBudgets: () => ({ data: budgets.rows }),
+  useMembers: () => ({
+    data: [
+      { role: 'editor', actor: { id: 'alice', name: 'Alice' } },
+      { role: 'suggester', actor: { id: 'bob', name: 'Bob' } },
+      { role: 'editor', actor: { id: 'carol', name: 'Carol' } },
+    ],
+  }),
+}))
+
+const refusal: BudgetRefusal = {
+  budget_id: 'b',
+  scope: 'workspace',
+  period: 'month',
+  subject_id: 'w',
+  subject_name: '',
+  limit_micro: 10_000_000,
+  spent_micro: 10_000_000,
+  needed_micro: 20_000,
+  ends_at: '2100-12-01T00:00:00Z',
+  time_zone: 'UTC',
+}
+const row = {
+  id: 'b',
+  scope: 'workspace',
+  period: 'month',
+  subject_id: null,
+  subject_name: '',
+  limit_micro: 10_000_000,
+  spent_micro: 10_000_000,
+  held_micro: 0,
+  ends_at: refusal.ends_at ?? null,
+  by_operator: false,
+  revision: 1,
+} satisfies BudgetRow
+
+const noop = () => undefined
+const context: ChatContextValue = {
+  chatId: 'c',
+  workspaceId: 'w',
+  me: 'alice',
+  isEditor: true,
+  findActor: () => null,
+  names: () => null,
+  findMessage: noop,
+  reply: noop,
+  askDraft: noop,
+  compare: null,
+  goTo: noop,
+  openWorkshop: noop,
+  modelPath: null,
+  budgetsPath: '/w/tours/settings?section=budgets',
+  suggestionPath: () => '',
+  messagePath: () => '',
+  onGo: noop,
+}
+
+const retry = vi.fn(async () => undefined)
+const runEnd = { kind: 'failed', code: 'budget_used_up', by: null, note: '', payerName: '', budget: refusal } as const
+
+const build = (change: Partial<BudgetRefusal> = {}, chat: Partial<ChatContextValue> = {}) => (
+  <ChatContext value={{ ...context, ...chat }}>
+    <BudgetStop status={{ status: 'failed', runEnd, retry }} refusal={{ ...refusal, ...change }} />
+  </ChatContext>
+)
+
+beforeEach(() => {
+  retry.mockClear()
+  budgets.rows = [row]
+})
+
+it('leads an editor to the budgets, and blocks the retry with a reason until the budget is raised', async () => {
+  const onGo = vi.fn()
+  const screen = await render(build({}, { onGo }))
+  await expect.element(screen.getByText("Stopped: this month's budget is used up.")).toBeVisible()
+  await expect.element(screen.getByText('You or another editor can raise it.')).toBeVisible()
+  const button = screen.getByRole('button', { name: 'Retry' })
+  await expect.element(button).toHaveAttribute('aria-disabled', 'true')
+  await expect.element(button).toHaveAttribute('aria-description', expect.stringContaining('The budget is used up.'))
+  await button.click({ force: true })
+  expect(retry).not.toHaveBeenCalled()
+  expect((await axe.run(screen.container, { rules: { region: { enabled: false } } })).violations).toEqual([])
+  await screen.getByRole('link', { name: 'Raise budget…' }).click()
+  expect(onGo).toHaveBeenCalledExactlyOnceWith('/w/tours/settings?section=budgets')
+
+  budgets.rows = [{ ...row, limit_micro: 11_000_000, revision: 2 }]
+  await screen.rerender(build({}, { onGo }))
+  await expect.element(screen.getByText('There is enough left now to retry.')).toBeVisible()
+  await expect.element(screen.getByRole('link')).not.toBeInTheDocument()
+  await button.click()
+  expect(retry).toHaveBeenCalledOnce()
+})
+
+it('names the editors to a suggester, who has no link', async () => {
+  const screen = await render(build({}, { isEditor: false, me: 'bob' }))
+  await expect.element(screen.getByText('Alice and Carol can raise it.')).toBeVisible()
+  await expect.element(screen.getByRole('link')).not.toBeInTheDocument()
+})
+
+it('says that only an operator can raise the budget of an operator', async () => {
+  budgets.rows = [{ ...row, by_operator: true }]
+  const screen = await render(build())
+  await expect.element(screen.getByText('It was set by an operator, who alone can raise it.')).toBeVisible()
+  await expect.element(screen.getByRole('link')).not.toBeInTheDocument()
+})
+
+it.each([
+  ['it has begun again', { ends_at: '2020-01-01T00:00:00Z' }, [row]],
+  ['it was deleted', {}, []],
+  ['it is that of another person', { scope: 'person', subject_id: 'bob' }, []],
+] as const)('allows the retry when %s', async (_why, change, rows) => {
+  budgets.rows = [...rows]
+  const screen = await render(build(change))
+  await screen.getByRole('button', { name: 'Retry' }).click()
+  expect(retry).toHaveBeenCalledOnce()
+})
+
+it('blocks the retry while the budgets are being read', async () => {
+  budgets.rows = undefined
+  const screen = await render(build())
+  await expect.element(screen.getByRole('button', { name: 'Retry' })).toHaveAttribute('aria-disabled', 'true')
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import type { BudgetRefusal, BudgetRow } from '@/api'
+import { isStillUsedUp } from './budgets'
+
+const refusal: BudgetRefusal = {
+  budget_id: 'b',
+  scope: 'workspace',
+  period: 'day',
+  subject_id: 'w',
+  subject_name: '',
+  limit_micro: 1_000,
+  spent_micro: 950,
+  needed_micro: 100,
+  ends_at: '2026-11-21T00:00:00Z',
+  time_zone: 'UTC',
+}
+const row: BudgetRow = {
+  id: 'b',
+  scope: 'workspace',
+  period: 'day',
+  subject_id: null,
+  subject_name: '',
+  limit_micro: 1_000,
+  spent_micro: 950,
+  held_micro: 0,
+  ends_at: '2026-11-21T00:00:00Z',
+  by_operator: false,
+  revision: 1,
+}
+
+describe('a budget that has refused a call', () => {
+  it('refuses it again until it is raised by enough', () => {
+    expect(isStillUsedUp(refusal, null)).toBe(true)
+    expect(isStillUsedUp(refusal, row)).toBe(true)
+    expect(isStillUsedUp(refusal, { ...row, limit_micro: 1_049 })).toBe(true)
+    expect(isStillUsedUp(refusal, { ...row, limit_micro: 1_050 })).toBe(false)
+  })
+
+  it('refuses it again if more was spent meanwhile', () => {
+    expect(isStillUsedUp(refusal, { ...row, limit_micro: 2_000, spent_micro: 1_950 })).toBe(true)
+  })
+
+  it('is not used up by what another person has spent', () => {
+    const each = { ...row, scope: 'person', limit_micro: 2_000, spent_micro: 1_990 } as const
+    expect(isStillUsedUp({ ...refusal, scope: 'person' }, each)).toBe(false)
+    expect(isStillUsedUp({ ...refusal, scope: 'person' }, { ...each, subject_id: 'alice' })).toBe(true)
+  })
+
+  it('of one run is another one for a retry', () => {
+    const ofRun = { ...refusal, scope: 'run_tree', period: 'run', ends_at: null } as const
+    expect(isStillUsedUp(ofRun, { ...row, scope: 'run_tree' })).toBe(false)
+    expect(isStillUsedUp({ ...ofRun, needed_micro: 1_001 }, { ...row, scope: 'run_tree' })).toBe(true)
+  })
+
+  it('of nothing refuses a call whose cost is not known', () => {
+    expect(isStillUsedUp({ ...refusal, needed_micro: 0, spent_micro: 1_000 }, null)).toBe(true)
+  })
+})
