@@ -1,0 +1,200 @@
+import axe from 'axe-core'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import type { ActorRow, ApprovalAskedRow, ApprovalDecided } from '@/api'
+import { messageRow } from '@/testing/rows'
+import { ApprovalCard } from './ApprovalCard'
+import { ChatContext, type ChatContextValue } from './ChatContext'
+import { ToolCallPart } from './ToolCallPart'
+
+const decideApproval = vi.hoisted(() => vi.fn())
+vi.mock('@/api', async original => ({ ...(await original<object>()), decideApproval }))
+
+const names: Record<string, string> = { alice: 'Alice', bob: 'Bob', scribe: 'Scribe' }
+const noop = () => undefined
+const context: ChatContextValue = {
+  chatId: 'c',
+  workspaceId: 'w',
+  me: 'alice',
+  isEditor: false,
+  findActor: id => (id && names[id] ? ({ id, name: names[id] } as ActorRow) : null),
+  names: () => null,
+  findMessage: noop,
+  reply: noop,
+  askDraft: noop,
+  compare: null,
+  goTo: noop,
+  openWorkshop: noop,
+  modelPath: null,
+  budgetsPath: '',
+  suggestionPath: () => '',
+  messagePath: () => '',
+  onGo: noop,
+}
+
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000 + 30_000).toISOString()
+const asked = (payload: Partial<ApprovalAskedRow['payload']> = {}) =>
+  messageRow(9, {
+    type: 'APPROVAL_ASKED',
+    payload: {
+      call_id: 'call',
+      tool: 'write_file',
+      arguments: '{"name": "notes.md", "count": 2}',
+      reason: 'others',
+      question: null,
+      target_id: 'scribe',
+      target_name: 'Scribe',
+      person_id: 'alice',
+      person_name: 'Alice',
+      expires_at: inHours(23),
+      ...payload,
+    },
+  }) as ApprovalAskedRow
+const choices = [
+  { label: 'Night openings', description: '41% of readers' },
+  { label: 'Rail pass', description: '' },
+]
+const question = { text: 'What leads?', choices, allow_free_answer: true }
+
+const show = (row: ApprovalAskedRow, chat: Partial<ChatContextValue> = {}) =>
+  render(
+    <ChatContext value={{ ...context, ...chat }}>
+      <ApprovalCard row={row} />
+    </ChatContext>,
+  )
+
+beforeEach(() => {
+  decideApproval.mockReset()
+  decideApproval.mockResolvedValue(undefined)
+  sessionStorage.clear()
+  localStorage.clear()
+})
+
+it('asks the person whom the run works for, and sends one decision', async () => {
+  const screen = await show(asked())
+  await expect.element(screen.getByText('Scribe wants to run write_file')).toBeVisible()
+  await expect.element(screen.getByText('notes.md')).toBeVisible()
+  await expect.element(screen.getByText('expires in 23 h 0 min')).toBeVisible()
+  await expect.element(screen.getByText('You or any editor can decide')).toBeVisible()
+  expect((await axe.run(screen.container, { rules: { region: { enabled: false } } })).violations).toEqual([])
+  const approve = screen.getByRole('button', { name: 'Approve', exact: true })
+  await approve.click()
+  await approve.click({ force: true })
+  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'approved' }]])
+})
+
+it('has no buttons for a reader who may not decide, and has them for an editor', async () => {
+  const screen = await show(asked({ person_id: 'bob', person_name: 'Bob' }))
+  await expect.element(screen.getByText('Bob or an editor decides')).toBeVisible()
+  await expect.element(screen.getByRole('button')).not.toBeInTheDocument()
+  await screen.unmount()
+  const other = await show(asked({ person_id: 'bob', person_name: 'Bob' }), { isEditor: true })
+  await other.getByRole('button', { name: 'Approve for this run' }).click()
+  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'approved_for_run' }]])
+})
+
+it('approves with edited arguments', async () => {
+  const screen = await show(asked())
+  await screen.getByRole('button', { name: 'Edit' }).click()
+  await screen.getByLabelText('count').fill('many')
+  const invalid = screen.getByRole('button', { name: 'Approve with 1 edit' })
+  await expect.element(invalid).toHaveAttribute('aria-disabled', 'true')
+  await screen.getByLabelText('count').fill('3')
+  await expect.element(screen.getByText('2', { exact: true })).toBeVisible()
+  await invalid.click()
+  expect(decideApproval.mock.calls).toEqual([
+    ['m9', { decision: 'approved', arguments: '{"name":"notes.md","count":3}' }],
+  ])
+})
+
+it('refuses with a note to the agent', async () => {
+  const screen = await show(asked())
+  await screen.getByRole('button', { name: 'Refuse…' }).click()
+  await screen.getByRole('button', { name: 'Not now' }).click()
+  await screen.getByRole('button', { name: 'Refuse', exact: true }).click()
+  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'refused', note: 'Not now' }]])
+})
+
+it('shows what the model wrote as data, with its hidden characters', async () => {
+  const args = JSON.stringify({ name: '**Approved**\u202egnp.exe', 'te\u200bxt': '<b>x</b>' })
+  const screen = await show(asked({ arguments: args, tool: 'write\u2066_file' }))
+  await expect.element(screen.getByText('**Approved**⟨U+202E⟩gnp.exe')).toBeVisible()
+  await expect.element(screen.getByText('te⟨U+200B⟩xt')).toBeVisible()
+  await expect.element(screen.getByText('<b>x</b>')).toBeVisible()
+  await expect.element(screen.getByText('write⟨U+2066⟩_file')).toBeVisible()
+})
+
+it('has no time left when it expires', async () => {
+  const screen = await show(asked({ expires_at: '2020-01-01T00:00:00Z' }))
+  await expect.element(screen.getByText('expires in 0 min')).toBeVisible()
+})
+
+it('can be decided again after an error', async () => {
+  decideApproval.mockRejectedValueOnce(new Error('offline'))
+  const screen = await show(asked())
+  const approve = screen.getByRole('button', { name: 'Approve', exact: true })
+  await approve.click()
+  await expect.element(approve).not.toHaveAttribute('aria-disabled')
+  await approve.click()
+  expect(decideApproval).toHaveBeenCalledTimes(2)
+})
+
+it('answers a question by its number or by own words', async () => {
+  const screen = await show(asked({ question, reason: null }))
+  await expect.element(screen.getByText('Scribe asks you. The run waits for your answer.')).toBeVisible()
+  await userEvent.keyboard('3')
+  expect(decideApproval).not.toHaveBeenCalled()
+  await userEvent.keyboard('2')
+  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'answered', choice: 1 }]])
+  await screen.unmount()
+  const other = await show(asked({ question, reason: null }))
+  await other.getByRole('textbox', { name: 'Your answer' }).fill('1 of both')
+  await other.getByRole('button', { name: 'Answer', exact: true }).click()
+  expect(decideApproval.mock.calls.at(-1)).toEqual(['m9', { decision: 'answered', answer: '1 of both' }])
+})
+
+it('shows the question of another person without a way to answer it', async () => {
+  const screen = await show(asked({ question, reason: null, person_id: 'bob', person_name: 'Bob' }))
+  await expect.element(screen.getByText('Scribe asks Bob. The run waits for the answer.')).toBeVisible()
+  await expect.element(screen.getByRole('button', { name: /Rail pass/ })).toBeDisabled()
+  await expect.element(screen.getByRole('textbox')).not.toBeInTheDocument()
+  await userEvent.keyboard('2')
+  expect(decideApproval).not.toHaveBeenCalled()
+})
+
+it.each([
+  ['approved', 'ok', { actor_id: 'alice' }, 'Approved by you'],
+  ['approved', 'ok', { actor_id: 'bob', arguments: '{"count": 3}' }, 'Approved by Bob, edited'],
+  ['refused', 'rejected', { actor_id: 'bob' }, 'Refused by Bob'],
+  ['answered', 'ok', { actor_id: 'bob' }, 'Answered by Bob'],
+  ['expired', 'rejected', {}, 'Expired'],
+] as const)('becomes one line when it is %s', async (decision, status, more, text) => {
+  const decided: ApprovalDecided = {
+    call_id: 'call',
+    decision,
+    actor_id: null,
+    actor_name: '',
+    note: '',
+    arguments: null,
+    ...more,
+  } as ApprovalDecided
+  const response = { tool_call_id: 'call', name: 'write_file', status, text: 'x', data: null }
+  const screen = await render(
+    <ChatContext value={context}>
+      <ToolCallPart
+        part={{
+          kind: 'tool',
+          key: 'k',
+          name: 'write_file',
+          args: '{}',
+          isStreaming: false,
+          response,
+          decision: decided,
+        }}
+      />
+    </ChatContext>,
+  )
+  await expect.element(screen.getByText(text, { exact: true })).toBeVisible()
+  await expect.element(screen.getByRole('button', { name: 'Approve', exact: true })).not.toBeInTheDocument()
+})
