@@ -57,7 +57,7 @@ def test_our_own_document_becomes_tools_that_an_agent_calls(
     expect(server.get_by_label("Policy for create_chat")).to_have_value("ask")
 
     server.get_by_role("listitem").filter(has_text="list_chats").get_by_role("button", name="Test…").click()
-    dialog.get_by_label("Arguments").fill(json.dumps({"workspace_id": workspace["id"]}))
+    dialog.get_by_label("workspace_id").fill(workspace["id"])
     dialog.get_by_role("button", name="Call it").click()
     expect(dialog.get_by_text("Result ·")).to_be_visible()
     expect(dialog.get_by_text("HTTP 200")).to_be_visible()

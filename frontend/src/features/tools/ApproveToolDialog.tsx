@@ -7,7 +7,8 @@ import { Dialog } from '@/ui/Dialog'
 import dialogStyles from '@/ui/Dialog.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
 import { SelectField } from '@/ui/Field'
-import { buildModelText, markChangedLines } from './modelText'
+import { ModelText } from './ModelTextView'
+import { buildModelText } from './modelText'
 import styles from './Tools.module.css'
 
 interface ApproveToolDialogProps {
@@ -43,46 +44,26 @@ export function ApproveToolDialog({
     >
       {isChanged && tool.pending ? (
         <div className={styles.sides}>
-          <Side
+          <ModelText
             title={t('mcp.approvedText')}
             text={buildModelText(tool)}
             other={buildModelText(tool.pending)}
             sign="−"
           />
-          <Side title={t('mcp.newText')} text={buildModelText(tool.pending)} other={buildModelText(tool)} sign="+" />
+          <ModelText
+            title={t('mcp.newText')}
+            text={buildModelText(tool.pending)}
+            other={buildModelText(tool)}
+            sign="+"
+          />
         </div>
       ) : (
-        <Side title={t('mcp.modelReads')} text={buildModelText(tool.pending ?? tool)} />
+        <ModelText title={t('mcp.modelReads')} text={buildModelText(tool.pending ?? tool)} />
       )}
       {mayChange && tool.pending ? (
         <Approval tool={tool} pending={tool.pending} approve={approve} onClose={() => onOpenChange(false)} />
       ) : null}
     </Dialog>
-  )
-}
-
-interface SideProps {
-  title: string
-  text: string
-  /** The text on the other side, if there is one: lines that it lacks are marked with the sign. */
-  other?: string
-  sign?: '+' | '−'
-}
-
-function Side({ title, text, other, sign }: SideProps) {
-  return (
-    <div className={styles.side}>
-      <h3 className="xs muted">{title}</h3>
-      <pre className={styles.text} lang="en">
-        {markChangedLines(text, other).map(line => (
-          <span key={line.at} className={cx(line.isChanged && (sign === '+' ? styles.added : styles.removed))}>
-            {line.isChanged ? <span className="sr">{sign}</span> : null}
-            {line.text}
-            {'\n'}
-          </span>
-        ))}
-      </pre>
-    </div>
   )
 }
 

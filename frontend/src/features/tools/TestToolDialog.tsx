@@ -1,6 +1,6 @@
 import { Check, TriangleAlert } from 'lucide-react'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { type ToolJobRow, testTool, type WorkspaceToolRow } from '@/api'
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type ToolEffect, type ToolJobRow, testTool } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -12,9 +12,18 @@ import { ErrorBanner } from '@/ui/ErrorBanner'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import styles from './Tools.module.css'
+import { listTestFields, readTestArguments, type TestField } from './testArguments'
+
+/** What a test needs of a tool, in the settings and in the workshop. */
+export interface TestedTool {
+  id: string
+  name: string
+  effect: ToolEffect
+  input_schema: Record<string, unknown>
+}
 
 interface TestToolDialogProps {
-  tool: WorkspaceToolRow
+  tool: TestedTool
   workspaceId: string
   open: boolean
   onOpenChange(open: boolean): void
@@ -36,50 +45,36 @@ export function TestToolDialog({ tool, workspaceId, open, onOpenChange }: TestTo
   )
 }
 
-/** Returns an example of the arguments: the required ones, empty. */
-function buildExample(schema: Record<string, unknown>): string {
-  const required = Array.isArray(schema.required) ? (schema.required as string[]) : []
-  return JSON.stringify(Object.fromEntries(required.map(name => [name, ''])), null, 2)
-}
-
-function Form({ tool, workspaceId }: { tool: WorkspaceToolRow; workspaceId: string }) {
+function Form({ tool, workspaceId }: { tool: TestedTool; workspaceId: string }) {
   const { t } = useTexts()
-  const [text, setText] = useState(() => buildExample(tool.input_schema))
-  const [isMalformed, setMalformed] = useState(false)
+  const fields = useMemo(() => listTestFields(tool.input_schema), [tool.input_schema])
+  const [texts, setTexts] = useState<Record<string, string>>({})
   const [result, setResult] = useState<ToolJobRow | null>(null)
   const { busy, error, run } = useAsyncAction()
   const aborter = useRef<AbortController | null>(null)
   useEffect(() => () => aborter.current?.abort(), [])
+  const callArguments = readTestArguments(fields, texts)
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
-    let callArguments: Record<string, unknown>
-    try {
-      callArguments = JSON.parse(text || '{}') as Record<string, unknown>
-    } catch {
-      setMalformed(true)
-      return
-    }
+    if (!callArguments) return
     const controller = new AbortController()
     aborter.current = controller
     void run(async () => setResult(await testTool(workspaceId, tool.id, callArguments, controller.signal)))
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
-      <Field label={t('tools.arguments')} error={isMalformed ? t('field.malformed') : null}>
-        {attributes => (
-          <textarea
-            {...attributes}
-            className={cx(fieldStyles.input, 'mono')}
-            rows={5}
-            spellCheck={false}
-            value={text}
-            onChange={event => {
-              setMalformed(false)
-              setText(event.target.value)
-            }}
-          />
-        )}
-      </Field>
+      {fields.map(field => (
+        <Field key={field.name} label={field.name} hint={field.description}>
+          {attributes => (
+            <ArgumentInput
+              attributes={attributes}
+              field={field}
+              value={texts[field.name] ?? ''}
+              onChange={text => setTexts({ ...texts, [field.name]: text })}
+            />
+          )}
+        </Field>
+      ))}
       <ErrorBanner error={error} />
       {result ? (
         <div className={styles.side} role="status">
@@ -95,10 +90,56 @@ function Form({ tool, workspaceId }: { tool: WorkspaceToolRow; workspaceId: stri
         </div>
       ) : null}
       <div className="row endrow">
-        <Button tone="ink" type="submit" busy={busy ? t('tools.testing') : null}>
+        <Button
+          tone="ink"
+          type="submit"
+          busy={busy ? t('tools.testing') : null}
+          blocked={!callArguments && t('approval.invalid')}
+        >
           {t(tool.effect === 'write' ? 'tools.test.runWrite' : 'tools.test.run')}
         </Button>
       </div>
     </form>
+  )
+}
+
+interface ArgumentInputProps {
+  attributes: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }
+  field: TestField
+  value: string
+  onChange(text: string): void
+}
+
+function ArgumentInput({ attributes, field, value, onChange }: ArgumentInputProps) {
+  const common = { ...attributes, value, 'aria-required': field.isRequired, className: fieldStyles.input }
+  if (field.choices.length > 0) {
+    return (
+      <select {...common} onChange={event => onChange(event.target.value)}>
+        <option value="" />
+        {field.choices.map(choice => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  if (field.kind === 'json') {
+    return (
+      <textarea
+        {...common}
+        className={cx(fieldStyles.input, 'mono')}
+        rows={3}
+        spellCheck={false}
+        onChange={event => onChange(event.target.value)}
+      />
+    )
+  }
+  return (
+    <input
+      {...common}
+      inputMode={field.kind === 'number' ? 'decimal' : undefined}
+      onChange={event => onChange(event.target.value)}
+    />
   )
 }

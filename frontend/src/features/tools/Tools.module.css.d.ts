@@ -31,6 +31,7 @@ declare const _arguments: string;
 declare const argument: string;
 declare const operations: string;
 declare const nobox: string;
+declare const offered: string;
 
 export {
 	head,
@@ -57,7 +58,8 @@ export {
 	_arguments as "arguments",
 	argument,
 	operations,
-	nobox
+	nobox,
+	offered
 };
 
 declare const __default_export__: {
@@ -86,5 +88,6 @@ declare const __default_export__: {
 	argument: typeof argument;
 	operations: typeof operations;
 	nobox: typeof nobox;
+	offered: typeof offered;
 };
 export default __default_export__;

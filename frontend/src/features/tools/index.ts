@@ -1,3 +1,4 @@
 import { lazy } from '@/ui/lazy'
 
+export const OfferedTool = lazy(() => import('./OfferedTool').then(module => ({ default: module.OfferedTool })))
 export const ToolServers = lazy(() => import('./ToolServers').then(module => ({ default: module.ToolServers })))

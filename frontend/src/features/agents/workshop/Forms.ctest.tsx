@@ -10,8 +10,24 @@ vi.mock('@/api', async original => ({
   ...(await original<object>()),
   useOfferedTools: () => ({
     data: [
-      { name: 'current_time', description: 'Return the time.', effect: 'read', config_schema: {}, ...offered },
-      { name: 'web_fetch', description: 'Read a page.', effect: 'read', config_schema: {}, ...offered },
+      {
+        name: 'current_time',
+        description: 'Return the time.',
+        effect: 'read',
+        config_schema: {},
+        id: null,
+        schema: {},
+        ...offered,
+      },
+      {
+        name: 'web_fetch',
+        description: 'Read a page.',
+        effect: 'read',
+        config_schema: {},
+        id: null,
+        schema: {},
+        ...offered,
+      },
     ],
   }),
 }))
@@ -29,7 +45,7 @@ function Tools({ isReadOnly }: { isReadOnly: boolean }) {
     onEdit(next.tools.map(({ tool, is_enabled }) => [tool, is_enabled]))
     setValue(next)
   }
-  return <ToolsForm content={value} isReadOnly={isReadOnly} onEdit={edit} workspaceId="w" />
+  return <ToolsForm content={value} isReadOnly={isReadOnly} onEdit={edit} workspaceId="w" mayTest />
 }
 
 beforeEach(() => onEdit.mockReset())

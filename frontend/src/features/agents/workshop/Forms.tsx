@@ -14,8 +14,9 @@ import {
   Search,
   Wrench,
 } from 'lucide-react'
-import { useId, useState } from 'react'
+import { Suspense, useId, useState } from 'react'
 import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
+import { OfferedTool } from '@/features/tools'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
@@ -34,8 +35,14 @@ interface FormProps {
   onEdit(content: SpecContent): void
 }
 
+interface ToolsFormProps extends FormProps {
+  workspaceId: string
+  /** Whether the reader may test tools. */
+  mayTest: boolean
+}
+
 /** The list of tools, those that are enabled first. */
-export function ToolsForm({ content, isReadOnly, onEdit, workspaceId }: FormProps & { workspaceId: string }) {
+export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, mayTest }: ToolsFormProps) {
   const { t } = useTexts()
   const tools = useOfferedTools(workspaceId)
   const [open, setOpen] = useState<string | null>(null)
@@ -61,6 +68,8 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId }: FormProp
             <ToolItem
               key={tool.name}
               tool={tool}
+              workspaceId={workspaceId}
+              mayTest={mayTest}
               use={content.tools.find(use => use.tool === tool.name)}
               isReadOnly={isReadOnly}
               isOpen={open === tool.name}
@@ -85,6 +94,8 @@ type ToolUse = SpecContent['tools'][number]
 
 interface ToolItemProps {
   tool: OfferedToolRow
+  workspaceId: string
+  mayTest: boolean
   use: ToolUse | undefined
   isReadOnly: boolean
   isOpen: boolean
@@ -117,7 +128,7 @@ const shortTexts: Record<string, PlainTextKey> = {
   ask_user: 'tool.about.ask_user',
 }
 
-function ToolItem({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemProps) {
+function ToolItem({ tool, workspaceId, mayTest, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemProps) {
   const { t } = useTexts()
   const isOn = use?.is_enabled ?? false
   const Icon = icons[tool.name] ?? Wrench
@@ -168,10 +179,9 @@ function ToolItem({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemP
               onChange={custom_config => onChange({ custom_config })}
             />
           ) : null}
-          <details className={workshopStyles.reads}>
-            <summary>{t('whatModelReads')}</summary>
-            <p lang="en">{tool.description}</p>
-          </details>
+          <Suspense fallback={null}>
+            <OfferedTool tool={tool} workspaceId={workspaceId} mayTest={mayTest} />
+          </Suspense>
         </div>
       ) : null}
     </li>

@@ -33,7 +33,6 @@ declare const state: string;
 declare const off: string;
 declare const tooldetails: string;
 declare const settings: string;
-declare const reads: string;
 declare const diffbox: string;
 declare const fieldchanges: string;
 declare const mytext: string;
@@ -80,7 +79,6 @@ export {
 	off,
 	tooldetails,
 	settings,
-	reads,
 	diffbox,
 	fieldchanges,
 	mytext,
@@ -128,7 +126,6 @@ declare const __default_export__: {
 	off: typeof off;
 	tooldetails: typeof tooldetails;
 	settings: typeof settings;
-	reads: typeof reads;
 	diffbox: typeof diffbox;
 	fieldchanges: typeof fieldchanges;
 	mytext: typeof mytext;

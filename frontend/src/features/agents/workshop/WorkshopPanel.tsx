@@ -183,7 +183,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
             />
           )}
         </Tabs.Content>
-        <FormTabs workshop={workshop} workspaceId={workspace.id} />
+        <FormTabs workshop={workshop} workspace={workspace} />
       </Tabs.Root>
       <ActionsBar
         chatId={chatId}
@@ -232,9 +232,9 @@ function useView(isStale: boolean) {
   return { view, tab, openView, setTab }
 }
 
-function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: string }) {
+function FormTabs({ workshop, workspace }: { workshop: Workshop; workspace: WorkspaceRow }) {
   const { t } = useTexts()
-  const model = useModel(workspaceId).data
+  const model = useModel(workspace.id).data
   const offers = useModelOffers().data ?? []
   const models = offers.filter(offer => offer.provider === model?.provider).flatMap(offer => offer.models)
   const form = {
@@ -246,7 +246,7 @@ function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: 
   return (
     <>
       <Tabs.Content value="tools" className={cx(workshopStyles.tabBody, workshopStyles.form, workshopStyles.flush)}>
-        <ToolsForm {...form} workspaceId={workspaceId} />
+        <ToolsForm {...form} workspaceId={workspace.id} mayTest={workspace.verbs.includes('set_tools')} />
       </Tabs.Content>
       <Tabs.Content value="model" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <ModelForm {...form} models={models} defaultModel={defaultModel} />

@@ -29,6 +29,8 @@ const tools = {
   'tools.test.writes': 'This tool writes: the test really does what it does on its server, with the stored credential.',
   'tools.test.run': 'Call it',
   'tools.test.runWrite': 'Call it for real',
+  'tools.editorsTest': 'Only editors test tools.',
+  'tools.isOff': 'It is switched off in this workspace.',
   'tools.testing': 'Calling',
   'tools.arguments': 'Arguments',
   'tools.result': 'Result',

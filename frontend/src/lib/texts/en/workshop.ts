@@ -90,7 +90,6 @@ const workshop = {
   'tool.about.write_file': 'writes a text file and shares it',
   'tool.about.ask_user': 'asks a question, and waits for the answer',
   'tool.about.current_time': 'the time anywhere',
-  whatModelReads: 'What the model reads',
   toolIsOff: 'off',
   toolIsOn: 'on',
   toolsOff: 'Off',

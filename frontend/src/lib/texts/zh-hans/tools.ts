@@ -29,6 +29,8 @@ const tools = {
   'tools.test.writes': '此工具会写入：测试会以存储的凭据在其服务器上真正执行。',
   'tools.test.run': '调用',
   'tools.test.runWrite': '实际调用',
+  'tools.editorsTest': '只有编辑者可以测试工具。',
+  'tools.isOff': '这个工作区已停用它。',
   'tools.testing': '调用中',
   'tools.arguments': '参数',
   'tools.result': '结果',

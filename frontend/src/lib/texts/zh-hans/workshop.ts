@@ -92,7 +92,6 @@ const workshop: Record<keyof typeof en, string> = {
   'tool.about.write_file': '写入文本文件并分享',
   'tool.about.ask_user': '提出问题，并等待回答',
   'tool.about.current_time': '任何地方的时间',
-  whatModelReads: '模型读到的内容',
   toolIsOff: '关',
   toolIsOn: '开',
   toolsOff: '已关闭',

@@ -29,6 +29,8 @@ const tools = {
   'tools.test.writes': '此工具會寫入：測試會以儲存的憑證在其伺服器上真正執行。',
   'tools.test.run': '呼叫',
   'tools.test.runWrite': '實際呼叫',
+  'tools.editorsTest': '只有編輯者可以測試工具。',
+  'tools.isOff': '這個工作區已停用它。',
   'tools.testing': '呼叫中',
   'tools.arguments': '引數',
   'tools.result': '結果',

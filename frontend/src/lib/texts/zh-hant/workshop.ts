@@ -92,7 +92,6 @@ const workshop: Record<keyof typeof en, string> = {
   'tool.about.write_file': '寫入文字檔並分享',
   'tool.about.ask_user': '提出問題，並等待回答',
   'tool.about.current_time': '任何地方的時間',
-  whatModelReads: '模型讀到的內容',
   toolIsOff: '關',
   toolIsOn: '開',
   toolsOff: '已關閉',
