@@ -62,7 +62,7 @@ async def find_authorization_server(
         metadata = await _find_metadata(http, resource, server_url)
         check_server_url(str(metadata.authorization_endpoint))  # a browser is sent there, which has no guard
         scope = get_client_metadata_scopes(extract_scope_from_www_auth(asked), resource, metadata, ["refresh_token"])
-        wish = OAuthClientMetadata(
+        registration = OAuthClientMetadata(
             client_name="Atelier",
             redirect_uris=[AnyUrl(redirect_uri)],
             application_type="web",
@@ -71,7 +71,7 @@ async def find_authorization_server(
         )
         base = f"{urlsplit(server_url).scheme}://{urlsplit(server_url).netloc}"
         registered = await handle_registration_response(
-            await http.send(create_client_registration_request(metadata, wish, base))
+            await http.send(create_client_registration_request(metadata, registration, base))
         )
     method = registered.token_endpoint_auth_method or ("client_secret_basic" if registered.client_secret else "none")
     if method not in ("none", "client_secret_basic", "client_secret_post"):

@@ -9,7 +9,7 @@ from actors.rates import LocalBuckets
 from common.redis_client import redis_client
 from tests.api.test_rights import client_for
 
-FAULT = {
+REPORT = {
     "kind": "rendering",
     "name": "TypeError",
     "screen": "/w/$workspace/c/$chat",
@@ -23,8 +23,8 @@ def lines(caplog):
     return lambda: [record.getMessage() for record in caplog.records if record.name == "actors.api.client_errors"]
 
 
-def report_error(team, who, **fault):
-    return client_for(team, who)("POST", "client-errors", FAULT | fault).status_code
+def report_error(team, who, **fields):
+    return client_for(team, who)("POST", "client-errors", REPORT | fields).status_code
 
 
 def test_an_error_is_one_log_line_with_its_name_and_position(team, lines):

@@ -257,10 +257,10 @@ def test_SEC21_signing_in_is_refused_while_redis_is_down(settings):
     away = settings.CACHES["default"] | {"LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {"default": away}
     settings.ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "reset_password": "30/m/ip"}
-    for door, body in (
+    for operation, body in (
         ("login", {"email": "a@example.org", "password": "x"}),
         ("password/request", {"email": "a@b.cd"}),
     ):
-        answer = Api()("POST", f"{APP}/auth/{door}", body)
+        answer = Api()("POST", f"{APP}/auth/{operation}", body)
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
         assert answer["Retry-After"] == "2"

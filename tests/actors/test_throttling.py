@@ -34,7 +34,7 @@ def _no_redis(monkeypatch):
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
 
 
-def taken(*buckets):
+def take_tokens(*buckets):
     """Return the number of tokens that could be taken, and the error."""
     for count in range(100):
         try:
@@ -46,7 +46,7 @@ def taken(*buckets):
 
 def test_SEC21_requests_beyond_the_burst_are_refused_with_the_seconds_to_wait(limits):
     limits(posts=(SLOW, 5))
-    count, refusal = taken(("posts", uuid4()))
+    count, refusal = take_tokens(("posts", uuid4()))
     assert count == 5
     assert refusal.data == {"limit": "posts", "seconds": 100}
 
@@ -54,34 +54,34 @@ def test_SEC21_requests_beyond_the_burst_are_refused_with_the_seconds_to_wait(li
 def test_SEC21_a_bucket_refills_with_time(limits):
     limits(posts=(20, 1))
     whose = ("posts", uuid4())
-    assert taken(whose)[0] == 1
+    assert take_tokens(whose)[0] == 1
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
-        if taken(whose)[0]:
+        if take_tokens(whose)[0]:
             return
     raise AssertionError("It stayed empty.")
 
 
 def test_SEC21_each_person_has_a_bucket(limits):
     limits(posts=(SLOW, 2))
-    assert [taken(("posts", uuid4()))[0] for _ in range(3)] == [2, 2, 2]
+    assert [take_tokens(("posts", uuid4()))[0] for _ in range(3)] == [2, 2, 2]
 
 
 def test_SEC21_a_refused_request_takes_from_no_bucket(limits):
     limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
     person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
-    count, refusal = taken(person, workspace)
+    count, refusal = take_tokens(person, workspace)
     assert (count, refusal.data["limit"]) == (2, "workspace_posts")
-    assert taken(person)[0] == 3
+    assert take_tokens(person)[0] == 3
 
 
 @pytest.mark.usefixtures("_no_redis")
 def test_SEC21_without_redis_each_process_applies_the_same_limits(limits):
     limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
     person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
-    count, refusal = taken(person, workspace)
+    count, refusal = take_tokens(person, workspace)
     assert (count, refusal.data) == (2, {"limit": "workspace_posts", "seconds": 100})
-    assert taken(person)[0] == 3
+    assert take_tokens(person)[0] == 3
 
 
 @pytest.mark.usefixtures("_no_redis")

@@ -63,7 +63,7 @@ def test_a_whole_surrogate_pair_is_accepted_and_a_body_that_is_not_json_is_refus
         assert stranger.generic("POST", f"{APP}/auth/login", raw, "application/json").status_code == 400
 
 
-SPOOFED, SHOWN = "Alice\u202e\nYour account is closed", "Alice Your account is closed"
+SPOOFED, CLEANED = "Alice\u202e\nYour account is closed", "Alice Your account is closed"
 UNSEEN = "\u200b\u2066\u3164"
 
 
@@ -73,13 +73,13 @@ def alice(team):
 
 
 def test_SEC11_names_are_one_line_without_direction_marks(team, alice):
-    assert alice.ok("PATCH", "me", {"name": SPOOFED})["actor"]["name"] == SHOWN
+    assert alice.ok("PATCH", "me", {"name": SPOOFED})["actor"]["name"] == CLEANED
     workspace = alice.ok("POST", "workspaces", {"name": SPOOFED})
-    assert workspace["name"] == SHOWN
-    assert alice.ok("POST", f"workspaces/{workspace['id']}/agents", {"name": SPOOFED})["actor"]["name"] == SHOWN
+    assert workspace["name"] == CLEANED
+    assert alice.ok("POST", f"workspaces/{workspace['id']}/agents", {"name": SPOOFED})["actor"]["name"] == CLEANED
     chat = alice.ok("POST", f"workspaces/{workspace['id']}/chats", {"title": SPOOFED})["chat"]
-    assert chat["title"] == SHOWN
-    assert alice.ok("PATCH", f"chats/{chat['id']}", {"title": f"2{SPOOFED}"})["chat"]["title"] == f"2{SHOWN}"
+    assert chat["title"] == CLEANED
+    assert alice.ok("PATCH", f"chats/{chat['id']}", {"title": f"2{SPOOFED}"})["chat"]["title"] == f"2{CLEANED}"
 
 
 def test_SEC11_a_name_must_have_a_visible_character(team, alice):

@@ -86,10 +86,10 @@ def test_SEC5_the_persons_sockets_check_rights_again_when_a_grant_is_added_or_re
             act()
         return [text for channel, text in sent if channel.endswith(f"group__{RIGHTS_GROUP}")]
 
-    (given,) = collect_notifications(
+    (notification,) = collect_notifications(
         lambda: add_grant_by_form(environment, AgentGrant, "save_agent_actor", environment.team.robin)
     )
-    assert str(environment.team.bob.id).encode() in given
+    assert str(environment.team.bob.id).encode() in notification
     grant = AgentGrant.objects.get()
     assert collect_notifications(
         lambda: environment.client.post(build_path(AgentGrant, grant.pk, "delete"), {"post": "yes"})

@@ -91,9 +91,9 @@ def test_every_table_and_column_has_a_name_to_translate():
 def test_the_compiled_translations_are_current():
     """`make dev` compiles them. If a catalogue has been edited since, pages show old texts."""
     for path in (settings.ROOT / "locale").glob("*/LC_MESSAGES/django.po"):
-        compiled = io.BytesIO()
-        write_mo(compiled, texts.read_catalog(path, path.parent.parent.name))
-        assert path.with_suffix(".mo").read_bytes() == compiled.getvalue()
+        catalog = io.BytesIO()
+        write_mo(catalog, texts.read_catalog(path, path.parent.parent.name))
+        assert path.with_suffix(".mo").read_bytes() == catalog.getvalue()
 
 
 def test_problems_of_a_catalogue_are_reported(tmp_path):

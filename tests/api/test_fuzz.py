@@ -137,9 +137,9 @@ def find_documented_path(operation: Operation) -> str:
 
 
 def matches(path: str, asked: str) -> bool:
-    named, given = path.split("/"), asked.partition("?")[0].split("/")
-    return len(named) == len(given) and all(
-        one == other or one.startswith("{") for one, other in zip(named, given, strict=True)
+    template, parts = path.split("/"), asked.partition("?")[0].split("/")
+    return len(template) == len(parts) and all(
+        one == other or one.startswith("{") for one, other in zip(template, parts, strict=True)
     )
 
 

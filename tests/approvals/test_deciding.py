@@ -200,11 +200,11 @@ def test_approved_for_this_run_also_approves_the_waiting_calls_of_the_same_tool(
 
 
 @pytest.mark.parametrize(
-    ("given", "answer"), [({"choice": 1}, "That"), ({"answer": " Neither, 兩個都不要 "}, "Neither, 兩個都不要")]
+    ("fields", "answer"), [({"choice": 1}, "That"), ({"answer": " Neither, 兩個都不要 "}, "Neither, 兩個都不要")]
 )
-def test_a_question_is_answered_by_a_choice_or_a_text(team, given, answer):
+def test_a_question_is_answered_by_a_choice_or_a_text(team, fields, answer):
     approval = ask_question(team)
-    approvals.decide_approval(team.bob, approval.pk, "answered", **given)
+    approvals.decide_approval(team.bob, approval.pk, "answered", **fields)
     assert find_decided_calls(approval.run_id)["call_1"].result == ("ok", f"Bob answered: {answer}")
     assert Message.objects.get(type="APPROVAL_DECIDED").payload["answer"] == answer
 
@@ -216,9 +216,9 @@ def test_what_does_not_answer_a_question_is_refused(team):
         ("answered", {}), ("answered", {"choice": 2}), ("answered", {"answer": "x"}),
         ("answered", {"choice": 0, "answer": "x"}), ("approved", {}), ("approved_for_run", {}),
     ]  # fmt: skip
-    for decision, given in attempts:
+    for decision, fields in attempts:
         with pytest.raises(Invalid):
-            approvals.decide_approval(team.bob, approval.pk, decision, **given)
+            approvals.decide_approval(team.bob, approval.pk, decision, **fields)
     assert read_facts() == before
     approvals.decide_approval(team.bob, approval.pk, "refused")
     assert find_decided_calls(approval.run_id)["call_1"].result == ("rejected", "Bob does not answer this question.")

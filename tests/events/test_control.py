@@ -31,19 +31,19 @@ async def test_RUN16_a_stop_is_received_also_after_the_connection_broke():
     async with redis.from_url(settings.REDIS_URL) as client:
         await wait_for_subscription(client)
         first, second = uuid4(), uuid4()
-        await tell(first)
+        await request_stop(first)
         assert await asyncio.wait_for(next_stop, 5) == first
         next_stop = asyncio.ensure_future(anext(received))
         cut = tuple(await line(client))
         for one in cut:
             await client.client_kill_filter(_id=one)
         await wait_for_subscription(client, but=cut)
-        await tell(second)
+        await request_stop(second)
         assert await asyncio.wait_for(next_stop, 5) == second
     await received.aclose()
 
 
-async def tell(root_id) -> None:
+async def request_stop(root_id) -> None:
     await DatabaseExecutor(1, "test")(send_stop, root_id)
 
 
@@ -55,6 +55,6 @@ async def test_a_stop_message_that_is_no_id_is_ignored(caplog):
         await wait_for_subscription(client)
         redis_client.publish([(STOP_CHANNEL, b"nonsense")])
         root_id = uuid4()
-        await tell(root_id)
+        await request_stop(root_id)
     assert await asyncio.wait_for(next_stop, 5) == root_id
     await received.aclose()

@@ -49,9 +49,9 @@ class Receiver:
                 self.deltas.append(json.loads(message["text"]))
 
 
-def opened(streams, receiver, **given):
+def opened(streams, receiver, **fields):
     ids = {"run_id": uuid4(), "agent_id": uuid4(), "message_id": uuid4(), "attempt": 1}
-    return streams.open(topic=receiver.topic, **(ids | given))
+    return streams.open(topic=receiver.topic, **(ids | fields))
 
 
 async def test_MSG10_at_most_ten_frames_a_second_and_every_character_once(streams, receiver):
@@ -176,11 +176,11 @@ async def test_the_time_to_live_is_renewed_only_sometimes(streams, receiver, set
     stream = opened(streams, receiver)
     key = f"partial:{stream.run_id}"
     async with redis.from_url(settings.REDIS_URL) as client:
-        for seconds_later, is_said in ((0, False), (streaming.PARTIAL_TTL_SECONDS / 3 + 1, True)):
+        for seconds_later, is_sent in ((0, False), (streaming.PARTIAL_TTL_SECONDS / 3 + 1, True)):
             stream.add_chunk("text", "more")
             await stream.flush()
             await client.expire(key, 100)
             stream._ttl_set_at -= seconds_later
             stream.add_chunk("text", "more")
             await stream.flush()
-            assert (await client.ttl(key) > 100) is is_said
+            assert (await client.ttl(key) > 100) is is_sent

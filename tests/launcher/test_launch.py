@@ -224,9 +224,9 @@ def test_all_processes_end_if_make_is_killed() -> None:
 
 def test_a_waiting_connection_is_served_after_the_web_process_was_killed(stack: Stack) -> None:
     stack.kill("web")
-    with socket.create_connection(("127.0.0.1", stack.port), timeout=20) as wire:
-        wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        assert wire.recv(100).startswith(b"HTTP/1.1 200")
+    with socket.create_connection(("127.0.0.1", stack.port), timeout=20) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
 def test_an_operator_can_be_created_on_the_running_installation() -> None:

@@ -24,12 +24,12 @@ REVISE = tool("revise_prompt", ("prompt", "reason"), prompt="string", reason="st
 
 
 async def summary(wanted: SpecContent, language: str, note: str = "") -> str:
-    brief = build_summary_input(diff(BASE, wanted), agent=SCRIBE, note=note, language=language)
-    return await of_shipped("summarizer", brief.text)
+    job_input = build_summary_input(diff(BASE, wanted), agent=SCRIBE, note=note, language=language)
+    return await of_shipped("summarizer", job_input.text)
 
 
-async def of_shipped(handle: str, brief: str) -> str:
-    request = Request("demo", [Turn("system", SHIPPED[handle].content.prompt), Turn("user", brief)])
+async def of_shipped(handle: str, job_input: str) -> str:
+    request = Request("demo", [Turn("system", SHIPPED[handle].content.prompt), Turn("user", job_input)])
     parts = [part async for part in DemoModel(pace=0).ask(request)]
     assert isinstance(parts[-1], Answer)
     return parts[-1].text

@@ -142,12 +142,12 @@ class ScriptedGemini(LiteLLMAdapter):
         return {"model": f"gemini/{model}", "api_base": self._endpoint.api_base}
 
 
-@pytest.mark.parametrize("wire_of", [ScriptedLiteLLM, ScriptedGemini])
+@pytest.mark.parametrize("adapter_class", [ScriptedLiteLLM, ScriptedGemini])
 async def test_SEC12_every_address_that_litellm_connects_to_is_checked(
-    scripted: ScriptedModel, settings, wire_of: type[LiteLLMAdapter]
+    scripted: ScriptedModel, settings, adapter_class: type[LiteLLMAdapter]
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
-    llm = wire_of(Endpoint("anthropic", scripted.url, Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    llm = adapter_class(Endpoint("anthropic", scripted.url, Secret("k"), "workspace"), Timeouts(10, 2, 20))
     assert (await failure_of(llm)).code == "host_refused"
     assert scripted.requests == []
 

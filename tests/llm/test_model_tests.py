@@ -211,10 +211,10 @@ def test_model_tests_count_against_the_rate_of_jobs(team, settings):
 
 
 @pytest.mark.parametrize(
-    ("who", "port", "is_taken"),
+    ("who", "port", "is_accepted"),
     [("alice", 11434, True), ("alice", 1234, False), ("bob", 11434, False), ("alice", 8000, False)],
 )
-def test_a_server_of_this_machine_is_offered_to_operators_if_it_has_answered(team, settings, who, port, is_taken):
+def test_a_server_of_this_machine_is_offered_to_operators_if_it_has_answered(team, settings, who, port, is_accepted):
     settings.EMBEDDED, settings.OWN_PORT = True, 8000
     store_local_servers([LocalServer("Ollama", "http://localhost:11434/v1", ["llama"])])
     actor = getattr(team, who)
@@ -227,7 +227,7 @@ def test_a_server_of_this_machine_is_offered_to_operators_if_it_has_answered(tea
         )  # fmt: skip
 
     assert ("Ollama" in {offer.label for offer in model_tests.list_offers(actor)}) == (who == "alice")
-    if is_taken:
+    if is_accepted:
         assert choose().api_base
         return
     with pytest.raises(HostRefused):

@@ -37,10 +37,10 @@ class Store:
 
     def view(self, oldest_seq: int = 0) -> dict[tuple[str, str], Row]:
         """Return the rows that a client shows: without ended rows and without messages before `oldest_seq`."""
-        return {key: _normalize_row(row) for key, row in self.rows.items() if _is_shown(row, oldest_seq)}
+        return {key: _normalize_row(row) for key, row in self.rows.items() if _is_visible(row, oldest_seq)}
 
 
-def _is_shown(row: Row, oldest_seq: int) -> bool:
+def _is_visible(row: Row, oldest_seq: int) -> bool:
     if row["kind"] == "message":
         return bool(row["seq"] >= oldest_seq)
     if row["kind"] == "draft":

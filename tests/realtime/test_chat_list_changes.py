@@ -29,14 +29,14 @@ async def test_only_participants_without_the_chat_open_get_its_unread_count(team
     await alice.subscribe(lobby)
     await alice.subscribe(f"chat:{team.chat.id}")
     await post(team, private)
-    bell = await alice.receive_until(is_list_change)
-    assert bell["chat_id"] == str(private.id)
+    frame = await alice.receive_until(is_list_change)
+    assert frame["chat_id"] == str(private.id)
     await post(team, team.chat)
     await post(team, team.chat)
-    bell = await bob.receive_until(is_list_change)
-    assert bell["chat_id"] == str(team.chat.id)
-    assert (bell["unread"], bell["mentioned"], bell["last_read_seq"]) == (2, False, 0)
-    assert bell["last_message"]["payload"]["text"] == "hello"
+    frame = await bob.receive_until(is_list_change)
+    assert frame["chat_id"] == str(team.chat.id)
+    assert (frame["unread"], frame["mentioned"], frame["last_read_seq"]) == (2, False, 0)
+    assert frame["last_message"]["payload"]["text"] == "hello"
     assert await bob.is_silent()
     assert [frame["chat_id"] for frame in bob.received if is_list_change(frame)] == [str(team.chat.id)]
     assert [frame["chat_id"] for frame in alice.received if is_list_change(frame)] == [str(private.id)]

@@ -21,9 +21,9 @@ def test_RUN8_an_installation_takes_less_than_60_percent_of_the_connections() ->
         cursor.execute("SHOW max_connections")
         ceiling: int = int(cursor.fetchone()[0])
     web = worker = most_of_a_process()
-    apart = isolation.MAX_PROCESSES * most_of_a_process(int(isolation.POOL))
+    isolated = isolation.MAX_PROCESSES * most_of_a_process(int(isolation.POOL))
     by_hand = most_of_a_process()  # migrations, a command
-    assert web + worker + apart + by_hand < 0.6 * ceiling
+    assert web + worker + isolated + by_hand < 0.6 * ceiling
 
 
 def test_RUN8_the_pool_limits_the_connections() -> None:

@@ -111,16 +111,16 @@ async def test_MSG3_frames_in_the_wrong_order_are_reordered_without_a_read(team,
     monkeypatch.setattr("realtime.hub.catch_up", lambda *args: pytest.fail("nothing was missing"))
     hub = get_hub()
     distribute = hub._distribute
-    held: list[dict] = []
+    delayed: list[dict] = []
 
     def swap(message):
         if message.get("kind") != "changes":
             distribute(message)
-        elif held:
+        elif delayed:
             distribute(message)
-            distribute(held.pop())
+            distribute(delayed.pop())
         else:
-            held.append(message)
+            delayed.append(message)
 
     monkeypatch.setattr(hub, "_distribute", swap)
     for text in numbers(2):

@@ -90,13 +90,13 @@ class Subscriber:
     """Records the frames that it gets, in order."""
 
     def __init__(self):
-        self.given = []
+        self.received = []
 
     def send(self, text, *, transient):
-        self.given.append(text)
+        self.received.append(text)
 
     def send_transient(self, texts):
-        self.given += texts
+        self.received += texts
 
 
 def build_crowded_buffer(count):
@@ -119,19 +119,21 @@ async def test_deltas_for_many_sockets_are_gathered_and_stay_in_order():
     crowded, crowd = build_crowded_buffer(CROWD_SIZE)
     for number in range(3):
         crowded.add(build_delta(number))
-    assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD_SIZE, "the first word does not wait"
+    assert [reader.received for reader in crowd] == [["snapshot", "delta 0"]] * CROWD_SIZE, (
+        "the first word does not wait"
+    )
     crowded.add({"kind": "changes", "after": 7, "version": 8, "text": "the row"})
     everything = ["snapshot", "delta 0", "delta 1", "delta 2", "the row"]
-    assert [reader.given for reader in crowd] == [everything] * CROWD_SIZE
+    assert [reader.received for reader in crowd] == [everything] * CROWD_SIZE
     crowded.add(build_delta(3))
     crowded.add(build_delta(4))
-    while len(crowd[0].given) < 7:
+    while len(crowd[0].received) < 7:
         await asyncio.sleep(0.01)
-    assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD_SIZE
+    assert [reader.received for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD_SIZE
     while crowded._gather_timer is not None:
         await asyncio.sleep(0.01)
     crowded.add(build_delta(5))
-    assert crowd[0].given[-1] == "delta 5", "after a silence the first word does not wait again"
+    assert crowd[0].received[-1] == "delta 5", "after a silence the first word does not wait again"
 
 
 async def test_gathered_deltas_are_one_write_for_each_socket_and_arrive_as_single_frames(team, monkeypatch):
@@ -162,7 +164,7 @@ async def test_few_sockets_get_every_delta_at_once():
     crowded, crowd = build_crowded_buffer(CROWD_SIZE - 1)
     for number in range(3):
         crowded.add(build_delta(number))
-    assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD_SIZE - 1)
+    assert [reader.received for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD_SIZE - 1)
 
 
 async def test_a_heartbeat_is_encoded_once_for_all_sockets_with_the_same_chats(team, monkeypatch):

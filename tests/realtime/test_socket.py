@@ -217,15 +217,15 @@ async def test_EDIT6_a_socket_cannot_write_a_draft_or_move_a_caret(team, tabs, f
     assert (draft.revision, draft.written["prompt"]) == (1, "Answer.")
 
 
-@pytest.mark.parametrize(("caret", "heard"), [(2, 2), (10**18, 4), (-3, 0), (None, None)])
-async def test_MSG7_a_published_caret_is_within_its_text(team, tabs, caret, heard):
+@pytest.mark.parametrize(("caret", "received"), [(2, 2), (10**18, 4), (-3, 0), (None, None)])
+async def test_MSG7_a_published_caret_is_within_its_text(team, tabs, caret, received):
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = await run_in_db_thread(drafts.claim_draft, **where, content=None)
     reader = await tabs.open_tab(team.bob)
     await reader.subscribe(f"chat:{team.chat.id}")
     content = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
     await run_in_db_thread(drafts.write_draft, **where, content=content, revision=draft.revision, caret=caret)
-    assert (await reader.receive_type("draft"))["caret"] == heard
+    assert (await reader.receive_type("draft"))["caret"] == received
 
 
 async def test_MSG7_a_stalled_client_loses_deltas_first_and_then_the_connection(team, tabs, monkeypatch):

@@ -45,9 +45,9 @@ async def test_EDIT6_a_read_only_token_cannot_change_anything_by_a_socket(team, 
     assert (await run_in_db_thread(team.chat.participants.get, actor=team.alice)).last_read_seq == 0
 
 
-def _in_transaction(deed, *args):
+def _in_transaction(service, *args):
     with transaction.atomic():
-        deed(*args)
+        service(*args)
 
 
 @pytest.mark.parametrize("end", ["revoked", "deactivated"])
@@ -83,10 +83,10 @@ async def test_SEC5_a_new_password_or_signing_out_everywhere_closes_only_sockets
     program = by_token(tabs, text)
     assert await program.connect()
     await program.subscribe(f"actor:{team.alice.id}")
-    for deed, args in ((actors.end_sessions, ()), (actors.set_password, ("another long password",))):
+    for service, args in ((actors.end_sessions, ()), (actors.set_password, ("another long password",))):
         tab = await tabs.open_tab(team.alice)
         await tab.subscribe(f"actor:{team.alice.id}")
-        await run_in_db_thread(_in_transaction, deed, team.alice, *args)
+        await run_in_db_thread(_in_transaction, service, team.alice, *args)
         assert await tab.wait_for_close() == 4003
     assert await program.is_silent()
 

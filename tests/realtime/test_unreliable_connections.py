@@ -28,7 +28,7 @@ MESSAGES, BURST = 200, 2000
 RESETS = min(MESSAGES, 2 * chaos.N) if chaos.IS_CHAOS else 20
 
 
-def said_in(frame):
+def list_texts(frame):
     return [row["seq"] for row in frame.get("rows", []) if row["kind"] == "message" and row["type"] == "TEXT_MESSAGE"]
 
 
@@ -54,7 +54,7 @@ class Client:
         while len(self.received) < MESSAGES:
             frame = json.loads(await socket.recv())
             self.store.apply(frame)
-            self.received.extend(said_in(frame))
+            self.received.extend(list_texts(frame))
             if frame["type"] == "subscribed":
                 self.answers.append(frame["snapshot"])
 
@@ -63,8 +63,8 @@ async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repea
     """The client connects again with its version, and gets every message once."""
     client = Client(f"chat:{team.chat.id}", await run_in_db_thread(create_session_key, team.alice))
     async with serve(application) as server:
-        wire = CutConnection(f"ws://127.0.0.1:{server.config.port}/ws/")
-        listener = asyncio.create_task(client.listen(wire.url.replace("@", "")))
+        connection = CutConnection(f"ws://127.0.0.1:{server.config.port}/ws/")
+        listener = asyncio.create_task(client.listen(connection.url.replace("@", "")))
         while not client.answers:
             await asyncio.sleep(0.01)
         per_reset = MESSAGES // RESETS
@@ -72,7 +72,7 @@ async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repea
             await run_in_db_thread(post, team.chat, team.bob, text)
             if number % per_reset == per_reset - 1:
                 known = len(client.answers)
-                wire.reset()
+                connection.reset()
                 if chaos.REAL:
                     await asyncio.sleep(random.uniform(2, 5))
                 # Every second time another message is posted before they are back.
@@ -80,7 +80,7 @@ async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repea
                     await asyncio.sleep(0.01)
         async with asyncio.timeout(60):
             await listener
-        wire.close()
+        connection.close()
     assert client.answers[0] is True
     assert not any(client.answers[1:])
     assert len(client.answers) > RESETS / 2

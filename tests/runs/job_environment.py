@@ -33,10 +33,10 @@ class JobEnvironment:
     def start(self, kind: Any = "summary", *, subject_id: UUID | None = None, by: Actor | None = None) -> Run:
         """Start a job for Alice, and submit it to the engine, if there is one, as Celery would."""
         team = self.environment.team
-        brief = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
+        job_input = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
         with transaction.atomic():
             run = start_job(
-                by or team.alice, team.workspace.id, kind=kind, subject_id=subject_id or uuid4(), job_input=brief,
+                by or team.alice, team.workspace.id, kind=kind, subject_id=subject_id or uuid4(), job_input=job_input,
             )  # fmt: skip
         if self.environment.engine is not None:
             self.environment.engine.submit([run.id])

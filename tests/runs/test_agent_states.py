@@ -31,14 +31,14 @@ def test_a_workspace_is_notified_when_an_agent_starts_and_stops_working(environm
     robin = str(environment.team.robin.id)
     environment.model.script(mode="drip", count=60, every=0.05)
     environment.post("hello")
-    heard: list[tuple[list[str], list[str]]] = []
+    received: list[tuple[list[str], list[str]]] = []
 
     def has_ended():
-        heard.extend(list_states(recorded_frames))
-        return ([], [robin]) in heard
+        received.extend(list_states(recorded_frames))
+        return ([], [robin]) in received
 
     environment.wait(has_ended)
-    assert heard == [([robin], []), ([], [robin])]
+    assert received == [([robin], []), ([], [robin])]
 
 
 @pytest.fixture

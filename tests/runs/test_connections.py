@@ -38,7 +38,7 @@ def test_RUN8_sockets_and_runs_leave_connections_to_postgres_free(environment, s
         people = [make_person(f"P{number}") for number in range(SOCKETS // OF_ONE)]
         for person in people:
             workspaces.join_workspace(person, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
-        rooms = [
+        opened_chats = [
             chats.create_chat(person, team.workspace.id, title="", actor_ids=[team.robin.id, people[0].id])
             for person in (people * RUNS)[:RUNS]
         ]
@@ -73,8 +73,8 @@ def test_RUN8_sockets_and_runs_leave_connections_to_postgres_free(environment, s
 
         def post_messages():
             try:
-                for room, person in zip(rooms, people * RUNS, strict=False):
-                    environment.post("hello", chat=room, by=person)
+                for chat, person in zip(opened_chats, people * RUNS, strict=False):
+                    environment.post("hello", chat=chat, by=person)
                 environment.wait(lambda: len(environment.model.requests) >= RUNS, 60)
             finally:
                 connection.close()

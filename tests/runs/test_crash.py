@@ -111,18 +111,18 @@ def test_RUN3_a_frozen_worker_that_continues_writes_nothing(environment, start_w
 
 
 def test_RUN4_queued_runs_are_executed_after_redis_has_lost_its_data(environment, start_worker):
-    rooms = [
+    chats = [
         environment.open_chat(f"{number}")
         for number in range(100 if IS_CHAOS else 20)
     ]  # fmt: skip
     environment.model.script(text="done")
-    for room in rooms:
-        environment.post("hello", chat=room)
+    for chat in chats:
+        environment.post("hello", chat=chat)
     redis.from_url(django_settings.REDIS_URL).flushdb()
     start_worker()
-    environment.wait(lambda: Run.objects.filter(state="completed").count() == len(rooms), 30)
+    environment.wait(lambda: Run.objects.filter(state="completed").count() == len(chats), 30)
     assert set(Run.objects.values_list("state", "attempt")) == {("completed", 1)}
-    assert len(environment.model.requests) == len(rooms)
+    assert len(environment.model.requests) == len(chats)
 
 
 def test_RUN6_a_worker_that_gets_sigterm_queues_its_runs_again(environment, start_worker):
@@ -143,14 +143,14 @@ def test_RUN6_a_worker_that_gets_sigterm_queues_its_runs_again(environment, star
 
 def test_RUN6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_continue(environment, start_worker):
     workers = [start_worker(), start_worker()]
-    rooms = [
+    chats = [
         environment.open_chat(f"{number}")
         for number in range(20)
     ]  # fmt: skip
     environment.model.script(text="word " * 40, every=0.2)
-    for room in rooms:
-        environment.post("hello", chat=room)
-    environment.wait(lambda: Run.objects.filter(state="running").count() == len(rooms), 30)
+    for chat in chats:
+        environment.post("hello", chat=chat)
+    environment.wait(lambda: Run.objects.filter(state="running").count() == len(chats), 30)
     old = max(workers, key=lambda worker: sum(worker.owns(run.lease_owner) for run in Run.objects.all()))
     moved = [run.pk for run in Run.objects.all() if old.owns(run.lease_owner)]
     assert moved
@@ -162,7 +162,7 @@ def test_RUN6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_continue(envi
     gone = time.monotonic() - stopped_at
     environment.wait(lambda: not Run.objects.filter(pk__in=moved, attempt=1).exists(), 30 - gone)
     resumed = time.monotonic() - stopped_at
-    environment.wait(lambda: Run.objects.filter(state="completed").count() == len(rooms), 60)
+    environment.wait(lambda: Run.objects.filter(state="completed").count() == len(chats), 60)
     assert set(Run.objects.values_list("crashes", flat=True)) == {0}
-    assert len(environment.model.requests) == len(rooms) + len(moved)
+    assert len(environment.model.requests) == len(chats) + len(moved)
     report(f"{len(moved)} moved: the old one was gone after {gone:.1f} s, all were resumed after {resumed:.1f} s")

@@ -107,8 +107,8 @@ def test_FAIR1_a_person_has_one_share_in_all_their_workspaces(environment, slots
 def test_FAIR1_many_tenants_together_leave_a_slot_for_the_next(slots):
     """The more workspaces and people share the slots, the fewer each gets."""
     tenants = [new_id() for _ in range(5)]
-    taken = [slots.reserve_slot(Run(workspace_id=id, on_behalf_of_id=None)) for _ in range(20) for id in tenants]
-    assert 15 <= sum(taken) < 20
+    reserved = [slots.reserve_slot(Run(workspace_id=id, on_behalf_of_id=None)) for _ in range(20) for id in tenants]
+    assert 15 <= sum(reserved) < 20
     assert slots.reserve_slot(Run(workspace_id=new_id(), on_behalf_of_id=new_id()))
 
 

@@ -172,8 +172,8 @@ def test_FAIR5_all_answers_together_have_a_limit_that_does_not_affect_short_ones
         one.add_text("x" * MAX_TEXT)
         one.add_thinking("x" * MAX_TEXT)
     assert any(one.is_full for one in long)
-    held = sum(len(one.text) + len(one.thinking) for one in long)
-    assert held <= Budget.TOTAL_CHARACTERS + len(long) * Budget.OWN_SHARE_CHARACTERS
+    used = sum(len(one.text) + len(one.thinking) for one in long)
+    assert used <= Budget.TOTAL_CHARACTERS + len(long) * Budget.OWN_SHARE_CHARACTERS
     short = Assembly()
     short.add_text("x" * 10_000)
     assert (len(short.text), short.is_full) == (10_000, False)

@@ -29,9 +29,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def job_environment(environment, monkeypatch):
     """A team whose jobs are recorded; no worker yet."""
-    room = JobEnvironment(environment)
-    monkeypatch.setattr("runs.hooks.job_ended._listeners", (room.on_job_ended,))
-    return room
+    jobs = JobEnvironment(environment)
+    monkeypatch.setattr("runs.hooks.job_ended._listeners", (jobs.on_job_ended,))
+    return jobs
 
 
 def expire(run):
@@ -116,14 +116,14 @@ def test_a_queued_job_is_stopped_at_once_and_stopping_it_again_changes_nothing(j
 
 def test_a_job_that_is_claimed_while_it_is_stopped_gets_a_stop_request(job_environment):
     run = job_environment.start()
-    job_environment.listen = lambda ended: claim_meanwhile(job_environment, run)
+    job_environment.listen = lambda ended: claim_concurrently(job_environment, run)
     runs.stop_job(job_environment.environment.team.alice, run.id)
     run.refresh_from_db()
     assert (run.state, run.lease_owner, job_environment.recorded_ends) == ("running", "there:1:a", [])
     assert run.stop_requested_at is not None
 
 
-def claim_meanwhile(job_environment, run):
+def claim_concurrently(job_environment, run):
     job_environment.listen = lambda ended: None
     assert ConcurrentTransaction(lambda: claims.claim_run(run.id, "there:1:a")).result()
 

@@ -50,10 +50,10 @@ def test_RUN5_a_worker_receives_tasks_again_after_its_connection_was_cut(environ
         environment.wait_until_idle(30)
         took.append(round(time.monotonic() - back, 1))
         if number % 10 == 9:
-            chaos.report(f"{number + 1} cycles, heard again after {took[-10:]} s")
+            chaos.report(f"{number + 1} cycles, receiving again after {took[-10:]} s")
     assert len(environment.list_answers()) == CYCLES + 1
     assert worker.process.poll() is None
-    chaos.report(f"{CYCLES} cycles: heard again after {sorted(took)} s")
+    chaos.report(f"{CYCLES} cycles: receiving again after {sorted(took)} s")
 
 
 @pytest.mark.stack
@@ -72,14 +72,14 @@ def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, st
     assert len(environment.list_answers()) == 2
 
 
-def has_ended(patience, queue, *, hears=False, seconds=1.5):
+def has_ended(limit, queue, *, hears=False, seconds=1.5):
     """Return whether a watchdog would end its process, with these tasks in the queue."""
     server = redis.from_url(django_settings.REDIS_URL)
     server.delete("runs", "work")
     if queue:
         server.lpush(queue, "a task")
     ended = []
-    dog = Watchdog(patience, exit_process=lambda: ended.append(1))
+    dog = Watchdog(limit, exit_process=lambda: ended.append(1))
     dog.start()
     try:
         until = time.monotonic() + seconds

@@ -193,11 +193,11 @@ def test_FAIR8_texts_of_a_run_stay_those_of_the_run_after_an_edit(environment_wi
         "chat_id": chat.id,
         "agent_id": environment_with_tool.team.robin.id,
     }
-    taken = drafts.claim_draft(**where)
+    claimed = drafts.claim_draft(**where)
     content = environment_with_tool.team.robin.current_spec.content().model_copy(
         update={"prompt": f"{OWNED}\nAnd be brief."}
     )
-    written = drafts.write_draft(**where, content=content, revision=taken.revision)
+    written = drafts.write_draft(**where, content=content, revision=claimed.revision)
     drafts.release_draft(**where, revision=written.revision)
     environment_with_tool.post("change your prompt", chat=chat)
     environment_with_tool.wait_until_idle()

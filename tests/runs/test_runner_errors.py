@@ -363,11 +363,11 @@ def test_RUN20_a_hundred_runs_send_few_requests_to_a_server_that_fails(environme
     settings.RUNS_PER_WORKSPACE = settings.RUNS_PER_PERSON = settings.RUNS_PER_WORKER = 300
     environment.model.script(mode="status", status=503)
     team = environment.team
-    rooms = [
+    opened_chats = [
         chats.create_chat(team.alice, team.workspace.id, title=f"{n}", actor_ids=[team.robin.id]) for n in range(100)
     ]
-    for room in rooms:
-        environment.post("hello", chat=room)
+    for chat in opened_chats:
+        environment.post("hello", chat=chat)
     environment.wait_until_idle(60)
     assert set(Run.objects.values_list("state", "attempt")) == {("failed", 1)}
     assert len(environment.model.requests) <= 300

@@ -28,8 +28,8 @@ def test_RUN10_each_of_many_requests_to_silent_models_ends_at_its_time_limit(env
     start_worker(**limits, RUNS_PER_WORKSPACE="200", RUNS_PER_PERSON="200")
     for number in range(OF_EACH):
         for word in KINDS:
-            room = environment.open_chat(f"{word} {number}")
-            environment.post(word, chat=room)
+            chat = environment.open_chat(f"{word} {number}")
+            environment.post(word, chat=chat)
     environment.wait(lambda: Run.objects.filter(state="failed").count() == OF_EACH * len(KINDS), max(FIRST, TOTAL) + 60)
     codes = Counter(Run.objects.values_list("error_code", flat=True))
     assert codes == dict.fromkeys([code for _, _, code in KINDS.values()], OF_EACH)

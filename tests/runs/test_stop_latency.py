@@ -74,11 +74,11 @@ def test_RUN16_stops_end_a_tool_within_a_second(environment, start_worker, order
 
 
 def test_RUN16_stops_end_the_models_stream_within_four_seconds_while_the_worker_has_no_redis(environment, start_worker):
-    wire = CutConnection(django_settings.REDIS_URL)
+    connection = CutConnection(django_settings.REDIS_URL)
     try:
-        start_worker(REDIS_URL=wire.url)
-        wire.is_down = True
-        wire.cut()
+        start_worker(REDIS_URL=connection.url)
+        connection.is_down = True
+        connection.cut()
         check(stopped_models(environment, min(STOPS, 20)), 4, "by the heartbeat alone")
     finally:
-        wire.close()
+        connection.close()

@@ -36,7 +36,7 @@ from worker.sweeper import Sweeper
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MEANS = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
+MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 
 
 def claimed(environment, owner="there:1:a", text="hello"):
@@ -60,7 +60,7 @@ def expire(run):
 
 def test_RUN3_a_worker_that_lost_its_lease_writes_nothing(environment):
     zombie = claimed(environment)
-    recorder = Recorder(zombie, MEANS)
+    recorder = Recorder(zombie, MODEL)
     expire(zombie)
     assert leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     heir = claims.claim_run(zombie.id, "here:2:b")
@@ -96,7 +96,7 @@ def test_RUN1_a_reclaimed_run_writes_the_same_message_once(environment, engine):
 
 def test_RUN1_a_reclaimed_run_continues_after_the_last_stored_step(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
-    Recorder(dead, MEANS).record_answer(answer(dead, "Let me look.", ("current_time", '{"timezone": "Asia/Tokyo"}')))
+    Recorder(dead, MODEL).record_answer(answer(dead, "Let me look.", ("current_time", '{"timezone": "Asia/Tokyo"}')))
     expire(dead)
     environment.wait_until_idle()
     types = ["TEXT_MESSAGE", "TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"]
@@ -109,7 +109,7 @@ def test_RUN15_a_started_call_that_may_not_be_repeated_is_interrupted(environmen
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
     dead = claimed(environment, owner="elsewhere:1:a")
-    recorder = Recorder(dead, MEANS)
+    recorder = Recorder(dead, MODEL)
     received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls))
@@ -125,7 +125,7 @@ def test_RUN11_a_tool_that_wrote_is_known_after_a_takeover_although_the_agent_ha
 ):
     """An answer that breaks off is requested once more only if no tool has written."""
     dead = claimed(environment, owner="elsewhere:1:a")
-    recorder = Recorder(dead, MEANS)
+    recorder = Recorder(dead, MODEL)
     received = answer(dead, "", ("publish_page", "{}"))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls, effect))
@@ -138,7 +138,7 @@ def test_RUN11_a_tool_that_wrote_is_known_after_a_takeover_although_the_agent_ha
 
 def test_RUN15_a_tool_that_wrote_when_it_was_called_is_not_repeated_although_it_reads_now(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
-    recorder = Recorder(dead, MEANS)
+    recorder = Recorder(dead, MODEL)
     received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls, "write"))
@@ -150,7 +150,7 @@ def test_RUN15_a_tool_that_wrote_when_it_was_called_is_not_repeated_although_it_
 
 def test_RUN15_the_result_that_a_tool_stored_before_the_crash_is_kept(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
-    recorder = Recorder(dead, MEANS)
+    recorder = Recorder(dead, MODEL)
     received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls))
@@ -164,7 +164,7 @@ def test_RUN15_the_result_that_a_tool_stored_before_the_crash_is_kept(environmen
 
 def test_SEC9_a_stored_result_with_texts_of_agents_is_still_known_as_such_after_a_crash(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
-    recorder = Recorder(dead, MEANS)
+    recorder = Recorder(dead, MODEL)
     received = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls))
@@ -382,16 +382,16 @@ def test_a_process_of_another_host_is_presumed_dead_and_withdraws_the_crash_if_i
 
 async def test_a_memory_error_is_reported_although_the_caller_was_cancelled():
     """The cancelled run does not get the exception; the process has to end all the same (RUN9)."""
-    reports, begun, go_on = [], threading.Event(), threading.Event()
+    reports, has_begun, go_on = [], threading.Event(), threading.Event()
     executor = DatabaseExecutor(1, "test", on_memory_error=lambda: reports.append(True))
 
     def run_out():
-        begun.set()
+        has_begun.set()
         go_on.wait(10)
         raise MemoryError
 
     caller = asyncio.ensure_future(executor(run_out))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(has_begun.wait, 10)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller

@@ -112,8 +112,8 @@ def test_a_run_that_cannot_be_reclaimed_delays_no_other(environment):
     expire(free)
     one = Sweeper(cast("Any", IdleEngine()), IsolatedProcesses(1))
     with refused("runs_run", f"NEW.id = '{stuck.id}' AND NEW.state = 'queued'", event="UPDATE"):
-        taken = [one._reclaim_runs() for _ in range(sweeper.MAX_FAILURES)]
-    assert taken == [[free.id], *([] for _ in range(sweeper.MAX_FAILURES - 1))]
+        reclaimed = [one._reclaim_runs() for _ in range(sweeper.MAX_FAILURES)]
+    assert reclaimed == [[free.id], *([] for _ in range(sweeper.MAX_FAILURES - 1))]
     stuck.refresh_from_db()
     assert (stuck.state, stuck.error_code, stuck.crashes) == ("failed", "internal", 0)
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]

@@ -21,7 +21,7 @@ def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
     bob.close()
 
 
-def find_bell(page: Page) -> Locator:
+def find_notifications_button(page: Page) -> Locator:
     return page.get_by_role("navigation").get_by_role("button", name=re.compile("^Notifications"))
 
 
@@ -35,21 +35,21 @@ def test_a_mention_is_shown_in_every_tab_and_links_to_its_message(people, model:
     bob.page.wait_for_url(re.compile("/settings"))  # who has the chat open has read the mention already
     other = bob.context.new_page()
     other.goto(bob.page.url)
-    expect(find_bell(other)).to_be_visible()
+    expect(find_notifications_button(other)).to_be_visible()
 
     model.script(match="fare", text="Noted.")
     alice.post(f"@{handle} look at the fare table")
     for page in (bob.page, other):
-        expect(find_bell(page)).to_have_accessible_name("Notifications, 1 unread")
+        expect(find_notifications_button(page)).to_have_accessible_name("Notifications, 1 unread")
     expect(bob.page.get_by_role("status").filter(has_text="1 unread notification")).to_be_attached()
 
-    find_bell(bob.page).press("Enter")
+    find_notifications_button(bob.page).press("Enter")
     bob.page.get_by_role("dialog").get_by_role("link", name=re.compile("Alice mentioned you in #Scribe")).press("Enter")
     expect(bob.log.get_by_text("look at the fare table").first).to_be_in_viewport()
     expect(bob.log.locator("article:focus")).to_contain_text("look at the fare table")
     for page in (bob.page, other):
-        expect(find_bell(page)).to_have_accessible_name("Notifications")
-    expect(find_bell(alice.page)).to_have_accessible_name("Notifications")
+        expect(find_notifications_button(page)).to_have_accessible_name("Notifications")
+    expect(find_notifications_button(alice.page)).to_have_accessible_name("Notifications")
 
 
 def test_a_reader_requests_the_draft_and_is_notified_when_it_is_released(people, model: ScriptedModel):
@@ -69,13 +69,13 @@ def test_a_reader_requests_the_draft_and_is_notified_when_it_is_released(people,
     asked.click()
     expect(bob.page.get_by_role("status").filter(has_text="already")).to_be_visible()
     expect(wait).to_have_attribute("aria-pressed", "true")
-    expect(find_bell(alice.page)).to_have_accessible_name("Notifications, 1 unread")
-    find_bell(alice.page).press("Enter")
+    expect(find_notifications_button(alice.page)).to_have_accessible_name("Notifications, 1 unread")
+    find_notifications_button(alice.page).press("Enter")
     expect(alice.page.get_by_role("link", name=re.compile("Bob asks to edit the draft of Scribe"))).to_be_visible()
     alice.page.keyboard.press("Escape")
 
     alice.workshop.get_by_role("button", name="Discard", exact=True).click()
-    find_bell(bob.page).press("Enter")
+    find_notifications_button(bob.page).press("Enter")
     bob.page.get_by_role("link", name=re.compile("The draft of Scribe in #Scribe is free")).press("Enter")
     bob.workshop.get_by_role("button", name="Edit", exact=True).click()
     expect(alice.workshop.get_by_role("button", name="Request edit")).to_be_visible()

@@ -121,18 +121,18 @@ def save_merged_draft(environment, prompt, **fields):
 
 
 def test_a_suggestion_of_which_the_saved_version_has_nothing_is_unused(environment):
-    brief, loud = environment.suggest(BRIEFER, "bob"), environment.suggest(LOUDER, "carol")
-    merge = environment.fail_merge(environment.merge(brief, loud))
-    assert get_states(brief, loud) == ["accepted", "accepted"]
+    briefer, loud = environment.suggest(BRIEFER, "bob"), environment.suggest(LOUDER, "carol")
+    merge = environment.fail_merge(environment.merge(briefer, loud))
+    assert get_states(briefer, loud) == ["accepted", "accepted"]
     spec = save_merged_draft(environment, LOUDER)
-    assert get_states(brief, loud) == ["unused", "accepted"]
-    assert reload(brief).saved_as == reload(loud).saved_as == spec
+    assert get_states(briefer, loud) == ["unused", "accepted"]
+    assert reload(briefer).saved_as == reload(loud).saved_as == spec
     notifications = Notification.objects.filter(type="suggestion_unused")
     assert [(one.person, one.suggestion_id, one.actor_name) for one in notifications] == [
-        (environment["bob"], brief.id, "Alice")
+        (environment["bob"], briefer.id, "Alice")
     ]
     bob = client_for(environment.team, "bob")
-    assert bob.ok("GET", f"merges/{merge.id}")["unused_ids"] == [str(brief.id)]
+    assert bob.ok("GET", f"merges/{merge.id}")["unused_ids"] == [str(briefer.id)]
     ids_by_state = {
         state: [
             row["id"]
@@ -140,12 +140,12 @@ def test_a_suggestion_of_which_the_saved_version_has_nothing_is_unused(environme
         ]
         for state in ("accepted", "unused", "pending")
     }
-    assert ids_by_state == {"accepted": [str(loud.id)], "unused": [str(brief.id)], "pending": []}
+    assert ids_by_state == {"accepted": [str(loud.id)], "unused": [str(briefer.id)], "pending": []}
     with assert_refused(Conflict, Code.SUGGESTION_CLOSED):
-        suggestions.withdraw_suggestion(environment["bob"], brief.id)
+        suggestions.withdraw_suggestion(environment["bob"], briefer.id)
     with assert_refused(Conflict, Code.SUGGESTION_CLOSED):
-        environment.merge(brief)
-    assert get_row(environment, brief, "alice").verbs == []
+        environment.merge(briefer)
+    assert get_row(environment, briefer, "alice").verbs == []
 
 
 @pytest.mark.parametrize(
@@ -173,20 +173,20 @@ def test_a_suggestion_is_used_if_the_saved_version_has_anything_of_it(
 
 
 def test_a_suggestion_is_used_if_a_line_is_attributed_to_it(environment):
-    kind, brief = environment.suggest(KINDER, "bob"), environment.suggest(BRIEFER, "carol")
-    environment.answer_merge(environment.merge(kind, brief), build_answer())
+    kind, briefer = environment.suggest(KINDER, "bob"), environment.suggest(BRIEFER, "carol")
+    environment.answer_merge(environment.merge(kind, briefer), build_answer())
     joined = PROMPT.replace("Be kind.", "Be very kind.").replace("Be brief.", "Use one sentence.")
     assert environment.find_draft().written["prompt"] == joined
     save_merged_draft(environment, joined)
-    assert get_states(kind, brief) == ["accepted", "accepted"]
+    assert get_states(kind, briefer) == ["accepted", "accepted"]
 
 
 def test_a_later_version_does_not_change_whether_a_suggestion_is_used(environment):
-    brief = environment.suggest(BRIEFER)
-    environment.merge(brief)
+    briefer = environment.suggest(BRIEFER)
+    environment.merge(briefer)
     save_merged_draft(environment, LOUDER)
     environment.save_version(BRIEFER)
-    assert reload(brief).state == "unused"
+    assert reload(briefer).state == "unused"
     assert Notification.objects.filter(type="suggestion_unused").count() == 1
 
 

@@ -128,12 +128,12 @@ const withNeighbours = (messages: readonly MessageRow[]) => (
 )
 const focusedText = () => document.activeElement?.textContent ?? ''
 const press = (keys: string) => userEvent.keyboard(keys)
-const linked = Array.from({ length: 5 }, (_, index) =>
+const messagesWithLinks = Array.from({ length: 5 }, (_, index) =>
   row(index + 1, { author_id: `p${index}`, payload: { text: `text ${index + 1} [a link](https://example.org)` } }),
 )
 
 it('has one tab stop from both sides, which focuses the newest message', async () => {
-  const screen = await render(withNeighbours(linked))
+  const screen = await render(withNeighbours(messagesWithLinks))
   await expect.element(screen.getByRole('link').first()).toBeVisible()
   screen.getByText('before').element().focus()
   await press('{Tab}')
@@ -148,7 +148,7 @@ it('has one tab stop from both sides, which focuses the newest message', async (
 })
 
 it('moves between messages with the arrow keys, and with Tab through the focused message and out', async () => {
-  const screen = await render(withNeighbours(linked))
+  const screen = await render(withNeighbours(messagesWithLinks))
   await expect.element(screen.getByRole('link').first()).toBeVisible()
   screen.getByText('before').element().focus()
   await press('{Tab}')
@@ -208,7 +208,7 @@ const touch = (type: string, target: Element, x = 50) =>
   )
 
 it('marks a message on a long press and keeps the selection', async () => {
-  const screen = await show(linked)
+  const screen = await show(messagesWithLinks)
   await expect.element(screen.getByRole('link').first()).toBeVisible()
   const message = screen.getByText('text 3').element().closest('article') as HTMLElement
   const selected = screen.getByText('text 1').element()
