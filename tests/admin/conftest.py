@@ -1,13 +1,15 @@
 """Fixtures of the admin: a team, an operator, and rows in every table."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from actors.models import Actor
 from tests.admin.environment import create_rows, sign_in_as
-from tests.people import Team, make_operator
+from tests.people import Team, make_operator, make_team
+from tests.saved_rows import SavedRows
 
 
 @dataclass
@@ -25,7 +27,19 @@ def environment(team: Team) -> AdminEnvironment:
     return AdminEnvironment(team, operator, sign_in_as(operator))
 
 
+@pytest.fixture(scope="session")
+def saved_filled_tables(django_db_setup: None, django_db_blocker: Any) -> SavedRows[tuple[Team, Actor]]:
+    def fill_tables() -> tuple[Team, Actor]:
+        team, operator = make_team(), make_operator()
+        create_rows(team, 3)
+        return team, operator
+
+    with django_db_blocker.unblock():
+        return SavedRows(fill_tables)
+
+
 @pytest.fixture
-def filled_environment(environment: AdminEnvironment) -> AdminEnvironment:
-    create_rows(environment.team, 3)
-    return environment
+def filled_environment(db: None, saved_filled_tables: SavedRows[tuple[Team, Actor]]) -> AdminEnvironment:
+    """The environment, with three rows in every table."""
+    team, operator = saved_filled_tables.copy()
+    return AdminEnvironment(team, operator, sign_in_as(operator))
