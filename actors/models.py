@@ -204,7 +204,8 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
         """Return the row for other people. It has no email address and nothing about other workspaces."""
         return ActorRow(
             id=self.id, kind=self.kind, name=self.name, handle=self.handle, description=self.description,
-            workspace_id=self.workspace_id, is_public=self.is_public, avatar=self.avatar,
+            workspace_id=self.workspace_id, is_public=self.is_public,
+            is_taken_down=self.taken_down_at is not None, avatar=self.avatar,
         )  # fmt: skip
 
     @property

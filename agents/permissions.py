@@ -1,25 +1,30 @@
-"""Rights on agents: members of the agent's workspace have them by role, and every actor may read a public agent."""
+"""Rights on agents: members of the agent's workspace have them by role. Every actor may see a public agent and chat with it, but
+not read its prompt; nobody can change it, and the editors of the workspace that published it can take it down."""
 
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, CharField, Exists, F, OuterRef, QuerySet, Value, When
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.models import AgentGrant, AgentSpec
 from common.access import Fetch, annotate_rights, compute_verbs
-from common.errors import Forbidden
+from common.errors import Code, Forbidden
 from workspaces.models import Membership, Role
 from workspaces.permissions import AGENT, build_role_expression
 
 ANYONE = "anyone"
+"""The role of every actor on a public agent."""
+PUBLISHER = "publisher"
+"""The role on a public agent of the editors of the workspace that published it."""
 
 
 class AgentVerb(StrEnum):
     SEE = "see"
+    SEE_SPEC = "see_spec"
     CHAT = "chat"
     EDIT_DRAFT = "edit_draft"
     SUGGEST = "suggest"
@@ -28,21 +33,34 @@ class AgentVerb(StrEnum):
     SAVE = "save_agent"
     UPDATE_PROFILE = "update_agent_profile"
     DELETE = "delete_agent"
+    PUBLISH = "publish_agent"
+    TAKE_DOWN = "take_down_agent"
 
 
 READERS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})
 ROLE_VERBS = {
-    Role.EDITOR.value: frozenset(AgentVerb),
-    Role.SUGGESTER.value: READERS | {AgentVerb.EDIT_DRAFT, AgentVerb.SUGGEST},
-    AGENT: READERS,
+    Role.EDITOR.value: frozenset(AgentVerb) - {AgentVerb.TAKE_DOWN},
+    Role.SUGGESTER.value: READERS | {AgentVerb.SEE_SPEC, AgentVerb.EDIT_DRAFT, AgentVerb.SUGGEST},
+    AGENT: READERS | {AgentVerb.SEE_SPEC},
     ANYONE: READERS,
+    PUBLISHER: READERS | {AgentVerb.SEE_SPEC, AgentVerb.TAKE_DOWN},
 }
+CHANGING_VERBS = ROLE_VERBS[Role.EDITOR.value] - ROLE_VERBS[PUBLISHER]
+"""What nobody can do with a public agent."""
 
 
 def _build_role(actor: Actor) -> Combinable:
-    """Return the expression of the actor's role in the agent's workspace. On a public agent every actor has the role `ANYONE`."""
-    public = When(is_public=True, taken_down_at=None, then=Value(ANYONE, CharField()))
-    return Case(public, When(workspace__isnull=False, then=build_role_expression(actor, "workspace_id")), default=None)
+    """Return the expression of the actor's role in the agent's workspace, or on a public agent `PUBLISHER` or `ANYONE`."""
+    is_public = Q(is_public=True, taken_down_at=None)
+    editors = Membership.objects.filter(
+        workspace=OuterRef("published_by_workspace_id"), actor=actor, actor__is_active=True, role=Role.EDITOR
+    )
+    return Case(
+        When(is_public & Exists(editors), then=Value(PUBLISHER, CharField())),
+        When(is_public, then=Value(ANYONE, CharField())),
+        When(workspace__isnull=False, then=build_role_expression(actor, "workspace_id")),
+        default=None,
+    )
 
 
 def _list_with_rights(principals: list[Actor]) -> QuerySet[Actor]:
@@ -92,9 +110,19 @@ def get_agent_for(
 ) -> Actor:
     """Return the agent if the actor has this right on it. Raises `NotFound`, `Forbidden`.
 
-    `lock` locks the row of the agent against other changes. Rows that refer to it can still be inserted.
+    `lock` locks the row of the agent against other changes. Rows that refer to it can still be inserted. A change of a public
+    agent is refused with `agent_public`.
     """
-    return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of, lock=lock)
+    try:
+        return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of, lock=lock)
+    except Forbidden as error:
+        if verb in CHANGING_VERBS and Actor.objects.filter(pk=agent_id, is_public=True).exists():
+            raise Forbidden(
+                "This is a public agent: nobody can change it.",
+                code=Code.AGENT_PUBLIC,
+                hints=["Its publisher can change the agent that it was published from, and publish that again."],
+            ) from error
+        raise
 
 
 def get_production(agent: Actor) -> AgentSpec:

@@ -1,14 +1,25 @@
 """Build the rows of agents in the API."""
 
 from actors.models import Actor
-from agents.permissions import compute_agent_verbs, get_production
-from events.rows import AgentRow, AgentState, AgentSummaryRow
+from agents.permissions import AgentVerb, compute_agent_verbs, get_production
+from events.rows import AgentRow, AgentState, AgentSummaryRow, SpecRow, ToolConfigRow
 
 
 def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
-    """Build the row of an agent for the actor for whom it was fetched (`get_agent_for`)."""
+    """Build the row of an agent for the actor for whom it was fetched (`get_agent_for`). The prompt is empty without the right
+    `see_spec`."""
     summary = build_agent_summary_row(agent, state=state)
-    return AgentRow(**dict(summary), spec=get_production(agent).to_row(), revision=agent.revision)
+    spec = get_production(agent).to_row()
+    if AgentVerb.SEE_SPEC not in summary.verbs:
+        spec = _hide_prompt(spec)
+    return AgentRow(**dict(summary), spec=spec, revision=agent.revision)
+
+
+def _hide_prompt(spec: SpecRow) -> SpecRow:
+    """Return the row of a public agent's version for people elsewhere: its tools, model and limits, without any text of its
+    publisher."""
+    tools = [ToolConfigRow(tool=use.tool, is_enabled=use.is_enabled) for use in spec.tools]
+    return spec.model_copy(update={"prompt": "", "message": "", "tools": tools, "author_id": spec.agent_id})
 
 
 def build_agent_summary_row(agent: Actor, *, state: AgentState) -> AgentSummaryRow:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from actors.models import Actor
+from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.rows import build_agent_row, build_agent_summary_row
@@ -49,22 +49,38 @@ def _find_states(agent_ids: list[UUID]) -> dict[UUID, AgentState]:
     return waiting | {pk: "working" for pk, state in states if state == "running"}
 
 
+AGENT_TOOL_PREFIX = "agent_"
+"""The beginning of the names of agents as tools. A name has the id of the agent and not its handle, which another publisher may
+have after a takedown."""
+
+
+def build_agent_tool_name(agent_id: UUID) -> str:
+    """Return the name of a public agent as a tool, as it is stored in specs."""
+    return f"{AGENT_TOOL_PREFIX}{agent_id.hex}"
+
+
+def list_agents_with_tool(name: str) -> QuerySet[Actor]:
+    """Return the agents whose production version has this tool."""
+    agents = Actor.objects.filter(current_spec__tool_configs__tool=name, current_spec__tool_configs__is_enabled=True)
+    return agents.exclude(status=AgentStatus.DELETED).filter(taken_down_at=None)
+
+
 # --- versions -----------------------------------------------------------------------------------------------------
 
 
 def list_versions(actor: Actor, agent_id: UUID) -> QuerySet[AgentSpec]:
-    """Return the saved versions of an agent. Raises `NotFound`."""
-    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    """Return the saved versions of an agent. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
     return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(build_tools_prefetch())
 
 
 def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
-    """Return a version of an agent. Raises `NotFound`."""
-    return find_version(get_agent_for(actor, agent_id, AgentVerb.SEE), number)
+    """Return a version of an agent. Raises `NotFound`, `Forbidden`."""
+    return find_version(get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC), number)
 
 
 def find_version(agent: Actor, number: int) -> AgentSpec:
-    """Return a version of an agent. The caller has checked that the actor may see the agent. Raises `NotFound`."""
+    """Return a version of an agent. The caller has checked that the actor may see the agent. Raises `NotFound`, `Forbidden`."""
     spec = agent.specs.filter(number=number).prefetch_related(build_tools_prefetch()).first()
     if spec is None:
         raise NotFound(f"{agent.name} has no version {number}.")
@@ -76,7 +92,7 @@ def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
 
     Raises `NotFound`, also for a spec that is applied in another chat.
     """
-    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
     chat_ids = chats_visible_to(actor).values("pk")
     in_chats = Q(pk__in=AgentSpec.objects.filter(pk=spec_id, runs__chat__in=chat_ids).values("pk"))
     in_chats |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=chat_ids).values("applied"))
@@ -87,8 +103,8 @@ def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
 
 
 def diff_versions(actor: Actor, agent_id: UUID, a: int, b: int) -> DiffRow:
-    """Compare version `a` of an agent with version `b`. Raises `NotFound`."""
-    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    """Compare version `a` of an agent with version `b`. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
     return diff(find_version(agent, a).content(), find_version(agent, b).content())
 
 

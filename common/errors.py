@@ -56,7 +56,13 @@ class Code(StrEnum):
     RUN_ENDED = "run_ended"
     APPROVAL_DECIDED = "approval_decided"
     INVALID_ARGUMENTS = "invalid_arguments"
+    # public agents
     STILL_PUBLIC = "still_public"
+    AGENT_PUBLIC = "agent_public"
+    ALREADY_PUBLIC = "already_public"
+    NOT_PUBLIC = "not_public"
+    NAME_TAKEN = "name_taken"
+    ALREADY_REPORTED = "already_reported"
 
 
 class AppError(Exception):

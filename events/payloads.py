@@ -57,7 +57,8 @@ class Stamp(Payload):
     """The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
 
     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
-    answer is one `side` of.
+    answer is one `side` of. `replaced_model`: the model that a public agent names, if it cannot be had in the workspace, so that
+    `model`, the default of the workspace, answered instead.
     """
 
     spec_id: UUID
@@ -65,6 +66,7 @@ class Stamp(Payload):
     draft_apply: int | None = None
     draft_by: str | None = None
     model: str = ""
+    replaced_model: str | None = None
     provider: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -446,6 +448,9 @@ SystemMessageType = Literal[
     "SUGGESTION_WITHDRAWN",
     "RUN_FAILED",
     "RUN_STOPPED",
+    # A public agent of the chat has a new version, or was taken down. They name nobody of the publisher.
+    "AGENT_PUBLISHED",
+    "AGENT_TAKEN_DOWN",
 ]
 
 PAYLOADS: dict[str, type[Payload]] = {

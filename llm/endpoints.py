@@ -16,6 +16,7 @@ from common.prepared_query import PreparedQuery
 from common.secrets import Secret, WrongOwner, decrypt_for
 from events.payloads import PaidBy, PayerReason
 from llm.models import LLMPolicy, LLMProfile
+from llm.prices import list_known_models
 from llm.protocol import Endpoint, LLMError
 from workspaces.models import Credential, Workspace
 
@@ -91,6 +92,21 @@ def choose_model(workspace: Workspace, model: str = "", person: Actor | None = N
     if credential is None and settings.SYSTEM_MODEL["provider"]:
         return ModelChoice("system", reason, _require_offered(model))
     return ModelChoice("demo", reason, DEMO_MODEL)
+
+
+def find_usable_model(workspace: Workspace, model: str, person: Actor | None) -> str:
+    """Return the model that a public agent names if it can be had in the workspace of the chat, as far as is known without asking
+    the provider; otherwise the empty string, which stands for the default."""
+    try:
+        choice = choose_model(workspace, model, person)
+    except Invalid:
+        return ""
+    credential = choice.settings
+    if choice.paid_by != "workspace" or credential is None or model in ("", credential.default_model):
+        return model
+    # The table knows the models of a provider, and not those of a server of the workspace.
+    is_known = not credential.api_base and model in list_known_models(credential.provider)
+    return model if is_known else ""
 
 
 def get_policy() -> LLMPolicy:

@@ -10,6 +10,9 @@ from common.errors import Forbidden, NotFound
 from runs.errors import RunNotAllowed
 from runs.models import Run
 
+AGENT_TAKEN_DOWN = ("agent_taken_down", "The agent was taken down.")
+"""The code and the text of a run whose public agent was taken down."""
+
 
 def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:
     """Return the run if the actor may do this in its chat; `lock`: lock the chat. Raises `NotFound`, `Forbidden`. `own`: the verb
@@ -24,9 +27,12 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
 
 
 def lock_chat_of_run(run: Run) -> Chat:
-    """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now."""
+    """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
+    called at the claim and at each step, so that a public agent that was taken down stops."""
     try:
         return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:
+        if Actor.objects.filter(pk=run.agent_id, taken_down_at__isnull=False).exists():
+            raise RunNotAllowed(*AGENT_TAKEN_DOWN) from error
         text = "The agent, or the person it worked for, has no place in this chat any more."
         raise RunNotAllowed("rights_lost", text) from error

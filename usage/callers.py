@@ -19,11 +19,13 @@ class AppliedBudget:
 
 @dataclass(frozen=True)
 class ResolvedModel:
-    """An endpoint, the name of the model there, and the budgets that limit its calls."""
+    """An endpoint, the name of the model there, and the budgets that limit its calls. `replaced`: the model that a public agent
+    names and that cannot be had here."""
 
     endpoint: Endpoint
     name: str
     budgets: tuple[AppliedBudget, ...] = ()
+    replaced: str = ""
 
 
 @dataclass(frozen=True)

@@ -184,6 +184,18 @@ def update_agent_profile(
     return agent
 
 
+def _check_not_public(agent: Actor) -> None:
+    """Raise `Conflict` (`still_public`), with the public copy of the agent, while there is one."""
+    copy = agent.published_copies.filter(taken_down_at=None).first()
+    if copy is not None:
+        raise Conflict(
+            f"This agent is public as {copy.name} (@{copy.handle}).",
+            code=Code.STILL_PUBLIC,
+            hints=["Take the public copy down first."],
+            data={"agent_id": str(copy.id), "name": copy.name, "handle": copy.handle},
+        )
+
+
 @transaction.atomic
 def delete_agent(actor: Actor, agent_id: UUID) -> Actor:
     """Delete an agent. It leaves its chats, where its messages stay, and its handle can be used again.
@@ -191,12 +203,15 @@ def delete_agent(actor: Actor, agent_id: UUID) -> Actor:
     Raises `NotFound`, `Forbidden`, and `Conflict` (`still_public`) while a public copy of it exists.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.DELETE)
-    if agent.published_copies.filter(taken_down_at=None).exists():
-        raise Conflict(
-            "This agent has a public copy.", code=Code.STILL_PUBLIC, hints=["Take the public copy down first."]
-        )
+    _check_not_public(agent)
     chats.remove_agent_from_chats(agent, actor)
-    Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)
+    try:
+        with transaction.atomic():
+            Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)
+    except IntegrityError:
+        # It was published meanwhile. A trigger refuses the deletion (`publishing/migrations/0002_origin_stays_while_public.py`).
+        _check_not_public(agent)
+        raise
     audit.record(actor, "agent.deleted", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         publish_workspace_list_changed(agent.workspace_id, "agents")

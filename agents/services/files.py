@@ -55,8 +55,8 @@ class Import:
 
 
 def export_agent(actor: Actor, agent_id: UUID, *, format: Format, version: int | None = None) -> Export:
-    """Return a version of an agent as a file. Without `version`, export production. Raises `NotFound`."""
-    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    """Return a version of an agent as a file. Without `version`, export production. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
     spec = get_production(agent) if version is None else find_version(agent, version)
     fields = {
         "name": agent.name,

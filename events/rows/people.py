@@ -18,7 +18,7 @@ TokenScopeName = Literal["full", "read"]
 
 
 class ActorRow(Row):
-    """A person or an agent as shown to others."""
+    """A person or an agent as shown to others. `is_taken_down`: a public agent that does not answer any more."""
 
     id: UUID
     kind: Literal["human", "agent"]
@@ -27,6 +27,7 @@ class ActorRow(Row):
     description: str | None = None
     workspace_id: UUID | None = None
     is_public: bool = False
+    is_taken_down: bool = False
     avatar: Avatar | None = None
 
 

@@ -18,7 +18,7 @@ from common.clock import now
 from common.writing import RowUpdate
 from events.payloads import SystemMessageType
 from llm.context_window import get_context_budget, get_model_size
-from llm.endpoints import LLM_PROFILE_CODES, get_endpoint
+from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
 from llm.prices import can_see_images
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
@@ -37,7 +37,7 @@ from runs.kinds.base import (
     start_attempt,
 )
 from runs.models import Run, RunState, Step
-from runs.permissions import lock_chat_of_run
+from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
 from runs.runtime.context import build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
@@ -118,12 +118,19 @@ class ChatRun(RunKind):
 
     def prepare(self, run: Run) -> PreparedRun:
         spec = run.get_spec()
-        content = get_content(spec)
+        content, replaced_model = get_content(spec), ""
+        workspace = run.get_chat().workspace
+        if run.agent.is_public:
+            # The publisher may have a model that cannot be had here.
+            model = find_usable_model(workspace, content.model, run.on_behalf_of)
+            if model != content.model:
+                content, replaced_model = content.model_copy(update={"model": model}), content.model
         tools = add_find_tools(
             get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.is_read_only)
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
-        resolved = resolve_model_of_run(run, *get_endpoint(run.get_chat().workspace, content.model, run.on_behalf_of))
+        resolved = resolve_model_of_run(run, *get_endpoint(workspace, content.model, run.on_behalf_of))
+        resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
         entries = read_log(run, get_model_size(endpoint, model), with_images=can_see)
@@ -217,8 +224,13 @@ class ComparisonRun(ChatRun):
 
 
 def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
-    """Return the changes that end a run without an answer: results of open calls, a system message, the run itself."""
+    """Return the changes that end a run without an answer: results of open calls, a system message, the run itself.
+
+    A run that was stopped because its public agent was taken down fails with that reason.
+    """
     run = update.row
+    if end.how == "stopped" and by is None and run.agent.taken_down_at is not None:
+        end = RunEnded("failed", *AGENT_TAKEN_DOWN)
     closed = close_approvals(run.id) if run.state == RunState.WAITING_APPROVAL else []
     finish_run(update, end)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"

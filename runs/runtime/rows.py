@@ -128,6 +128,7 @@ def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> S
         "payer_id": endpoint.person_id,
         "payer_name": endpoint.person_name or None,
         "payer_reason": endpoint.reason,
+        "replaced_model": model.replaced or None,
     }
     if usage is not None:
         fields |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

@@ -129,12 +129,18 @@ def stop_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.
     """Return the changes that stop the runs of an agent that leaves a chat, and those that end the runs of a person who leaves
     while they wait for people. A listener of `actor_left`."""
     runs = Run.objects.filter(chat=chat).select_related("agent").order_by("pk")
-    changes = [change for run in runs.filter(agent=actor, state__in=ACTIVE) for change in _build_stop_changes(run)]
+    changes = stop_runs_of_agent(chat, actor)
     for run in runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor):
         publish_agent_states([run])
         end = RunEnded("failed", "rights_lost", "The person it worked for has left this chat.")
         changes += build_closing_changes(build_run_update(run, state=run.state), end)
     return changes
+
+
+def stop_runs_of_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
+    """Return the changes that stop the active runs of an agent in a locked chat."""
+    runs = Run.objects.filter(chat=chat, agent=agent, state__in=ACTIVE).select_related("agent").order_by("pk")
+    return [change for run in runs for change in _build_stop_changes(run)]
 
 
 @transaction.atomic
