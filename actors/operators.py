@@ -23,6 +23,7 @@ TABLES = (
     "usage",
     "runs",
     "suggestions",
+    "publishing",
     "notifications",
     "events",
 )

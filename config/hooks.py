@@ -31,6 +31,8 @@ LISTENERS: dict[str, list[str]] = {
     "agents.hooks.draft_handed_over": ["notifications.services.listeners.notify_draft_handed_over"],
     "agents.hooks.draft_unlocked": ["notifications.services.listeners.notify_draft_unlocked"],
     "suggestions.hooks.suggestion_changed": ["notifications.services.listeners.notify_suggestion_changed"],
+    "publishing.hooks.agent_published": ["notifications.services.listeners.notify_agent_published"],
+    "publishing.hooks.agent_taken_down": ["notifications.services.listeners.notify_agent_taken_down"],
     "suggestions.hooks.merge_ended": ["notifications.services.listeners.notify_merge_ended"],
     "usage.hooks.budget_warning": ["notifications.services.listeners.notify_budget_warning"],
     "chats.hooks.actor_left": [

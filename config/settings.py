@@ -105,6 +105,7 @@ INSTALLED_APPS = [
     "runs",
     "worker",
     "suggestions",
+    "publishing",
     "notifications",
     "realtime",
 ]

@@ -18,6 +18,7 @@ API = (
     "usage",
     "runs",
     "suggestions",
+    "publishing",
     "notifications",
     "realtime",
 )

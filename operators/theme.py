@@ -65,6 +65,8 @@ NAVIGATION = [
             _build_entry(_("Earlier texts"), "restore_page", "agents_draftsnapshot"),
             _build_entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
             _build_entry(_("Merges"), "merge", "suggestions_merge"),
+            _build_entry(_("Public agents"), "public", "publishing_listing"),
+            _build_entry(_("Reports"), "flag", "publishing_agentreport"),
         ],
     },
     {

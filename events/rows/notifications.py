@@ -26,6 +26,8 @@ class NotificationKind(models.TextChoices):
     MERGE_FAILED = "merge_failed", _("merge failed")
     APPROVAL_ASKED = "approval_asked", _("waits for approval")
     MODEL_CHANGED = "model_changed", _("model changed")
+    AGENT_PUBLISHED = "agent_published", _("public agent published")
+    AGENT_TAKEN_DOWN = "agent_taken_down", _("public agent taken down")
     BUDGET_WARNING = "budget_warning", _("most of a budget used")
     TOOLS_CHANGED = "tools_changed", _("tools changed by their server")
 

@@ -1,6 +1,7 @@
 """Listeners that notify people of events in other apps, one for each hook in `config/hooks.py`."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from common.providers import get_provider
 from events.rows import MergeMethod, MergeState
 from notifications.models import Notification
 from notifications.services.notifying import notify
+from publishing.models import Listing
+from publishing.selectors import list_affected_agents, list_users_by_workspace
 from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
 from tools.models import WorkspaceTool
@@ -73,6 +76,48 @@ def notify_model_changed(credential: Credential, actor: Actor) -> None:
         members, event=_build_event_key("model_changed", credential.id, credential.revision), type="model_changed",
         workspace_id=credential.workspace_id, actor=actor, excerpt=_build_excerpt(host),
     )  # fmt: skip
+
+
+def notify_agent_published(listing: Listing, actor: Actor) -> None:
+    """Notify the editors of the publisher of a publication or a new version, and of a new version also the people who are in
+    chats with the agent, who do not read who has published it."""
+    agent = listing.agent
+    version = agent.current_spec.version if agent.current_spec else 1
+    event = _build_event_key("agent_published", agent.id, version)
+    _notify_about_public_agent(listing, actor, event=event, type="agent_published", excerpt=f"v{version}")
+
+
+def notify_agent_taken_down(listing: Listing, actor: Actor) -> None:
+    """Notify the editors of the publisher, the people who are in chats with the agent, and the editors of agents that have it as
+    a tool. The latter two do not read who has taken it down."""
+    event = _build_event_key("agent_taken_down", listing.agent_id)
+    _notify_about_public_agent(
+        listing, actor, event=event, type="agent_taken_down", excerpt=_build_excerpt(listing.takedown_reason)
+    )
+
+
+def _notify_about_public_agent(listing: Listing, actor: Actor, *, event: str, type: str, excerpt: str) -> None:
+    agent = listing.agent
+    users = list_users_by_workspace(agent)
+    for caller in list_affected_agents(agent):
+        if caller.workspace_id is not None:
+            savers = list_people_who_may(caller, AgentVerb.SAVE).values_list("pk", flat=True)
+            users.setdefault(caller.workspace_id, set()).update(savers)
+    publisher_id = agent.published_by_workspace_id
+    fields: dict[str, Any] = {
+        "event": event,
+        "type": type,
+        "agent_name": agent.name,
+        "agent_id": agent.id,
+        "excerpt": excerpt,
+    }
+    if publisher_id is not None:
+        editors = Membership.objects.filter(workspace=publisher_id, role=Role.EDITOR).values_list("actor_id", flat=True)
+        # An operator is not named; the text says that it was taken down by one.
+        known = None if listing.taken_down_by_operator else actor
+        notify({*editors, *users.pop(publisher_id, set())}, workspace_id=publisher_id, actor=known, **fields)
+    for workspace_id, people in sorted(users.items()):
+        notify(people, workspace_id=workspace_id, actor=None, **fields)
 
 
 def notify_budget_warning(balance: Balance) -> None:

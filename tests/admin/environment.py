@@ -17,7 +17,9 @@ from chats import services as chats
 from common.clock import now
 from common.secrets import Secret
 from events import audit
+from events.rows import ListingCategory
 from llm import services as llm
+from publishing import services as publishing
 from tests.api.test_rights import OURS
 from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
@@ -25,6 +27,7 @@ from tests.factories.approvals import ApprovalFactory
 from tests.factories.files import FileFactory
 from tests.factories.llm import LLMPolicyFactory
 from tests.factories.notifications import NotificationFactory
+from tests.factories.publishing import AgentReportFactory
 from tests.factories.runs import JobFactory, RunFactory, StepFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.tools import (
@@ -118,6 +121,11 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     WorkspaceToolFactory.create(workspace=workspace, server=server, title=name, description=name)
     FileFactory.create(chat=chat, uploaded_by=person, name=name)
     ApprovalFactory.create(chat=chat, agent=agent, person=person, arguments=f'{{"text": "{CANARY[:3]}"}}')
+    copy = publishing.publish_agent(
+        person, agent.id, name=f"{number} {name[:60]}", handle=f"public-{number}", description=name,
+        category=ListingCategory.OTHER, examples=[name],
+    )  # fmt: skip
+    AgentReportFactory.create(agent=copy, reporter=person, text=name)
     _create_suggestions(draft, person, name, number)
     _create_runs(agent, chat, message, number)
     grant_right(person, "invite_workspace", workspace)

@@ -24,7 +24,7 @@ def test_the_figures_count_active_and_failed_runs_and_totals(environment):
     page = read_figures(environment.client)
     assert page["runs"]["Queued"][0] == "2"
     assert page["failed"] == {"timeout": ("2", "bad")}
-    assert (page["totals"]["Workspaces"][0], page["totals"]["Agents"][0]) == ("4", "3")
+    assert (page["totals"]["Workspaces"][0], page["totals"]["Agents"][0]) == ("4", "5")
     assert page["process"]["Workers"] == ("0", "bad")
 
 

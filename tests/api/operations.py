@@ -20,8 +20,10 @@ from chats import services as chats
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
+from events.rows import ListingCategory
 from files.models import File
 from llm import model_tests
+from publishing import services as publishing
 from runs.models import Run
 from runs.services import comparisons
 from suggestions.models import Merge, Suggestion
@@ -43,6 +45,8 @@ MEMBERS = {"alice": 2, "bob": 2, "charlie": 404, "nobody": 401}
 EDITORS = {"alice": 2, "bob": 403, "charlie": 404, "nobody": 401}
 ANYONE = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 2}
 
+PUBLISHERS = {"alice": 2, "bob": 403, "charlie": 403, "nobody": 401}
+"""Of a public agent, which everybody can see."""
 ONLY_ALICE = {"alice": 2, "bob": 404, "charlie": 404, "nobody": 401}
 
 Things = dict[str, Any]
@@ -247,12 +251,27 @@ def _store_file(team: Team, things: Things, who: str) -> None:
         stored.storage.save(stored.name, ContentFile(CONTENT))
 
 
+def _publish(team: Team, things: Things, who: str) -> None:
+    """Publish the agent as Alice."""
+    publishing.publish_agent(
+        team.alice, things["agent_id"], name="Interpreter", handle="interpreter", description="Interprets.",
+        category=ListingCategory.LANGUAGE,
+    )  # fmt: skip
+
+
+def _change_and_publish(team: Team, things: Things, who: str) -> None:
+    _publish(team, things, who)
+    _save_second_version(team, things, who)
+
+
 def _upload(things: Things) -> Any:
     return Upload(make_image(8, 8), "picture.png")
 
 
 SUGGESTION = "suggestions/{suggestion_id}"
 VERSION = "agents/{agent_id}/versions/1"
+PUBLIC_AGENT = "directory/interpreter"
+LISTING = {"name": "Interpreter", "description": "Interprets.", "category": "language"}
 DRAFT = "chats/{chat_id}/agents/{agent_id}/draft"
 
 
@@ -527,6 +546,24 @@ OPERATIONS: dict[str, Operation] = {
         lambda t: {"choice": "draft"},
         _start_comparison,
     ),
+    "list_directory": Operation("GET", "directory", EVERYBODY, prepare=_publish),
+    "read_public_agent": Operation("GET", PUBLIC_AGENT, EVERYBODY, prepare=_publish),
+    "try_public_agent": Operation(
+        "POST", f"{PUBLIC_AGENT}/try", MEMBERS, lambda t: {"workspace_id": t["workspace_id"]}, _publish
+    ),
+    "report_public_agent": Operation(
+        "POST", f"{PUBLIC_AGENT}/reports", EVERYBODY, lambda t: {"reason": "misleading"}, _publish
+    ),
+    "preview_takedown": Operation("GET", f"{PUBLIC_AGENT}/takedown", PUBLISHERS, prepare=_publish),
+    "take_down_public_agent": Operation(
+        "POST", f"{PUBLIC_AGENT}/takedown", PUBLISHERS, lambda t: {"reason": "It is wrong."}, _publish
+    ),
+    "publish_agent": Operation("POST", "agents/{agent_id}/publish", EDITORS, lambda t: LISTING | {"handle": "new"}),
+    "read_publication": Operation("GET", "agents/{agent_id}/publication", EDITORS),
+    "update_publication": Operation(
+        "PUT", "agents/{agent_id}/publication", EDITORS, lambda t: LISTING, _change_and_publish
+    ),
+    "list_public_use": Operation("GET", "agents/{agent_id}/publication/use", EDITORS, prepare=_publish),
     "list_notifications": Operation("GET", "notifications", EVERYBODY),
     "count_notifications": Operation("GET", "notifications/count", EVERYBODY),
     "mark_notifications_read": Operation("POST", "notifications/read", EVERYBODY),

@@ -9,7 +9,8 @@ from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
-from events.rows import SpecOrigin
+from events.rows import ListingCategory, SpecOrigin
+from publishing import services as publishing
 from tests.api.fixtures import make_team_with_things
 from tests.api.operations import OPERATIONS, make_merge, make_suggestion
 from tests.api.test_rights import client_for, send_operation
@@ -31,6 +32,10 @@ def grow(team: Team, count: int) -> None:
         chats.add_participant(team.alice, team.chat.id, person.id)
         agent = make_agent(team.workspace, team.alice, f"Agent {tag}", tools=["current_time"])
         chats.add_participant(team.alice, team.chat.id, agent.id)
+        publishing.publish_agent(
+            team.alice, agent.id, name=f"Interpreter {tag}", handle=f"public-{tag}", description="Interprets.",
+            category=ListingCategory.LANGUAGE,
+        )  # fmt: skip
         chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
         workspaces.create_workspace(team.alice, name=f"Workspace {tag}")
         actors.create_token(team.alice, name=tag, days=None)

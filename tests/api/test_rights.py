@@ -35,6 +35,7 @@ OURS = (
     "files",
     "llm",
     "notifications",
+    "publishing",
     "runs",
     "suggestions",
     "tools",

@@ -1,0 +1,189 @@
+"""The rows of the directory of public agents, and of their publication."""
+
+from datetime import date, datetime
+from typing import Literal
+from uuid import UUID
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from events.row import Row
+from events.rows.people import ActorRow
+from events.rows.tools import ToolEffect
+
+
+class ListingCategory(models.TextChoices):
+    """The category of a public agent in the directory."""
+
+    WRITING = "writing", _("Writing")
+    LANGUAGE = "language", _("Language")
+    RESEARCH = "research", _("Research")
+    DATA = "data", _("Data")
+    CODING = "coding", _("Coding")
+    BUSINESS = "business", _("Business")
+    EDUCATION = "education", _("Education")
+    OTHER = "other", _("Other")
+
+
+class ReportReason(models.TextChoices):
+    """Why a person reports a public agent."""
+
+    MISLEADING = "misleading", _("does something else than it says")
+    DATA = "data", _("sends data where it should not")
+    HARMFUL = "harmful", _("harmful or unlawful")
+    BRAND = "brand", _("uses our name or brand")
+    OTHER = "other", _("something else")
+
+
+class ReportState(models.TextChoices):
+    """Whether an operator still has to look at a report."""
+
+    OPEN = "open", _("open")
+    CLOSED = "closed", _("closed")
+
+
+class DirectoryRow(Row):
+    """A public agent in the directory.
+
+    `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
+    member of that workspace. `chat_count`: chats that it is in now. `run_count` and `workspace_count`: in the last 30 days.
+    """
+
+    actor: ActorRow
+    category: ListingCategory
+    languages: list[str]
+    publisher_name: str | None
+    is_shipped: bool
+    is_yours: bool
+    version: int
+    published_at: datetime
+    tool_count: int
+    chat_count: int
+    run_count: int
+    workspace_count: int
+
+
+class DirectoryToolRow(Row):
+    """A tool of a public agent. Whether its calls ask first is the policy of the workspace in whose chat it works."""
+
+    name: str
+    description: str
+    effect: ToolEffect
+
+
+class DirectoryVersionRow(Row):
+    """A version of a public agent, with what its publisher has noted about it."""
+
+    number: int
+    message: str
+    created_at: datetime
+
+
+class TypicalRunRow(Row):
+    """What a reply typically costs, in millionths of a dollar, and how long it takes: the median of `runs` replies of the last 30
+    days whose price is known. `low_micro` and `high_micro`: eight of ten replies cost between them."""
+
+    runs: int
+    median_micro: int
+    low_micro: int
+    high_micro: int
+    median_seconds: float | None
+
+
+class DirectoryDetailRow(DirectoryRow):
+    """A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
+    `typical` is null as long as there are too few replies. `verbs` are those of the reader."""
+
+    examples: list[str]
+    model: str
+    max_steps: int
+    max_seconds: int
+    tools: list[DirectoryToolRow]
+    typical: TypicalRunRow | None
+    versions: list[DirectoryVersionRow]
+    verbs: list[str]
+
+
+class LeftToolRow(Row):
+    """A tool that does not go along. `lines` are the lines of the prompt that name it, from 1."""
+
+    name: str
+    reason: Literal["workspace", "editing", "missing"]
+    lines: list[int]
+
+
+class NameCheckRow(Row):
+    """Whether a name or a handle is free for a public agent, and, if not, free ones."""
+
+    value: str
+    is_free: bool
+    suggestions: list[str]
+
+
+class PublicationCheckRow(Row):
+    """What would go along with a publication, and what would not: never workspace tools, keys, files, memory and history.
+
+    `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
+    """
+
+    version: int
+    prompt_lines: int
+    model: str
+    model_may_be_missing: bool
+    max_steps: int
+    max_seconds: int
+    tools: list[DirectoryToolRow]
+    left_tools: list[LeftToolRow]
+    name: NameCheckRow
+    handle: NameCheckRow
+
+
+class TakedownRow(Row):
+    """A public copy that was taken down. `by_operator`: an operator did it, and not its publisher."""
+
+    agent_id: UUID
+    name: str
+    handle: str
+    published_at: datetime
+    taken_down_at: datetime
+    by_operator: bool
+    reason: str
+
+
+class PublicationRow(Row):
+    """The publication of an agent, for its editors. `listing` is the public copy, null if there is none; `origin_version` the
+    version of the agent that the copy was made of."""
+
+    check: PublicationCheckRow
+    listing: DirectoryDetailRow | None
+    origin_version: int | None
+    takedowns: list[TakedownRow]
+
+
+class PublicUseRow(Row):
+    """The use of a public agent on one day (UTC), everywhere. Numbers only: its publisher sees nothing else of others."""
+
+    day: date
+    runs: int
+    chats: int
+    workspaces: int
+
+
+class TakedownPreviewRow(Row):
+    """How many a takedown affects: workspaces and chats that the agent is in, agents that have it as a tool, and runs under way."""
+
+    workspaces: int
+    chats: int
+    agents: int
+    runs: int
+
+
+class AgentReportRow(Row):
+    """A report of the reader about a public agent."""
+
+    id: UUID
+    agent_id: UUID
+    reason: ReportReason
+    text: str
+    state: ReportState
+    created_at: datetime

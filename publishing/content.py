@@ -1,0 +1,44 @@
+"""What of a version goes along when it is published."""
+
+import re
+
+from agents.specs.content import SpecContent
+from events.rows import DirectoryToolRow, LeftToolRow
+from tools.interface import Tool
+from tools.selectors import get_tools
+
+EDITING_TOOLS = frozenset({"revise_prompt"})
+"""Tools that change the agent itself. Nobody changes a public agent."""
+
+
+def build_public_content(content: SpecContent) -> SpecContent:
+    """Return the spec of a public copy: without the tools that do not go along."""
+    tools = _find_public_tools(content)
+    return content.model_copy(update={"tools": tuple(use for use in content.tools if use.tool in tools)})
+
+
+def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:
+    """Return the rows of the tools that a public agent has, in order."""
+    tools = _find_public_tools(content)
+    names = [use.tool for use in content.tools if use.is_enabled and use.tool in tools]
+    return [
+        DirectoryToolRow(name=name, description=tools[name].description, effect=tools[name].effect) for name in names
+    ]
+
+
+def list_left_tools(content: SpecContent, own_tools: frozenset[str]) -> list[LeftToolRow]:
+    """Return the tools that do not go along. `own_tools` are the names of the tools that the agent's workspace has."""
+    public = _find_public_tools(content)
+    lines = content.prompt.split("\n")
+    rows = []
+    for name in (use.tool for use in content.tools if use.tool not in public):
+        pattern = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])")
+        reason = "editing" if name in EDITING_TOOLS else "workspace" if name in own_tools else "missing"
+        named = [number for number, line in enumerate(lines, 1) if pattern.search(line)]
+        rows.append(LeftToolRow(name=name, reason=reason, lines=named))
+    return rows
+
+
+def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
+    """Return the tools of the spec that work in every workspace."""
+    return {name: tool for name, tool in get_tools(None, content.tool_names).items() if name not in EDITING_TOOLS}

@@ -1,0 +1,317 @@
+"""Reads of the directory, of publications and of what a takedown affects."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from statistics import median, quantiles
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce, TruncDate
+
+from actors.models import Actor, AgentStatus
+from agents.models import AgentToolConfig
+from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
+from agents.selectors import build_agent_tool_name, find_version, list_agents_with_tool
+from chats.models import Chat, ChatActor
+from chats.permissions import chats_visible_to
+from common.clock import now
+from common.handles import HANDLE_PATTERN, RESERVED, normalize_handle
+from common.text import normalize_name
+from events.rows import (
+    DirectoryDetailRow,
+    DirectoryRow,
+    DirectoryVersionRow,
+    ListingCategory,
+    NameCheckRow,
+    PublicationCheckRow,
+    PublicationRow,
+    PublicUseRow,
+    TakedownPreviewRow,
+    TakedownRow,
+    TypicalRunRow,
+)
+from publishing.content import build_tool_rows, list_left_tools
+from publishing.models import Listing
+from publishing.permissions import PUBLIC, find_public_copy, get_public_agent, public_agents_visible_to
+from publishing.search import build_search_condition
+from runs.models import ACTIVE, Run
+from tools.models import WorkspaceTool
+from usage.models import LLMCall
+from workspaces.models import Credential, Workspace
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+DirectorySort = Literal["use", "new", "name"]
+SORT_COLUMNS: dict[DirectorySort, str] = {"use": "-chat_count", "new": "-published_at", "name": "name"}
+COUNTED_DAYS = 30
+"""The days of which runs are counted."""
+MIN_TYPICAL_RUNS = 5
+"""Replies that are needed before typical costs are shown: fewer would tell what one workspace has paid."""
+MAX_TYPICAL_RUNS = 500
+"""The newest replies of which typical costs are computed."""
+
+
+# --- the directory --------------------------------------------------------------------------------------------------
+
+
+def list_directory(
+    actor: Actor,
+    *,
+    query: str = "",
+    category: ListingCategory | None = None,
+    language: str | None = None,
+    is_yours: bool = False,
+    used_in: UUID | None = None,
+) -> Any:
+    """Return the public agents that match, annotated for `SORT_COLUMNS` and `build_directory_rows`.
+
+    `used_in`: only those that are in a chat of this workspace that the actor is in. Raises `NotFound` for that workspace.
+    """
+    in_chats = ChatActor.objects.filter(actor=OuterRef("pk"), ended_at=None).order_by()
+    chat_count = in_chats.values("actor").annotate(count=Count("pk")).values("count")
+    agents = public_agents_visible_to(actor).select_related("listing", "published_by_workspace")
+    agents = agents.annotate(
+        chat_count=Coalesce(Subquery(chat_count), 0),
+        version=Subquery(Actor.objects.filter(pk=OuterRef("pk")).values("current_spec__number")[:1]),
+    )
+    if query:
+        agents = agents.filter(build_search_condition(query))
+    if category is not None:
+        is_listed = Q(listing__category=category)
+        agents = agents.filter(is_listed | Q(listing=None) if category == ListingCategory.OTHER else is_listed)
+    if language is not None:
+        agents = agents.filter(Q(listing__languages__contains=[language]) | Q(listing=None))
+    if is_yours:
+        agents = agents.filter(is_yours=True)
+    if used_in is not None:
+        workspace = get_workspace_for(actor, used_in, WorkspaceVerb.SEE)
+        own_chats = chats_visible_to(actor).filter(workspace=workspace)
+        agents = agents.filter(Exists(in_chats.filter(chat__in=own_chats.values("pk"))))
+    return agents
+
+
+def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
+    """Return the rows of public agents from `list_directory`. Makes two queries."""
+    ids = [agent.pk for agent in agents]
+    runs = (
+        _list_counted_runs(ids)
+        .values("agent_id")
+        .annotate(runs=Count("pk"), workspaces=Count("workspace", distinct=True))
+    )
+    uses: dict[Any, Any] = {use["agent_id"]: use for use in runs}
+    tools = AgentToolConfig.objects.filter(spec__in=[agent.current_spec_id for agent in agents], is_enabled=True)
+    tool_counts = dict(tools.values_list("spec_id").annotate(count=Count("pk")).order_by())
+    return [
+        DirectoryRow(**_build_row_fields(agent, uses.get(agent.pk), tool_counts.get(agent.current_spec_id, 0)))
+        for agent in agents
+    ]
+
+
+def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
+    """Return the public agent with this handle. Raises `NotFound`."""
+    agent = get_public_agent(actor, handle)
+    agent.chat_count = ChatActor.objects.filter(actor=agent, ended_at=None).count()
+    spec = get_production(agent)
+    agent.version = spec.number
+    content = spec.content()
+    tools = build_tool_rows(content)
+    use = _list_counted_runs([agent.pk]).aggregate(runs=Count("pk"), workspaces=Count("workspace", distinct=True))
+    versions = agent.specs.filter(number__isnull=False).order_by("-number").only("number", "message", "created_at")
+    listing = getattr(agent, "listing", None)
+    return DirectoryDetailRow(
+        **_build_row_fields(agent, use, len(tools)),
+        examples=listing.examples if listing else [],
+        model=content.model,
+        max_steps=content.limits.max_steps,
+        max_seconds=content.limits.max_seconds,
+        tools=tools,
+        typical=_compute_typical_run(agent),
+        versions=[
+            DirectoryVersionRow(number=one.version, message=one.message, created_at=one.created_at) for one in versions
+        ],
+        verbs=sorted(compute_agent_verbs(agent)),
+    )
+
+
+def _list_counted_runs(agent_ids: Iterable[UUID]) -> QuerySet[Run]:
+    since = now() - timedelta(days=COUNTED_DAYS)
+    return Run.objects.filter(agent__in=list(agent_ids), chat__isnull=False, created_at__gte=since).order_by()
+
+
+def _build_row_fields(agent: Any, use: dict[str, Any] | None, tool_count: int) -> dict[str, Any]:
+    listing: Listing | None = getattr(agent, "listing", None)
+    publisher: Workspace | None = agent.published_by_workspace
+    return {
+        "actor": agent.to_row(),
+        "category": ListingCategory(listing.category) if listing else ListingCategory.OTHER,
+        "languages": listing.languages if listing else [],
+        "publisher_name": publisher.name if publisher else None,
+        "is_shipped": agent.is_shipped,
+        "is_yours": agent.is_yours,
+        "version": agent.version,
+        "published_at": agent.published_at,
+        "tool_count": tool_count,
+        "chat_count": agent.chat_count,
+        "run_count": use["runs"] if use else 0,
+        "workspace_count": use["workspaces"] if use else 0,
+    }
+
+
+def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
+    """Return what the newest replies of an agent have cost, from the ledger; null if there are too few whose price is known."""
+    since = now() - timedelta(days=COUNTED_DAYS)
+    calls = LLMCall.objects.filter(agent=agent, run_id__isnull=False, created_at__gte=since).exclude(paid_by="demo")
+    runs = calls.values("run_id").annotate(
+        cost=Sum("cost_micro"),
+        unpriced=Count("pk", filter=Q(cost_micro=None)),
+        ms=Sum("total_ms"),
+        last=Max("created_at"),
+    )
+    found = list(runs.filter(unpriced=0).order_by("-last").values_list("cost", "ms")[:MAX_TYPICAL_RUNS])
+    if len(found) < MIN_TYPICAL_RUNS:
+        return None
+    costs = [cost for cost, _ in found]
+    tenths = quantiles(costs, n=10, method="inclusive")
+    seconds = [ms / 1000 for _, ms in found if ms is not None]
+    return TypicalRunRow(
+        runs=len(found), median_micro=round(median(costs)), low_micro=round(tenths[0]), high_micro=round(tenths[-1]),
+        median_seconds=round(median(seconds), 1) if seconds else None,
+    )  # fmt: skip
+
+
+# --- publications ---------------------------------------------------------------------------------------------------
+
+
+def check_publication(
+    actor: Actor, agent_id: UUID, *, version: int | None = None, name: str | None = None, handle: str | None = None
+) -> PublicationCheckRow:
+    """Return what would go along if the agent were published under this name and handle, or under its own. Raises `NotFound`,
+    `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
+    spec = get_production(agent) if version is None else find_version(agent, version)
+    content = spec.content()
+    own_tools = WorkspaceTool.objects.filter(workspace=agent.workspace_id, name__in=content.tool_names)
+    copy = find_public_copy(agent)
+    workspace = Workspace.objects.get(agents=agent)
+    credential = Credential.objects.filter(workspace=workspace).first()
+    return PublicationCheckRow(
+        version=spec.version,
+        prompt_lines=content.prompt.count("\n") + 1 if content.prompt else 0,
+        model=content.model,
+        model_may_be_missing=bool(content.model) and credential is not None,
+        max_steps=content.limits.max_steps,
+        max_seconds=content.limits.max_seconds,
+        tools=build_tool_rows(content),
+        left_tools=list_left_tools(content, frozenset(own_tools.values_list("name", flat=True))),
+        name=check_public_name(normalize_name(name or agent.name)[:80], workspace, copy),
+        handle=_check_public_handle(normalize_handle(handle or (copy or agent).handle), workspace, copy),
+    )
+
+
+def check_public_name(name: str, workspace: Workspace, copy: Actor | None) -> NameCheckRow:
+    """Return whether a public agent of this workspace may have the name. `copy` is the one that would be renamed, or null."""
+    others = _list_others(copy)
+    candidates = [f"{workspace.name} {name}", f"{name} ({workspace.name})", *(f"{name} {n}" for n in range(2, 5))]
+    taken = {
+        other.casefold()
+        for other in others.filter(_is_one_of("name", [name, *candidates])).values_list("name", flat=True)
+    }
+    is_free = bool(name) and name.casefold() not in taken
+    free = [one for one in candidates if len(one) <= 80 and one.casefold() not in taken] if name and not is_free else []
+    return NameCheckRow(value=name, is_free=is_free, suggestions=free[:2])
+
+
+def _check_public_handle(handle: str, workspace: Workspace, copy: Actor | None) -> NameCheckRow:
+    others = _list_others(copy)
+    candidates = [f"{handle}-{workspace.handle}", *(f"{handle}-{n}" for n in range(2, 5))]
+    taken = {*others.filter(handle__in=[handle, *candidates]).values_list("handle", flat=True), *RESERVED}
+    is_free = HANDLE_PATTERN.fullmatch(handle) is not None and handle not in taken
+    free = [one for one in candidates if HANDLE_PATTERN.fullmatch(one) and one not in taken] if not is_free else []
+    return NameCheckRow(value=handle, is_free=is_free, suggestions=free[:2])
+
+
+def _list_others(copy: Actor | None) -> QuerySet[Actor]:
+    others = Actor.objects.filter(**PUBLIC)
+    return others.exclude(pk=copy.pk) if copy is not None else others
+
+
+def _is_one_of(field: str, values: Iterable[str]) -> Q:
+    condition = Q()
+    for value in values:
+        condition |= Q(**{f"{field}__iexact": value})
+    return condition
+
+
+def get_publication(
+    actor: Actor, agent_id: UUID, *, version: int | None = None, name: str | None = None, handle: str | None = None
+) -> PublicationRow:
+    """Return the publication of an agent, and what would go along with the next one. Raises `NotFound`, `Forbidden`."""
+    check = check_publication(actor, agent_id, version=version, name=name, handle=handle)
+    origin = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
+    copy = find_public_copy(origin)
+    ended = Listing.objects.filter(agent__published_from_agent=origin, agent__taken_down_at__isnull=False)
+    is_listed = copy is not None and copy.status == AgentStatus.READY
+    return PublicationRow(
+        check=check,
+        listing=get_directory_detail(actor, copy.handle) if copy is not None and is_listed else None,
+        origin_version=copy.listing.origin_version if copy is not None else None,
+        takedowns=[
+            TakedownRow(
+                agent_id=listing.agent_id, name=listing.agent.name, handle=listing.agent.handle,
+                published_at=listing.agent.published_at, taken_down_at=listing.agent.taken_down_at,
+                by_operator=listing.taken_down_by_operator, reason=listing.takedown_reason,
+            )
+            for listing in ended.select_related("agent").order_by("-agent__taken_down_at")
+        ],
+    )  # fmt: skip
+
+
+def list_public_use(actor: Actor, agent_id: UUID) -> list[PublicUseRow]:
+    """Return the use of the public copy of an agent by day, the newest first; none if it has no copy. Raises `NotFound`,
+    `Forbidden`."""
+    copy = find_public_copy(get_agent_for(actor, agent_id, AgentVerb.PUBLISH))
+    days = _list_counted_runs([copy.pk] if copy is not None else []).annotate(day=TruncDate("created_at")).values("day")
+    counted = days.annotate(
+        runs=Count("pk"), chats=Count("chat", distinct=True), workspaces=Count("workspace", distinct=True)
+    )
+    return [PublicUseRow(**use) for use in counted.order_by("-day")]
+
+
+# --- takedowns ------------------------------------------------------------------------------------------------------
+
+
+def count_affected(agent: Actor) -> TakedownPreviewRow:
+    """Return how many a takedown of this public agent affects. It checks no rights."""
+    chats = Chat.objects.filter(participants__actor=agent, participants__ended_at=None)
+    counted = chats.aggregate(chats=Count("pk"), workspaces=Count("workspace", distinct=True))
+    return TakedownPreviewRow(
+        **counted,
+        agents=list_agents_with_tool(build_agent_tool_name(agent.pk)).count(),
+        runs=Run.objects.filter(agent=agent, state__in=ACTIVE).count(),
+    )
+
+
+def preview_takedown(actor: Actor, agent_id: UUID) -> TakedownPreviewRow:
+    """Return how many a takedown affects, for an editor of the publisher. Raises `NotFound`, `Forbidden`."""
+    return count_affected(get_agent_for(actor, agent_id, AgentVerb.TAKE_DOWN))
+
+
+def list_affected_workspaces(agent: Actor) -> QuerySet[Any]:
+    """Return the workspaces that a public agent is in, annotated with `chats`, for operators."""
+    is_in = Q(chats__participants__actor=agent, chats__participants__ended_at=None)
+    return Workspace.objects.annotate(chat_count=Count("chats", filter=is_in, distinct=True)).filter(chat_count__gt=0)
+
+
+def list_affected_agents(agent: Actor) -> QuerySet[Actor]:
+    """Return the agents that have a public agent as a tool, for operators."""
+    return list_agents_with_tool(build_agent_tool_name(agent.pk)).select_related("workspace").order_by("name")
+
+
+def list_users_by_workspace(agent: Actor) -> dict[UUID, set[UUID]]:
+    """Return the ids of the people who are in chats with a public agent, by the workspace of the chat."""
+    chats = ChatActor.objects.filter(actor=agent, ended_at=None).values("chat")
+    people = ChatActor.objects.filter(chat__in=chats, ended_at=None, actor__kind="human")
+    users: dict[UUID, set[UUID]] = {}
+    for workspace_id, person_id in people.values_list("chat__workspace_id", "actor_id").distinct():
+        users.setdefault(workspace_id, set()).add(person_id)
+    return users

@@ -1,0 +1,245 @@
+"""Publish an agent as an independent copy, and publish its next version."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from actors.models import Actor, Kind
+from agents.models import AgentSpec
+from agents.permissions import AgentVerb, get_agent_for, get_production
+from agents.selectors import find_version
+from agents.services.agents import check_agent_name
+from agents.services.specs import write_spec
+from chats import services as chats
+from chats.models import Chat
+from common.clock import now
+from common.errors import Code, Conflict, Invalid
+from common.handles import check_handle
+from common.writing import RowUpdate
+from events import audit
+from events.publish import publish_workspace_list_changed
+from events.rows import ListingCategory, SpecOrigin
+from publishing.content import build_public_content
+from publishing.hooks import agent_published
+from publishing.models import Listing
+from publishing.permissions import PUBLIC, build_not_public_error, find_public_copy, get_public_copy
+from publishing.search import build_search_text
+from publishing.selectors import check_public_name
+from workspaces.models import Workspace
+
+
+@transaction.atomic
+def publish_agent(
+    actor: Actor,
+    agent_id: UUID,
+    *,
+    name: str,
+    handle: str,
+    description: str,
+    category: ListingCategory,
+    languages: Sequence[str] = (),
+    examples: Sequence[str] = (),
+    message: str = "",
+    version: int | None = None,
+) -> Actor:
+    """Publish a version of an agent, by default production, as version 1 of a new public agent, and return that.
+
+    Its prompt, model, limits and system tools are copied; see `build_public_content`. Raises `NotFound`, `Forbidden`, `Invalid`,
+    and `Conflict`: `already_public`, `name_taken`, `handle_taken`.
+    """
+    agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
+    handle = check_handle(handle, Actor.objects.filter(**PUBLIC))
+    # Locked, so that it cannot be deleted meanwhile.
+    agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH, lock=True)
+    workspace = Workspace.objects.get(agents=agent)
+    if copy := find_public_copy(agent):
+        raise _build_already_public_error(copy)
+    name = _check_name(name, workspace)
+    spec = get_production(agent) if version is None else find_version(agent, version)
+    try:
+        with transaction.atomic():
+            copy = Actor.objects.create(
+                kind=Kind.AGENT,
+                is_public=True,
+                name=name,
+                handle=handle,
+                description=_check_description(description),
+                avatar=agent.avatar,
+                published_at=now(),
+                published_by_workspace=workspace,
+                published_from_agent=agent,
+            )
+    except IntegrityError as error:
+        # Another transaction was faster.
+        cause = error.__cause__
+        rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
+        if rule == "public_agent_name_unique":
+            raise _build_name_taken_error(name, []) from error
+        raise
+    content = build_public_content(spec.content())
+    copy.current_spec = write_spec(copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=1, message=message)
+    copy.save(update_fields=["current_spec"])
+    listing = Listing(agent=copy, published_by=actor)
+    _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
+    audit.record(
+        actor,
+        "agent.published",
+        workspace_id=workspace.id,
+        object_id=copy.id,
+        origin=str(agent.id),
+        origin_version=spec.number,
+    )
+    publish_workspace_list_changed(workspace.id, "agents")
+    agent_published.call(listing, actor)
+    return copy
+
+
+@transaction.atomic
+def update_published_agent(
+    actor: Actor,
+    agent_id: UUID,
+    *,
+    name: str,
+    description: str,
+    category: ListingCategory,
+    languages: Sequence[str] = (),
+    examples: Sequence[str] = (),
+    message: str = "",
+    version: int | None = None,
+) -> Actor:
+    """Publish a version of an agent, by default production, as the next version of its public copy, and return the copy.
+
+    It stays in its chats, which get a line about the new version (ADR 0014). Runs that have begun answer with the version that
+    they began with. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `not_public`, `name_taken`, `nothing_changed`.
+    """
+    agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
+    workspace = Workspace.objects.get(agents=agent)
+    copy = get_public_copy(agent)
+    participants = chats.lock_chats_of(copy)
+    copy = lock_public_agent(copy.pk)
+    listing = Listing.objects.get(agent=copy)
+    spec = get_production(agent) if version is None else find_version(agent, version)
+    before, production = listing.search_text, get_production(copy)
+    shown = (listing.category, listing.languages, listing.examples)
+    new_name = _check_name(name, workspace, copy)
+    is_renamed = new_name != copy.name
+    content = build_public_content(spec.content())
+    is_new_version = content != production.content()
+
+    copy.name, copy.description = new_name, _check_description(description)
+    if is_new_version:
+        copy.current_spec = write_spec(
+            copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=production.version + 1, message=message
+        )
+    listing.agent = copy
+    _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
+    if not is_new_version and listing.search_text == before and shown == (
+        listing.category, listing.languages, listing.examples
+    ):  # fmt: skip
+        raise Conflict(f"{copy.name} is published like this already.", code=Code.NOTHING_CHANGED)
+    Actor.objects.filter(pk=copy.pk).update(
+        name=copy.name, description=copy.description, current_spec=copy.current_spec, revision=F("revision") + 1
+    )
+    for participant in participants:
+        changes: list[chats.RowChange] = []
+        if is_new_version:
+            number, note = get_production(copy).number, message.strip()[:400]
+            changes.append(
+                chats.build_system_message(
+                    participant.chat_id, "AGENT_PUBLISHED", target=copy, version=number, note=note
+                )
+            )
+        if is_renamed:
+            participant.actor = copy
+            changes.append(RowUpdate(participant))
+        if changes:
+            chats.save_changes(participant.chat_id, changes)
+    audit.record(
+        actor,
+        "agent.republished",
+        workspace_id=workspace.id,
+        object_id=copy.id,
+        origin=str(agent.id),
+        origin_version=spec.number,
+        version=get_production(copy).number,
+    )
+    publish_workspace_list_changed(workspace.id, "agents")
+    if is_new_version:
+        agent_published.call(listing, actor)
+    return copy
+
+
+def lock_public_agent(agent_id: UUID) -> Actor:
+    """Lock a public agent and return it. Raises `Conflict` (`not_public`) if it was taken down meanwhile.
+
+    Its chats are locked before it (`chats/services/locking.py`).
+    """
+    agent = Actor.objects.select_for_update(no_key=True).get(pk=agent_id)
+    if not agent.is_public or agent.taken_down_at is not None:
+        raise build_not_public_error(agent.name)
+    return agent
+
+
+@transaction.atomic
+def try_agent(actor: Actor, agent_id: UUID, workspace_id: UUID) -> Chat:
+    """Create a chat of the actor and a public agent in a workspace of the actor. Raises `NotFound`, `Forbidden`, `LimitReached`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.CHAT)
+    return chats.create_chat(actor, workspace_id, title=agent.name, actor_ids=[agent.id])
+
+
+def _write_listing(
+    listing: Listing,
+    spec: AgentSpec,
+    workspace: Workspace,
+    *,
+    category: ListingCategory,
+    languages: Sequence[str],
+    examples: Sequence[str],
+) -> None:
+    agent: Any = listing.agent
+    listing.category, listing.origin_version = category, spec.version
+    listing.languages = list(dict.fromkeys(languages))
+    listing.examples = [example.strip() for example in examples if example.strip()]
+    tools = sorted(build_public_content(spec.content()).tool_names)
+    listing.search_text = build_search_text(
+        [agent.name, agent.handle, agent.description or "", workspace.name, *listing.examples, *tools]
+    )
+    listing.save()
+
+
+def _check_description(description: str) -> str:
+    description = description.strip()
+    if not description:
+        raise Invalid("A public agent needs a description.")
+    return description[:2000]
+
+
+def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> str:
+    """Return the name as it is stored. Raises `Invalid`, and `Conflict` (`name_taken`) with free names."""
+    name = check_agent_name(name)
+    checked = check_public_name(name, workspace, copy)
+    if not checked.is_free:
+        raise _build_name_taken_error(name, checked.suggestions)
+    return name
+
+
+def _build_name_taken_error(name: str, suggestions: Sequence[str]) -> Conflict:
+    return Conflict(
+        f"Another public agent is called {name}.",
+        code=Code.NAME_TAKEN,
+        hints=["Choose another name.", *(f"{one} is free." for one in suggestions)],
+        data={"suggestions": list(suggestions)},
+    )
+
+
+def _build_already_public_error(copy: Actor) -> Conflict:
+    return Conflict(
+        f"This agent is public as {copy.name} (@{copy.handle}).",
+        code=Code.ALREADY_PUBLIC,
+        hints=["Publish its next version, or take it down first."],
+        data={"agent_id": str(copy.id), "name": copy.name, "handle": copy.handle},
+    )

@@ -1,0 +1,53 @@
+"""The admin pages of public agents and reports."""
+
+import pytest
+
+from actors.models import Actor
+from events.models import AuditRecord
+from events.rows import ReportReason
+from publishing import services as publishing
+from publishing.models import AgentReport, Listing
+from tests.admin.environment import build_action_url, build_path, run_action, run_list_action, sign_in_as
+from tests.people import make_operator
+from tests.publishing.publications import add_to_chat, publish
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_dialog_of_a_takedown_shows_whom_it_affects_and_needs_a_reason(team):
+    copy = publish(team)
+    add_to_chat(team, copy)
+    add_to_chat(team, copy)
+    listing, client = Listing.objects.get(), sign_in_as(make_operator())
+    dialog = client.get(build_action_url(listing, "take_down"), headers={"HX-Request": "true"}).content.decode()
+    assert "1 workspace: Elsewhere (2); 2 chats; a tool of 0 agents; 0 runs under way" in dialog
+
+    run_action(client, listing, "take_down")
+    assert Actor.objects.get(pk=copy.pk).taken_down_at is None
+    run_action(client, listing, "take_down", reason="It sends texts away.")
+    assert Actor.objects.get(pk=copy.pk).taken_down_at is not None
+    listing.refresh_from_db()
+    assert (listing.takedown_reason, listing.taken_down_by_operator) == ("It sends texts away.", True)
+    assert AuditRecord.objects.filter(action="agent.taken_down", facts__as_operator=True).count() == 1
+    page = client.get(build_path(Listing, listing.pk, "change")).content.decode()
+    assert "take-down" not in page
+
+
+def test_reports_are_a_queue_that_operators_close(team):
+    copy = publish(team)
+    report = publishing.report_agent(team.charlie, copy.id, reason=ReportReason.BRAND, text="<b>Our name</b>")
+    client = sign_in_as(make_operator())
+    queue = client.get(build_path(AgentReport), {"state__exact": "open"}).content.decode()
+    assert "&lt;b&gt;Our name&lt;/b&gt;" in queue
+    run_list_action(client, AgentReport, "close", report)
+    report.refresh_from_db()
+    assert report.state == "closed"
+    assert AuditRecord.objects.filter(action="report.closed").count() == 1
+
+
+def test_an_editor_takes_nothing_down_through_the_admin(team):
+    copy = publish(team)
+    client = sign_in_as(team.alice)
+    assert client.get(build_path(Listing)).status_code == 302
+    client.post(build_action_url(Listing.objects.get(), "take_down"), {"_form_submitted": "True", "reason": "No"})
+    assert Actor.objects.get(pk=copy.pk).taken_down_at is None

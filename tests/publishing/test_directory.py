@@ -1,0 +1,209 @@
+"""The directory: search, order, pages, and what others see of a public agent."""
+
+import pytest
+
+from actors.models import Actor
+from agents.models import AgentSpec, AgentToolConfig
+from agents.services.shipped import get_shipped_agent
+from chats import services as chats
+from common.errors import NotFound
+from events.rows import ListingCategory
+from publishing import services as publishing
+from publishing.selectors import SORT_COLUMNS, get_directory_detail, list_directory, list_public_use
+from runs.models import Run
+from tests.api.client import sign_in
+from tests.factories.actors import PASSWORD
+from tests.factories.runs import RunFactory
+from tests.factories.usage import LLMCallFactory
+from tests.people import make_agent
+from tests.publishing.publications import LISTING, add_to_chat, publish
+
+pytestmark = pytest.mark.django_db
+
+
+def publish_other(team, name, handle, **fields):
+    """Publish a new agent of Charlie's workspace."""
+    agent = make_agent(team.elsewhere, team.charlie, handle)
+    return publishing.publish_agent(team.charlie, agent.id, name=name, handle=handle, **LISTING | fields)
+
+
+def list_handles(actor, *, sort="name", **filters):
+    return list(list_directory(actor, **filters).order_by(SORT_COLUMNS[sort], "pk").values_list("handle", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["interpreter", "contracts"]),
+        ("INTERP", ["interpreter"]),
+        ("同声传译", ["interpreter"]),
+        ("翻译 语气", ["interpreter"]),
+        ("中 德", []),
+        ("contract duties", ["contracts"]),
+        ("ｃｏｎｔｒａｃｔ", ["contracts"]),
+        ("lighthouse", ["interpreter"]),
+        ("current_time", ["interpreter"]),
+        ("100%", []),
+        ("\x00", ["interpreter", "contracts"]),
+    ],
+)
+def test_every_word_of_a_query_must_occur(team, query, found):
+    publish(team, description="同声传译与书面翻译：中、英、日。保留语气。")
+    publish_other(team, "Contract Reader", "contracts", description="Lists duties and dates.")
+    assert sorted(list_handles(team.bob, query=query), reverse=True) == found
+
+
+def test_filters_by_category_language_publisher_and_use(team):
+    copy = publish(team)
+    publish_other(team, "Coder", "coder", category=ListingCategory.CODING, languages=["ja"])
+    assert list_handles(team.bob, category=ListingCategory.CODING) == ["coder"]
+    assert list_handles(team.bob, language="zh-hant") == ["interpreter"]
+    assert list_handles(team.bob, is_yours=True) == ["interpreter"]
+    assert list_handles(team.charlie, is_yours=True) == ["coder"]
+    add_to_chat(team, copy)
+    assert list_handles(team.charlie, used_in=team.elsewhere.id) == ["interpreter"]
+    assert list_handles(team.bob, used_in=team.workspace.id) == []
+    with pytest.raises(NotFound):
+        list_handles(team.bob, used_in=team.elsewhere.id)
+
+
+def test_the_directory_is_sorted_by_use_age_or_name_and_its_pages_join(team):
+    copy = publish(team)
+    publish_other(team, "Alpha", "alpha")
+    publish_other(team, "Beta", "beta")
+    add_to_chat(team, copy)
+    assert list_handles(team.bob, sort="name") == ["alpha", "beta", "interpreter"]
+    assert list_handles(team.bob, sort="use")[0] == "interpreter"
+    assert list_handles(team.bob, sort="new") == ["beta", "alpha", "interpreter"]
+    api = sign_in(team.bob.email, PASSWORD)
+    for sort in SORT_COLUMNS:
+        whole = [row["actor"]["handle"] for row in api.ok("GET", f"directory?sort={sort}")["results"]]
+        page = api.ok("GET", f"directory?sort={sort}&limit=1")
+        found = list(page["results"])
+        while page["next"]:
+            page = api.ok("GET", f"directory?sort={sort}&limit=1&cursor={page['next']}")
+            found += page["results"]
+        assert [row["actor"]["handle"] for row in found] == whole
+        assert len(whole) == 3
+
+
+def test_a_card_has_the_publisher_and_numbers(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    for _ in range(3):
+        RunFactory.create(chat=chat, agent=copy, ended=True)
+    old = RunFactory.create(chat=chat, agent=copy, ended=True)
+    Run.objects.filter(pk=old.pk).update(created_at="2020-01-01T00:00Z")
+    [row] = sign_in(team.bob.email, PASSWORD).ok("GET", "directory")["results"]
+    assert (row["publisher_name"], row["is_yours"], row["version"], row["tool_count"]) == ("Lighthouse", True, 1, 1)
+    assert (row["chat_count"], row["run_count"], row["workspace_count"]) == (1, 3, 1)
+    use = list_public_use(team.alice, team.robin.id)
+    assert [(day.runs, day.chats, day.workspaces) for day in use] == [(3, 1, 1)]
+
+
+def test_a_shipped_agent_has_no_publisher_and_one_that_only_does_jobs_is_not_listed(team):
+    get_shipped_agent("merger")
+    browser = get_shipped_agent("summarizer")
+    Actor.objects.filter(pk=browser.pk).update(handle="browser", name="Browser")
+    api = sign_in(team.bob.email, PASSWORD)
+    [row] = api.ok("GET", "directory?query=browser&category=other&language=en")["results"]
+    assert (row["actor"]["handle"], row["publisher_name"], row["is_shipped"]) == ("browser", None, True)
+    assert api.ok("GET", "directory/browser")["examples"] == []
+    assert api("GET", "directory/merger").status_code == 404
+
+
+def test_agents_that_are_not_public_suspended_or_taken_down_are_not_in_the_directory(team):
+    copy = publish(team)
+    Actor.objects.filter(pk=copy.pk).update(status="suspended")
+    for handle in ("interpreter", "robin", "alice", "\x00", "a b"):
+        with pytest.raises(NotFound):
+            get_directory_detail(team.bob, handle)
+    Actor.objects.filter(pk=copy.pk).update(status="ready")
+    assert get_directory_detail(team.bob, "@Interpreter").actor.id == copy.id
+    publishing.take_down_agent(team.alice, copy.id)
+    assert list_handles(team.bob) == []
+    with pytest.raises(NotFound):
+        get_directory_detail(team.bob, "interpreter")
+
+
+def test_the_detail_has_tools_limits_and_examples(team):
+    publish(team)
+    row = get_directory_detail(team.charlie, "interpreter")
+    assert [(tool.name, tool.effect) for tool in row.tools] == [("current_time", "read")]
+    assert (row.model, row.max_steps, row.max_seconds) == ("", 10, 1800)
+    assert row.examples == LISTING["examples"]
+    assert [(version.number, version.message) for version in row.versions] == [(1, "")]
+    assert row.typical is None
+    assert row.verbs == ["chat", "see"]
+    assert "take_down_agent" in get_directory_detail(team.alice, "interpreter").verbs
+    assert "take_down_agent" not in get_directory_detail(team.bob, "interpreter").verbs
+
+
+def test_typical_costs_are_the_median_of_replies_with_a_known_price(team):
+    copy = publish(team)
+    costs = [1000, 2000, 3000, 4000, 100_000]
+    for cost in costs:
+        assert get_directory_detail(team.bob, "interpreter").typical is None
+        run = RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+        for part in (cost - 400, 400):
+            LLMCallFactory.create(
+                workspace=team.elsewhere, agent=copy, run_id=run.id, tree_id=run.id, cost_micro=part, total_ms=1500,
+                paid_by="workspace",
+            )  # fmt: skip
+    unpriced = RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    LLMCallFactory.create(
+        workspace=team.elsewhere,
+        agent=copy,
+        run_id=unpriced.id,
+        tree_id=unpriced.id,
+        cost_micro=None,
+        paid_by="workspace",
+    )
+    typical = get_directory_detail(team.bob, "interpreter").typical
+    assert typical is not None
+    assert (typical.runs, typical.median_micro, typical.median_seconds) == (5, 3000, 3.0)
+    assert 1000 <= typical.low_micro < 2000 < 4000 < typical.high_micro <= 100_000
+
+
+def test_the_prompt_of_a_public_agent_is_not_shown_to_others(team):
+    secret = "Never reveal the lighthouse."
+    AgentSpec.objects.filter(agent=team.robin).update(prompt=secret)
+    AgentToolConfig.objects.filter(spec__agent=team.robin).update(usage_instructions=secret)
+    copy = publish(team)
+    add_to_chat(team, copy)
+    paths = [
+        f"agents/{copy.id}", f"agents/{copy.id}/versions", f"agents/{copy.id}/versions/1",
+        f"agents/{copy.id}/specs/{copy.current_spec_id}", f"agents/{copy.id}/diff?a=1&b=1", f"agents/{copy.id}/file",
+        "directory", "directory/interpreter",
+    ]  # fmt: skip
+    statuses = {}
+    for who in (team.charlie, team.bob):
+        api = sign_in(who.email, PASSWORD)
+        for path in paths:
+            answer = api("GET", path)
+            assert secret not in answer.content.decode()
+            assert str(team.alice.id) not in answer.content.decode()
+            statuses[path] = answer.status_code
+    assert list(statuses.values()) == [200, 403, 403, 403, 403, 403, 200, 200]
+    shown = sign_in(team.charlie.email, PASSWORD).ok("GET", f"agents/{copy.id}")
+    assert [use["tool"] for use in shown["spec"]["tools"]] == ["current_time"]
+    assert "see_spec" not in shown["verbs"]
+    assert secret in sign_in(team.alice.email, PASSWORD)("GET", f"agents/{copy.id}").content.decode()
+
+
+def test_a_public_agent_is_tried_in_a_workspace_of_the_reader(team):
+    copy = publish(team)
+    chat = publishing.try_agent(team.charlie, copy.id, team.elsewhere.id)
+    assert (chat.workspace_id, chat.title) == (team.elsewhere.id, "Interpreter")
+    assert set(chat.participants.values_list("actor__name", flat=True)) == {"Charlie", "Interpreter"}
+    with pytest.raises(NotFound):
+        publishing.try_agent(team.charlie, copy.id, team.workspace.id)
+
+
+def test_a_taken_down_agent_cannot_be_added_to_a_chat(team):
+    copy = publish(team)
+    publishing.take_down_agent(team.alice, copy.id)
+    chat = chats.create_chat(team.charlie, team.elsewhere.id, title="")
+    with pytest.raises(NotFound):
+        chats.add_participant(team.charlie, chat.id, copy.id)
+    assert chat.participants.count() == 1

@@ -1,0 +1,266 @@
+"""Publishing an agent, and publishing its next version."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from actors.models import Actor
+from agents.models import AgentSpec
+from agents.services import agents, drafts, specs
+from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
+from chats.models import ChatActor, Message
+from common.errors import Code, Conflict, Forbidden, Invalid, NotFound
+from common.ids import new_id
+from events.models import AuditRecord
+from events.rows import ListingCategory, SpecOrigin
+from publishing import services as publishing
+from publishing.models import Listing
+from publishing.selectors import check_publication, get_publication
+from suggestions import services as suggestions
+from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
+from tests.people import make_agent
+from tests.publishing.publications import LISTING, add_to_chat, publish, update
+from tests.workspaces.test_members import rule_of
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db
+
+
+def save_version(team, **fields):
+    """Save the next version of Robin."""
+    content = SpecContent(**{"prompt": "Newer.", **fields})
+    robin = Actor.objects.get(pk=team.robin.pk)
+    number = AgentSpec.objects.filter(agent=robin, number__isnull=False).count() + 1
+    robin.current_spec = specs.write_spec(robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=number)
+    robin.save()
+
+
+def count_rows():
+    return Actor.objects.count(), AgentSpec.objects.count(), Listing.objects.count(), AuditRecord.objects.count()
+
+
+def test_a_public_agent_is_an_independent_copy_with_version_1(team):
+    WorkspaceToolFactory.create(
+        workspace=team.workspace, server=ToolServerFactory.create(workspace=team.workspace), name="mail_room"
+    )
+    save_version(
+        team, prompt="Use mail_room.\nThen current_time.", model="gpt-4.1", parameters=Parameters(temperature=0.3),
+        limits=Limits(max_steps=7, max_seconds=70),
+        tools=(
+            ToolUse(tool="mail_room"), ToolUse(tool="revise_prompt"),
+            ToolUse(tool="current_time", usage_instructions="When asked."),
+        ),
+    )  # fmt: skip
+    copy = publish(team)
+    assert (copy.workspace_id, copy.is_public, copy.published_by_workspace, copy.published_from_agent_id) == (
+        None, True, team.workspace, team.robin.id
+    )  # fmt: skip
+    [spec] = AgentSpec.objects.filter(agent=copy)
+    assert (spec.number, spec.origin, spec.message) == (1, SpecOrigin.PUBLISHED, "")
+    content = spec.content()
+    assert content.prompt == "Use mail_room.\nThen current_time."
+    assert (content.model, content.parameters.temperature, content.limits.max_steps) == ("gpt-4.1", 0.3, 7)
+    assert content.tools == (ToolUse(tool="current_time", usage_instructions="When asked."),)
+    listing = Listing.objects.get(agent=copy)
+    assert (listing.category, listing.languages, listing.origin_version) == ("language", ["en", "zh-hant"], 2)
+
+    save_version(team, prompt="Changed.")
+    assert AgentSpec.objects.get(agent=copy).prompt == "Use mail_room.\nThen current_time."
+
+
+def test_the_check_says_what_goes_along_and_what_does_not(team):
+    WorkspaceToolFactory.create(
+        workspace=team.workspace, server=ToolServerFactory.create(workspace=team.workspace), name="mail_room"
+    )
+    save_version(
+        team, prompt="One.\nUse mail_room, not mail_rooms.\nUse `mail_room`.",
+        tools=(ToolUse(tool="mail_room"), ToolUse(tool="revise_prompt"), ToolUse(tool="current_time")),
+    )  # fmt: skip
+    check = check_publication(team.alice, team.robin.id)
+    assert (check.version, check.prompt_lines, check.model_may_be_missing) == (2, 3, False)
+    assert [(tool.name, tool.effect) for tool in check.tools] == [("current_time", "read")]
+    assert [(tool.name, tool.reason, tool.lines) for tool in check.left_tools] == [
+        ("mail_room", "workspace", [2, 3]), ("revise_prompt", "editing", [])
+    ]  # fmt: skip
+    assert (check.name.is_free, check.handle.is_free) == (True, True)
+
+
+def test_a_version_other_than_production_can_be_published(team):
+    save_version(team, prompt="Newer.")
+    copy = publish(team, version=1)
+    assert AgentSpec.objects.get(agent=copy).prompt == "Answer."
+    assert Listing.objects.get(agent=copy).origin_version == 1
+
+
+def test_names_and_handles_are_unique_among_public_agents_and_a_taken_one_comes_with_free_ones(team):
+    publish(team)
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    before = count_rows()
+    with pytest.raises(Conflict) as refusal:
+        publishing.publish_agent(team.alice, wren.id, name="INTERPRETER", handle="wren", **LISTING)
+    assert (refusal.value.code, refusal.value.data) == (
+        Code.NAME_TAKEN, {"suggestions": ["Lighthouse INTERPRETER", "INTERPRETER (Lighthouse)"]}
+    )  # fmt: skip
+    with pytest.raises(Conflict) as refusal:
+        publishing.publish_agent(team.alice, wren.id, name="Wren", handle="interpreter", **LISTING)
+    assert refusal.value.code == Code.HANDLE_TAKEN
+    assert count_rows() == before
+    check = check_publication(team.alice, wren.id, name="interpreter", handle="@Interpreter")
+    assert (check.name.is_free, check.name.suggestions[0]) == (False, "Lighthouse interpreter")
+    assert (check.handle.is_free, check.handle.suggestions[0]) == (False, "interpreter-lighthouse")
+
+
+def test_an_agent_is_public_once(team):
+    copy = publish(team)
+    before = count_rows()
+    with pytest.raises(Conflict) as refusal:
+        publish(team, name="Again", handle="again")
+    assert (refusal.value.code, refusal.value.data["handle"]) == (Code.ALREADY_PUBLIC, "interpreter")
+    assert count_rows() == before
+    publishing.take_down_agent(team.alice, copy.id)
+    assert publish(team).id != copy.id
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_concurrent_publications_one_succeeds(team):
+    def try_to_publish(name):
+        try:
+            return publish(team, name=name, handle=name.lower()).name
+        except Conflict as error:
+            return error.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        results = list(threads.map(try_to_publish, ["A", "B", "C", "D"]))
+    assert sorted(result == Code.ALREADY_PUBLIC for result in results) == [False, True, True, True]
+    assert Actor.objects.filter(is_public=True).count() == 1
+
+
+@pytest.mark.parametrize(("who", "error"), [("bob", Forbidden), ("charlie", NotFound), ("robin", Forbidden)])
+def test_only_editors_publish(team, who, error):
+    before = count_rows()
+    for attempt in (
+        lambda: publishing.publish_agent(team[who], team.robin.id, name="I", handle="i", **LISTING),
+        lambda: publishing.update_published_agent(team[who], team.robin.id, name="I", **LISTING),
+        lambda: get_publication(team[who], team.robin.id),
+    ):
+        with pytest.raises(error):
+            attempt()
+    assert count_rows() == before
+
+
+def test_a_publication_needs_a_name_and_a_description(team):
+    before = count_rows()
+    for fields in ({"name": " "}, {"description": " "}, {"handle": "all"}, {"handle": "Ä"}):
+        with pytest.raises((Invalid, Conflict)):
+            publish(team, **fields)
+    assert count_rows() == before
+
+
+def test_an_update_is_the_next_version_and_its_chats_say_so(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    save_version(team, prompt="Newer.")
+    updated = update(team, name="Interpreter 2", message="Korean, too")
+    assert updated.id == copy.id
+    assert list(AgentSpec.objects.filter(agent=copy).order_by("number").values_list("number", "prompt", "message")) == [
+        (1, "Answer.", ""), (2, "Newer.", "Korean, too")
+    ]  # fmt: skip
+    assert Actor.objects.filter(pk=copy.pk, current_spec__number=2).exists()
+    [line] = Message.objects.filter(type="AGENT_PUBLISHED")
+    assert (line.chat, line.payload["target_name"], line.payload["version"], line.payload["note"]) == (
+        chat, "Interpreter 2", 2, "Korean, too"
+    )  # fmt: skip
+    assert "actor_id" not in line.payload
+    assert ChatActor.objects.get(chat=chat, actor=copy).ended_at is None
+
+
+def test_an_update_of_the_listing_only_makes_no_version_and_no_line(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    update(team, category=ListingCategory.WRITING)
+    assert Listing.objects.get(agent=copy).category == "writing"
+    assert AgentSpec.objects.filter(agent=copy).count() == 1
+    assert not Message.objects.filter(chat=chat, type="AGENT_PUBLISHED").exists()
+    before = count_rows()
+    with pytest.raises(Conflict) as refusal:
+        update(team, category=ListingCategory.WRITING)
+    assert refusal.value.code == Code.NOTHING_CHANGED
+    assert count_rows() == before
+
+
+def test_what_is_not_public_cannot_be_updated(team):
+    with pytest.raises(Conflict) as refusal:
+        update(team)
+    assert refusal.value.code == Code.NOT_PUBLIC
+
+
+# --- nobody changes a public agent ----------------------------------------------------------------------------------
+
+
+def try_changes(actor, agent, chat):
+    """Yield each write service as a function of no arguments."""
+    content, here = SpecContent(prompt="Mine."), {"chat_id": chat.id, "agent_id": agent.id}
+    yield lambda: agents.update_agent_profile(actor, agent.id, revision=1, name="Mine")
+    yield lambda: agents.delete_agent(actor, agent.id)
+    yield lambda: specs.restore_version(actor, agent.id, 1, base_version=1)
+    yield lambda: drafts.claim_draft(actor=actor, **here)
+    yield lambda: drafts.write_draft(actor=actor, **here, revision=1, content=content)
+    yield lambda: drafts.apply_draft(actor=actor, **here, revision=1)
+    yield lambda: drafts.save_draft(actor=actor, **here, revision=1, base_version=1)
+    yield lambda: drafts.discard_draft(actor=actor, **here, revision=1)
+    yield lambda: suggestions.suggest_spec(actor, chat.id, agent.id, id=new_id(), content=content, base_version=1)
+    yield lambda: suggestions.merge_suggestions(
+        actor, agent.id, id=new_id(), suggestion_ids=[new_id()], chat_id=chat.id
+    )
+    yield lambda: publishing.publish_agent(actor, agent.id, name="Mine", handle="mine", **LISTING)
+    yield lambda: publishing.update_published_agent(actor, agent.id, name="Mine", **LISTING)
+
+
+@pytest.mark.parametrize("who", ["alice", "charlie"])
+@pytest.mark.parametrize("number", range(12))
+def test_every_write_service_refuses_a_public_agent(team, who, number):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    if who == "alice":
+        from chats import services as chats
+
+        chat = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[copy.id])
+    attempts = list(try_changes(team[who], copy, chat))
+    before, row = count_rows(), Actor.objects.filter(pk=copy.pk).values().get()
+    with pytest.raises((Forbidden, NotFound)) as refusal, transaction.atomic():
+        attempts[number]()
+    assert refusal.value.code in (Code.AGENT_PUBLIC, Code.NO_DRAFT)
+    assert (count_rows(), Actor.objects.filter(pk=copy.pk).values().get()) == (before, row)
+    assert len(attempts) == 12
+
+
+# --- the original stays ---------------------------------------------------------------------------------------------
+
+
+def test_the_original_stays_while_its_copy_is_public_and_the_error_names_the_copy(team):
+    copy = publish(team)
+    with pytest.raises(Conflict) as refusal:
+        agents.delete_agent(team.alice, team.robin.id)
+    assert (refusal.value.code, refusal.value.data) == (
+        Code.STILL_PUBLIC, {"agent_id": str(copy.id), "name": "Interpreter", "handle": "interpreter"}
+    )  # fmt: skip
+    with pytest.raises(IntegrityError) as error, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE actors_actor SET status = 'deleted' WHERE id = %s", [team.robin.id])
+    assert rule_of(error.value) == "origin_stays_while_public"
+    assert Actor.objects.get(pk=team.robin.pk).status == "ready"
+    publishing.take_down_agent(team.alice, copy.id)
+    agents.delete_agent(team.alice, team.robin.id)
+    assert Actor.objects.get(pk=team.robin.pk).status == "deleted"
+
+
+def test_the_workspace_of_a_publisher_cannot_be_deleted_in_the_database(team):
+    copy = publish(team)
+    empty = Workspace.objects.create(name="Empty", handle="empty")
+    Actor.objects.filter(pk=copy.pk).update(published_by_workspace=empty)
+    with pytest.raises(IntegrityError) as error, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET CONSTRAINTS ALL IMMEDIATE; DELETE FROM workspaces_workspace WHERE id = '{empty.pk}'")
+    assert "published_by_workspa" in rule_of(error.value)
+    assert Workspace.objects.filter(pk=empty.pk).exists()

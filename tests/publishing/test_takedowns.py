@@ -1,0 +1,182 @@
+"""Takedowns: what is stopped, what stays, and who is notified; reports about public agents."""
+
+import pytest
+from django.db import transaction
+
+from actors.models import Actor
+from agents.models import AgentSpec, AgentToolConfig
+from agents.selectors import build_agent_tool_name
+from chats import services as chats
+from chats.models import ChatActor, Message
+from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
+from events.models import AuditRecord
+from events.rows import ReportReason
+from notifications.models import Notification
+from publishing import services as publishing
+from publishing.models import AgentReport, Listing
+from publishing.selectors import get_publication, preview_takedown
+from runs.models import Run
+from runs.services.wake import preview_wakes
+from tests.factories.runs import RunFactory
+from tests.people import make_agent, make_operator, make_person
+from tests.publishing.publications import add_to_chat, publish
+from workspaces import services as workspaces
+
+pytestmark = pytest.mark.django_db
+
+
+def read_state(agent):
+    """Return what a refused takedown must not change."""
+    return (
+        Actor.objects.filter(pk=agent.pk).values().get(),
+        Listing.objects.filter(agent=agent).values().get(),
+        Message.objects.count(), Notification.objects.count(), AuditRecord.objects.count(),
+    )  # fmt: skip
+
+
+def test_a_takedown_keeps_the_chats_and_frees_name_handle_and_original(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    listing = publishing.take_down_agent(team.alice, copy.id, reason="It  is wrong.")
+    copy.refresh_from_db()
+    assert copy.taken_down_at is not None
+    assert (listing.taken_down_by, listing.taken_down_by_operator, listing.takedown_reason) == (
+        team.alice, False, "It is wrong."
+    )  # fmt: skip
+    [line] = Message.objects.filter(type="AGENT_TAKEN_DOWN")
+    assert (line.chat, line.payload["target_id"], line.payload["note"]) == (chat, str(copy.id), "It is wrong.")
+    assert "actor_id" not in line.payload
+    participant = ChatActor.objects.get(chat=chat, actor=copy)
+    assert (participant.ended_at, participant.version) == (None, line.version)
+    assert participant.to_row().actor.is_taken_down
+    again = publish(team)
+    assert (again.name, again.handle) == (copy.name, copy.handle)
+    [ended] = get_publication(team.alice, team.robin.id).takedowns
+    assert (ended.agent_id, ended.by_operator, ended.reason) == (copy.id, False, "It is wrong.")
+
+
+def test_queued_runs_end_at_once_and_the_composer_says_why_nothing_starts(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    waiting = RunFactory.create(chat=chat, agent=copy, on_behalf_of=team.charlie)
+    publishing.take_down_agent(team.alice, copy.id)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.error_code) == ("failed", "agent_taken_down")
+    chats.post_message(team.charlie, chat.id, text="@interpreter hello")
+    assert not Run.objects.exclude(pk=waiting.pk).exists()
+    [effect] = preview_wakes(team.charlie, chat.id, text="@interpreter hello")
+    assert (effect.effect, effect.reason) == ("refused", "taken_down")
+
+
+@pytest.mark.parametrize(("who", "error"), [("bob", Forbidden), ("charlie", Forbidden), ("robin", Forbidden)])
+def test_only_editors_of_the_publisher_take_down(team, who, error):
+    copy = publish(team)
+    add_to_chat(team, copy)
+    before = read_state(copy)
+    for attempt in (
+        lambda: publishing.take_down_agent(team[who], copy.id, reason="No"),
+        lambda: publishing.take_down_agent(team[who], copy.id, reason="No", as_operator=True),
+        lambda: preview_takedown(team[who], copy.id),
+    ):
+        with pytest.raises(error):
+            attempt()
+    assert read_state(copy) == before
+
+
+def test_an_agent_of_a_workspace_and_one_that_is_down_cannot_be_taken_down(team):
+    copy = publish(team)
+    with pytest.raises(Forbidden):
+        publishing.take_down_agent(team.alice, team.robin.id)
+    publishing.take_down_agent(team.alice, copy.id)
+    before = read_state(copy)
+    with pytest.raises(NotFound):
+        publishing.take_down_agent(team.alice, copy.id)
+    with pytest.raises(Conflict) as refusal, transaction.atomic():
+        publishing.take_down_agent(make_operator(), copy.id, reason="Again", as_operator=True)
+    assert refusal.value.code == Code.NOT_PUBLIC
+    assert read_state(copy) == before
+
+
+def test_an_operator_takes_down_with_a_reason_which_closes_the_reports(team):
+    copy = publish(team)
+    operator = make_operator()
+    publishing.report_agent(team.charlie, copy.id, reason=ReportReason.DATA, text="It sends my letters away.")
+    before = read_state(copy)
+    with pytest.raises(Invalid):
+        publishing.take_down_agent(operator, copy.id, reason=" ", as_operator=True)
+    assert read_state(copy) == before
+    publishing.take_down_agent(operator, copy.id, reason="It sends texts away.", as_operator=True)
+    report = AgentReport.objects.get()
+    assert (report.state, report.closed_by) == ("closed", operator)
+    record = AuditRecord.objects.get(action="agent.taken_down")
+    assert (record.actor, record.object_id, record.facts["as_operator"]) == (operator, copy.id, True)
+    [ended] = get_publication(team.alice, team.robin.id).takedowns
+    assert ended.by_operator
+
+
+def test_the_preview_counts_what_is_affected(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    chats.create_chat(team.charlie, team.elsewhere.id, title="", actor_ids=[copy.id])
+    left = add_to_chat(team, copy)
+    chats.remove_participant(team.charlie, left.id, copy.id)
+    RunFactory.create(chat=chat, agent=copy)
+    RunFactory.create(chat=chat, agent=copy, ended=True)
+    caller = make_agent(team.elsewhere, team.charlie, "Writer")
+    spec = AgentSpec.objects.get(agent=caller)
+    AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
+    preview = preview_takedown(team.alice, copy.id)
+    assert (preview.workspaces, preview.chats, preview.agents, preview.runs) == (1, 2, 1, 1)
+
+
+def test_users_editors_of_calling_agents_and_the_publisher_are_notified(team):
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="editor")
+    copy = publish(team)
+    assert list(Notification.objects.values_list("person__name", "type", "actor_name")) == [
+        ("Bob", "agent_published", "Alice")
+    ]  # fmt: skip
+    Notification.objects.all().delete()
+    add_to_chat(team, copy)
+    dora = make_person("Dora")
+    theirs = workspaces.create_workspace(dora, name="Theirs")
+    caller = make_agent(theirs, dora, "Writer")
+    AgentToolConfig.objects.create(
+        spec=AgentSpec.objects.get(agent=caller), position=9, tool=build_agent_tool_name(copy.id)
+    )
+    publishing.take_down_agent(team.alice, copy.id, reason="It is wrong.")
+    found = Notification.objects.order_by("person__name").values_list(
+        "person__name", "actor_name", "agent_name", "excerpt"
+    )
+    assert list(found) == [
+        ("Bob", "Alice", "Interpreter", "It is wrong."),
+        ("Charlie", "", "Interpreter", "It is wrong."),
+        ("Dora", "", "Interpreter", "It is wrong."),
+    ]  # fmt: skip
+    assert set(Notification.objects.values_list("type", flat=True)) == {"agent_taken_down"}
+
+
+def test_a_person_reports_an_agent_once_until_the_report_is_closed(team):
+    copy = publish(team)
+    report = publishing.report_agent(team.charlie, copy.id, reason=ReportReason.BRAND, text=" Our name. ")
+    assert (report.reporter, report.state, report.text) == (team.charlie, "open", "Our name.")
+    with pytest.raises(Conflict) as refusal:
+        publishing.report_agent(team.charlie, copy.id, reason=ReportReason.OTHER)
+    assert refusal.value.code == Code.ALREADY_REPORTED
+    assert AgentReport.objects.count() == 1
+    operator = make_operator()
+    publishing.close_report(operator, report.id)
+    with pytest.raises(Conflict), transaction.atomic():
+        publishing.close_report(operator, report.id)
+    publishing.report_agent(team.charlie, copy.id, reason=ReportReason.OTHER)
+    assert AgentReport.objects.filter(state="open").count() == 1
+
+
+def test_reports_are_about_public_agents_and_closed_by_operators(team):
+    copy = publish(team)
+    for actor, agent in ((team.alice, team.robin), (team.charlie, team.robin)):
+        with pytest.raises(AppError):
+            publishing.report_agent(actor, agent.id, reason=ReportReason.OTHER)
+    report = publishing.report_agent(team.bob, copy.id, reason=ReportReason.OTHER)
+    with pytest.raises(Forbidden):
+        publishing.close_report(team.alice, report.id)
+    assert list(AgentReport.objects.values_list("state", flat=True)) == ["open"]
