@@ -101,6 +101,7 @@ const participant = (id: string, version: number, ended: boolean): ParticipantRo
     description: null,
     workspace_id: null,
     is_public: false,
+    is_taken_down: false,
     avatar: null,
   },
 })

@@ -100,6 +100,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/publication": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read the publication of an agent, and what would go along with the next one. */
+        get: operations["read_publication"];
+        /** @description Publish a version of an agent as the next version of its public agent, which stays in its chats. */
+        put: operations["update_publication"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/publication/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count the use of the public agent on each of the last 30 days. Numbers only. */
+        get: operations["list_public_use"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Publish a version of an agent as a public agent: an independent copy that nobody can change. */
+        post: operations["publish_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/specs/{spec_id}": {
         parameters: {
             query?: never;
@@ -654,6 +706,92 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["report_client_error"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/directory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the public agents, of all workspaces and of the release, for everybody who is signed in. */
+        get: operations["list_directory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/directory/{handle}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. */
+        get: operations["read_public_agent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/directory/{handle}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Report a public agent to the operators, who see who has reported it. */
+        post: operations["report_public_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/directory/{handle}/takedown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Count whom a takedown affects. For editors of the workspace that published the agent. */
+        get: operations["preview_takedown"];
+        put?: never;
+        /** @description Take a public agent down at once. Its chats keep their history; its name and handle are free again. */
+        post: operations["take_down_public_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/directory/{handle}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Create a chat with a public agent in a workspace of the reader, which pays for its replies. */
+        post: operations["try_public_agent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1871,7 +2009,7 @@ export interface components {
              */
             type: "access";
         };
-        /** @description A person or an agent as shown to others. */
+        /** @description A person or an agent as shown to others. `is_taken_down`: a public agent that does not answer any more. */
         ActorRow: {
             /** @default null */
             avatar: (components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"]) | null;
@@ -1882,11 +2020,25 @@ export interface components {
             id: string;
             /** @default false */
             is_public: boolean;
+            /** @default false */
+            is_taken_down: boolean;
             /** @enum {string} */
             kind: "human" | "agent";
             name: string;
             /** @default null */
             workspace_id: string | null;
+        };
+        /** @description A report of the reader about a public agent. */
+        AgentReportRow: {
+            /** Format: uuid */
+            agent_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            reason: components["schemas"]["ReportReason"];
+            state: components["schemas"]["ReportState"];
+            text: string;
         };
         /** @description An agent with its production version. */
         AgentRow: {
@@ -2249,7 +2401,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "run_ended" | "approval_decided" | "invalid_arguments" | "still_public";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "run_ended" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "name_taken" | "already_reported";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -2413,6 +2565,68 @@ export interface components {
             prompt: string;
             prompt_added: number;
             prompt_removed: number;
+        };
+        /**
+         * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
+         *     `typical` is null as long as there are too few replies. `verbs` are those of the reader.
+         */
+        DirectoryDetailRow: {
+            actor: components["schemas"]["ActorRow"];
+            category: components["schemas"]["ListingCategory"];
+            chat_count: number;
+            examples: string[];
+            is_shipped: boolean;
+            is_yours: boolean;
+            languages: string[];
+            max_seconds: number;
+            max_steps: number;
+            model: string;
+            /** Format: date-time */
+            published_at: string;
+            publisher_name: string | null;
+            run_count: number;
+            tool_count: number;
+            tools: components["schemas"]["DirectoryToolRow"][];
+            typical: components["schemas"]["TypicalRunRow"] | null;
+            verbs: string[];
+            version: number;
+            versions: components["schemas"]["DirectoryVersionRow"][];
+            workspace_count: number;
+        };
+        /**
+         * @description A public agent in the directory.
+         *
+         *     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
+         *     member of that workspace. `chat_count`: chats that it is in now. `run_count` and `workspace_count`: in the last 30 days.
+         */
+        DirectoryRow: {
+            actor: components["schemas"]["ActorRow"];
+            category: components["schemas"]["ListingCategory"];
+            chat_count: number;
+            is_shipped: boolean;
+            is_yours: boolean;
+            languages: string[];
+            /** Format: date-time */
+            published_at: string;
+            publisher_name: string | null;
+            run_count: number;
+            tool_count: number;
+            version: number;
+            workspace_count: number;
+        };
+        /** @description A tool of a public agent. Whether its calls ask first is the policy of the workspace in whose chat it works. */
+        DirectoryToolRow: {
+            description: string;
+            /** @enum {string} */
+            effect: "read" | "write";
+            name: string;
+        };
+        /** @description A version of a public agent, with what its publisher has noted about it. */
+        DirectoryVersionRow: {
+            /** Format: date-time */
+            created_at: string;
+            message: string;
+            number: number;
         };
         /** @description The address of an OpenAPI document, or its text. */
         DocumentBodyRequest: {
@@ -2877,6 +3091,13 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
+        /** @description A tool that does not go along. `lines` are the lines of the prompt that name it, from 1. */
+        LeftToolRow: {
+            lines: number[];
+            name: string;
+            /** @enum {string} */
+            reason: "workspace" | "editing" | "missing";
+        };
         /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatar: {
             /** @enum {integer} */
@@ -2978,6 +3199,16 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
+        /**
+         * @description The category of a public agent in the directory.
+         * @enum {string}
+         */
+        ListingCategory: "writing" | "language" | "research" | "data" | "coding" | "business" | "education" | "other";
+        /**
+         * @description The category of a public agent in the directory.
+         * @enum {string}
+         */
+        ListingCategoryRequest: "writing" | "language" | "research" | "data" | "coding" | "business" | "education" | "other";
         /** @description `wants_notice`: notify the reader when the lock of the draft is free. */
         LockWaiterBodyRequest: {
             wants_notice: boolean;
@@ -3221,6 +3452,12 @@ export interface components {
             /** @enum {string} */
             state: "waiting" | "running" | "done";
         };
+        /** @description Whether a name or a handle is free for a public agent, and, if not, free ones. */
+        NameCheckRow: {
+            is_free: boolean;
+            suggestions: string[];
+            value: string;
+        };
         /** @description Fields that are left out come from `template`. With `open_chat`, the agent greets the reader in a new chat. */
         NewAgentBodyRequest: {
             /** @default null */
@@ -3337,7 +3574,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "budget_warning" | "tools_changed";
+        NotificationKind: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -3442,6 +3679,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["ChatSummaryRow"][];
         };
+        PageOfDirectoryRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["DirectoryRow"][];
+        };
         PageOfDraftSnapshotRow: {
             /** @default null */
             next: string | null;
@@ -3511,6 +3753,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ProviderRow"][];
+        };
+        PageOfPublicUseRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["PublicUseRow"][];
         };
         PageOfReplyRow: {
             /** @default null */
@@ -3785,6 +4032,56 @@ export interface components {
             name: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
             usual_model: string;
         };
+        /** @description The use of a public agent on one day (UTC), everywhere. Numbers only: its publisher sees nothing else of others. */
+        PublicUseRow: {
+            chats: number;
+            /** Format: date */
+            day: string;
+            runs: number;
+            workspaces: number;
+        };
+        /**
+         * @description What would go along with a publication, and what would not: never workspace tools, keys, files, memory and history.
+         *
+         *     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
+         */
+        PublicationCheckRow: {
+            handle: components["schemas"]["NameCheckRow"];
+            left_tools: components["schemas"]["LeftToolRow"][];
+            max_seconds: number;
+            max_steps: number;
+            model: string;
+            model_may_be_missing: boolean;
+            name: components["schemas"]["NameCheckRow"];
+            prompt_lines: number;
+            tools: components["schemas"]["DirectoryToolRow"][];
+            version: number;
+        };
+        /**
+         * @description The publication of an agent, for its editors. `listing` is the public copy, null if there is none; `origin_version` the
+         *     version of the agent that the copy was made of.
+         */
+        PublicationRow: {
+            check: components["schemas"]["PublicationCheckRow"];
+            listing: components["schemas"]["DirectoryDetailRow"] | null;
+            origin_version: number | null;
+            takedowns: components["schemas"]["TakedownRow"][];
+        };
+        /** @description The handle cannot be changed later. */
+        PublishBodyRequest: {
+            category: components["schemas"]["ListingCategoryRequest"];
+            description: string;
+            /** @default [] */
+            examples?: string[];
+            handle: string;
+            /** @default [] */
+            languages?: string[];
+            /** @default  */
+            message?: string;
+            name: string;
+            /** @default null */
+            version?: number | null;
+        };
         /** @description A question of an agent to a person: one of the choices or, if that is allowed, any text answers it. */
         Question: {
             /** @default true */
@@ -3830,6 +4127,26 @@ export interface components {
             seconds: number | null;
             state: string;
         };
+        ReportBodyRequest: {
+            reason: components["schemas"]["ReportReasonRequest"];
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * @description Why a person reports a public agent.
+         * @enum {string}
+         */
+        ReportReason: "misleading" | "data" | "harmful" | "brand" | "other";
+        /**
+         * @description Why a person reports a public agent.
+         * @enum {string}
+         */
+        ReportReasonRequest: "misleading" | "data" | "harmful" | "brand" | "other";
+        /**
+         * @description Whether an operator still has to look at a report.
+         * @enum {string}
+         */
+        ReportState: "open" | "closed";
         /** @description `base_version` is the production version that the reader saw. `chat_id` is a chat in which a message about it is posted. */
         RestoreBodyRequest: {
             base_version: number;
@@ -4040,7 +4357,8 @@ export interface components {
          * @description The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
          *
          *     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
-         *     answer is one `side` of.
+         *     answer is one `side` of. `replaced_model`: the model that a public agent names, if it cannot be had in the workspace, so that
+         *     `model`, the default of the workspace, answered instead.
          */
         Stamp: {
             /** @default null */
@@ -4067,6 +4385,8 @@ export interface components {
             payer_reason?: ("system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model") | null;
             /** @default  */
             provider: string;
+            /** @default null */
+            replaced_model?: string | null;
             /** @default null */
             side?: ("production" | "draft") | null;
             /** Format: uuid */
@@ -4199,7 +4519,7 @@ export interface components {
             run_id: string | null;
             seq: number;
             /** @enum {string} */
-            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED";
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN";
             version: number;
         };
         /**
@@ -4261,6 +4581,31 @@ export interface components {
             wake_id?: string | null;
             /** @default  */
             wake_name: string;
+        };
+        /** @description `reason` is read by the users of the agent. */
+        TakedownBodyRequest: {
+            /** @default  */
+            reason?: string;
+        };
+        /** @description How many a takedown affects: workspaces and chats that the agent is in, agents that have it as a tool, and runs under way. */
+        TakedownPreviewRow: {
+            agents: number;
+            chats: number;
+            runs: number;
+            workspaces: number;
+        };
+        /** @description A public copy that was taken down. `by_operator`: an operator did it, and not its publisher. */
+        TakedownRow: {
+            /** Format: uuid */
+            agent_id: string;
+            by_operator: boolean;
+            handle: string;
+            name: string;
+            /** Format: date-time */
+            published_at: string;
+            reason: string;
+            /** Format: date-time */
+            taken_down_at: string;
         };
         TextMessageRow: {
             author_id: string | null;
@@ -4608,6 +4953,21 @@ export interface components {
             /** @default  */
             usage_instructions?: string;
         };
+        TryBodyRequest: {
+            /** Format: uuid */
+            workspace_id: string;
+        };
+        /**
+         * @description What a reply typically costs, in millionths of a dollar, and how long it takes: the median of `runs` replies of the last 30
+         *     days whose price is known. `low_micro` and `high_micro`: eight of ten replies cost between them.
+         */
+        TypicalRunRow: {
+            high_micro: number;
+            low_micro: number;
+            median_micro: number;
+            median_seconds: number | null;
+            runs: number;
+        };
         Typing: {
             /** Format: uuid */
             actor_id: string;
@@ -4632,6 +4992,20 @@ export interface components {
             topic: string;
             /** @constant */
             type: "unsubscribe";
+        };
+        /** @description `version`: of the agent; production if it is left out. `message`: what is new, for the users. */
+        UpdatePublicationBodyRequest: {
+            category: components["schemas"]["ListingCategoryRequest"];
+            description: string;
+            /** @default [] */
+            examples?: string[];
+            /** @default [] */
+            languages?: string[];
+            /** @default  */
+            message?: string;
+            name: string;
+            /** @default null */
+            version?: number | null;
         };
         /**
          * @description The usage of a workspace between two days, both included: by group, and by day and group for the chart, by day and agent if
@@ -5121,6 +5495,132 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MergeRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_publication: {
+        parameters: {
+            query?: {
+                handle?: string;
+                name?: string;
+                version?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicationRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    update_publication: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdatePublicationBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DirectoryDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_public_use: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfPublicUseRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    publish_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DirectoryDetailRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -6566,6 +7066,196 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_directory: {
+        parameters: {
+            query?: {
+                category?: "writing" | "language" | "research" | "data" | "coding" | "business" | "education" | "other";
+                cursor?: string;
+                language?: string;
+                limit?: number;
+                query?: string;
+                sort?: "use" | "new" | "name";
+                used_in?: string;
+                yours?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfDirectoryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_public_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                handle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DirectoryDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    report_public_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                handle: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReportRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    preview_takedown: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                handle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakedownPreviewRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    take_down_public_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                handle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TakedownBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakedownPreviewRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    try_public_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                handle: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatRow"];
+                };
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];

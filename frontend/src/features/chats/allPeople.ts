@@ -9,5 +9,6 @@ export const ALL_PEOPLE: ActorRow = {
   description: null,
   workspace_id: null,
   is_public: false,
+  is_taken_down: false,
   avatar: null,
 }

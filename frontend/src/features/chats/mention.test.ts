@@ -10,6 +10,7 @@ const actor = (name: string, handle: string, kind: ActorRow['kind'] = 'human'): 
   description: null,
   workspace_id: null,
   is_public: false,
+  is_taken_down: false,
   avatar: null,
 })
 

@@ -35,6 +35,8 @@ const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: System
   SUGGESTION_REJECTED: { key: 'sys.rejected', icon: 'suggestion' },
   SUGGESTION_WITHDRAWN: { key: 'sys.withdrawn', icon: 'suggestion' },
   RUN_FAILED: { key: 'sys.failed', icon: 'failed' },
+  AGENT_PUBLISHED: { key: 'sys.agentPublished', icon: 'production' },
+  AGENT_TAKEN_DOWN: { key: 'sys.agentTakenDown', icon: 'stopped' },
   RUN_STOPPED: { key: 'sys.stopped', icon: 'stopped' },
 }
 
@@ -84,7 +86,9 @@ function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolea
     case 'sys.left':
       return isAlone ? 'sys.leftAlone' : key
     case 'sys.saved':
-      return about.note ? 'sys.savedNote' : key
+    case 'sys.agentPublished':
+    case 'sys.agentTakenDown':
+      return about.note ? `${key}Note` : key
     case 'sys.draft':
     case 'sys.lock':
       return about.via ? chooseViaKey(about) : key

@@ -19,6 +19,7 @@ export type IconName =
   | 'budget'
   | 'approval'
   | 'tools'
+  | 'public'
 
 type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
@@ -45,6 +46,8 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   merge_failed: { key: 'note.mergeFailed', icon: 'failed', layer: null },
   approval_asked: { key: 'note.approvalAsked', inChat: 'note.approvalAskedIn', icon: 'approval', layer: null },
   model_changed: { key: 'note.modelChanged', icon: 'model', layer: null },
+  agent_published: { key: 'note.agentPublished', icon: 'public', layer: null },
+  agent_taken_down: { key: 'note.agentTakenDown', icon: 'public', layer: null },
   budget_warning: { key: 'note.budgetWarning', icon: 'budget', layer: null },
   tools_changed: { key: 'note.toolsChanged', icon: 'tools', layer: null },
 }

@@ -4,6 +4,7 @@ import {
   CircleX,
   Cpu,
   GitMerge,
+  Globe,
   Hand,
   LockOpen,
   type LucideIcon,
@@ -40,6 +41,7 @@ const icons: Record<IconName, LucideIcon> = {
   budget: PiggyBank,
   approval: ShieldQuestion,
   tools: Wrench,
+  public: Globe,
 }
 
 export interface Origin {

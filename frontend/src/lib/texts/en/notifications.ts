@@ -25,6 +25,8 @@ const notifications = {
   'note.draftHandedOverIn': '{{actor}} handed you the draft of {{agent}} in {{chat}}',
   'note.mergeDone': 'The suggestions for {{agent}} are merged: the draft is open for you',
   'note.mergeFailed': "The suggestions for {{agent}} couldn't be merged into a draft",
+  'note.agentPublished': '{{agent}} has a new public version',
+  'note.agentTakenDown': '{{agent}} was taken down',
   'note.budgetWarning': '80% of a budget is used',
   'note.toolsChanged': "A server changed its tools: they're off until an editor has reviewed them",
   'note.approvalAsked': '{{agent}} waits for you',

@@ -25,6 +25,8 @@ const notifications = {
   'note.draftHandedOverIn': '{{actor}}把{{chat}}中{{agent}}的草稿交给你了',
   'note.mergeDone': '对{{agent}}的建议已合并：草稿已为你打开',
   'note.mergeFailed': '对{{agent}}的建议无法合并成草稿',
+  'note.agentPublished': '{{agent}}有新的公开版本',
+  'note.agentTakenDown': '{{agent}}已下架',
   'note.budgetWarning': '预算已用 80%',
   'note.toolsChanged': '有服务器更改了工具：在编辑者审阅前已停用',
   'note.approvalAsked': '{{agent}}在等你决定',

@@ -25,6 +25,8 @@ const notifications = {
   'note.draftHandedOverIn': '{{actor}}把{{chat}}中{{agent}}的草稿交給你了',
   'note.mergeDone': '對{{agent}}的建議已合併：草稿已為你開啟',
   'note.mergeFailed': '對{{agent}}的建議無法合併成草稿',
+  'note.agentPublished': '{{agent}}有新的公開版本',
+  'note.agentTakenDown': '{{agent}}已下架',
   'note.budgetWarning': '預算已用 80%',
   'note.toolsChanged': '有伺服器更改了工具：在編輯者審閱前已停用',
   'note.approvalAsked': '{{agent}}在等你決定',
