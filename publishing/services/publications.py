@@ -113,7 +113,7 @@ def update_published_agent(
 ) -> Actor:
     """Publish a version of an agent, by default production, as the next version of its public copy, and return the copy.
 
-    It stays in its chats, which get a line about the new version (ADR 0014). Runs that have begun answer with the version that
+    It stays in its chats, which get a line about the new version (ADR 0015). Runs that have begun answer with the version that
     they began with. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `not_public`, `name_taken`, `nothing_changed`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
