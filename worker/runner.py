@@ -224,14 +224,19 @@ class Runner:
 
     async def _end_run(self, end: RunEnded, error: LLMError | None = None) -> None:
         await self._stream.flush()
-        model = self._prepared.model
-        if error is None and self._request is not None:
-            # The provider bills a request without a stored answer, too, so it gets a ledger entry.
-            streamed = f"{self._partial.text}{self._partial.thinking}"
-            used = self._answer.usage if self._answer else estimate_usage(model.endpoint, self._request, streamed)
-            error = LLMError(end.code or end.how, end.text, usage=used)
-        await self._store(self._kind.record_end, self.run, model, end, self._partial, error)
+        error = error or self._build_unfinished_call(end)
+        await self._store(self._kind.record_end, self.run, self._prepared.model, end, self._partial, error)
         self._is_finished = True
+
+    def _build_unfinished_call(self, end: RunEnded) -> LLMError | None:
+        """Return the usage of the request whose answer is not stored, or null if there is none. The provider bills it, too, so it
+        gets a ledger entry."""
+        if self._request is None:
+            return None
+        streamed = f"{self._partial.text}{self._partial.thinking}"
+        used = self._answer.usage if self._answer else None
+        used = used or estimate_usage(self._prepared.model.endpoint, self._request, streamed)
+        return LLMError(end.code or end.how, end.text, usage=used)
 
     async def _end_broken_run(self) -> None:
         """Fail the run after an exception. If its end cannot be stored with the streamed part, store it without."""
@@ -253,7 +258,9 @@ class Runner:
         if self._cancel_reason == "stop":
             await self._end_run(RunEnded("stopped"))
         else:
-            await self._store(requeue_run, self.run)
+            # Another process asks the model again.
+            error = self._build_unfinished_call(RunEnded("stopped"))
+            await self._store(requeue_run, self.run, self._prepared.model, error)
 
     def _discard_partial(self) -> None:
         self._partial = PartialMessage(self._partial.message_id)

@@ -18,13 +18,16 @@ from django.db.models.lookups import GreaterThan
 
 from common.clock import now
 from common.database import is_database_unavailable
+from llm.protocol import LLMError
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.kinds.base import build_run_update, get_lease_end
 from runs.models import ACTIVE, Run, RunState
+from runs.runtime.ledger import record_llm_call
 from runs.runtime.steps import RunEnded
 from runs.services.dispatch import dispatch_next_run
 from usage import services as usage
+from usage.callers import ResolvedModel
 from usage.models import Reservation
 
 logger = logging.getLogger(__name__)
@@ -47,10 +50,11 @@ def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Run]:
 
 
 @transaction.atomic
-def requeue_run(run: Run) -> None:
-    """Put a run of this process in the queue again and dispatch it; no crash is counted (RUN6). Raises `LeaseLost`."""
+def requeue_run(run: Run, model: ResolvedModel | None = None, error: LLMError | None = None) -> None:
+    """Put a run of this process in the queue again and dispatch it; no crash is counted (RUN6). `error`: the usage of the request
+    to the model that was under way, which gets an entry in the ledger. Raises `LeaseLost`."""
     dispatch_next_run(run.concurrency_key)
-    _requeue(run)
+    _requeue(run, model=model, error=error)
 
 
 @transaction.atomic
@@ -108,12 +112,20 @@ def withdraw_crashes(owner: str) -> int:
     return counted.update(crashes=F("crashes") - 1, presumed_dead="")
 
 
-def _requeue(stale: Run, owner_state: LeaseOwnerState = LeaseOwnerState.ALIVE) -> None:
+def _requeue(
+    stale: Run,
+    owner_state: LeaseOwnerState = LeaseOwnerState.ALIVE,
+    *,
+    model: ResolvedModel | None = None,
+    error: LLMError | None = None,
+) -> None:
     run = Run.objects.select_related("agent").get(pk=stale.pk)
     kind = get_kind(run)
     kind.lock(run)
     run.refresh_from_db()
     update = build_run_update(run, state=RunState.RUNNING, attempt=stale.attempt, lease_owner=stale.lease_owner)
+    if model is not None and error is not None:
+        record_llm_call(update, model, error)
     update.set(dispatched_at=None)
     if owner_state != LeaseOwnerState.ALIVE:
         is_presumed = owner_state == LeaseOwnerState.PRESUMED_DEAD

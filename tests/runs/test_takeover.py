@@ -30,6 +30,7 @@ from tests.factories.runs import RunFactory, StepFactory
 from tests.recorder import Recorder
 from tools.interface import ToolOutput
 from usage.callers import ResolvedModel
+from usage.models import LLMCall
 from worker.engine import Engine
 from worker.isolation import IsolatedProcesses
 from worker.sweeper import Sweeper
@@ -234,6 +235,10 @@ def test_RUN6_a_process_that_shuts_down_queues_its_runs_again_without_a_crash(en
     engine.stop()
     [run] = environment.runs()
     assert (run.state, run.crashes, run.lease_owner) == ("queued", 0, "")
+    # The provider bills the request that was given up.
+    call = LLMCall.objects.get()
+    assert (call.error_code, call.attempt, call.tokens_estimated) == ("stopped", 1, True)
+    assert (run.input_tokens, run.output_tokens) == (call.input_tokens, call.output_tokens)
     environment.model.reset()
     environment.model.script(text="after all")
     heir = Engine()

@@ -5,6 +5,7 @@ import pytest
 from notifications.models import Notification
 from runs.models import Run
 from runs.services.leases import release_dead_reservations
+from runs.services.runs import stop_run
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from usage.models import Balance, LLMCall, ModelPrice, Reservation
 
@@ -74,6 +75,105 @@ def test_editors_are_notified_once_at_80_percent(priced):
     assert [run.error_code for run in priced.runs()] == ["", "budget_used_up"]
     rows = Notification.objects.filter(type="budget_warning")
     assert [(row.person, row.excerpt) for row in rows] == [(team.alice, "$0.03 / $0.03")]
+
+
+CLOCK = [{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}]
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_price_that_is_changed_during_a_run_applies_to_the_next_run(priced):
+    BudgetFactory.create(workspace=priced.team.workspace, limit_micro=10_000_000)
+    priced.model.script(text="done", match="hello")
+    priced.model.script(calls=CLOCK, first=0.5, match="hello", times=1)
+    priced.post("hello")
+    priced.wait(lambda: priced.model.requests)
+    ModelPrice.objects.update(input_micro=100_000_000, output_micro=200_000_000)
+    priced.wait_until_idle()
+    first, second = LLMCall.objects.order_by("pk")
+    assert [call.cost_micro for call in (first, second)] == [11 + 2 * first.output_tokens, 11 + 2 * 1]
+    priced.post("hello")
+    priced.wait_until_idle()
+    assert LLMCall.objects.order_by("-pk")[0].cost_micro == 100 * (11 + 2 * 1)
+    assert read_balance() == (sum(LLMCall.objects.values_list("cost_micro", flat=True)), 0)
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    "reported",
+    [
+        {"prompt_tokens": -5, "completion_tokens": -(10**9)},
+        {"prompt_tokens": 10**18, "completion_tokens": 10**18},
+        {"prompt_tokens": float("nan"), "completion_tokens": float("inf")},
+        {"prompt_tokens": "1; DROP TABLE", "completion_tokens": None},
+        {"prompt_tokens": [1], "completion_tokens": {"a": 1}, "prompt_tokens_details": 7},
+        {"prompt_tokens_details": {"cached_tokens": 10**18}, "completion_tokens_details": "x"},
+        {"prompt_tokens": 10_000_000, "completion_tokens": 10_000_000},
+    ],
+)
+def test_a_hostile_report_of_usage_neither_breaks_the_run_nor_gives_money_back(priced, reported):
+    BudgetFactory.create(workspace=priced.team.workspace, limit_micro=10**12)
+    priced.model.script(text="done", usage=reported)
+    priced.post("hello")
+    [run] = priced.wait_until_idle()
+    assert (run.state, run.attempt, run.crashes) == ("completed", 1, 0)
+    call = LLMCall.objects.get()
+    assert call.input_tokens > 0 <= call.output_tokens
+    assert 0 <= call.cost_micro <= 30_000_000
+    assert read_balance() == (call.cost_micro, 0)
+
+
+@pytest.mark.usefixtures("engine")
+def test_every_request_is_in_the_ledger_however_it_ends(priced):
+    """Answers, calls of tools, an answer that breaks off and is requested again, errors of the provider, an answer without a
+    report, a reported usage of zero, and a stopped run: the entries, the runs and the balance have the same sum."""
+    BudgetFactory.create(workspace=priced.team.workspace)
+    BudgetFactory.create(workspace=priced.team.workspace, scope="person", period="month")
+    scripts = [
+        [{"text": "one two three"}],
+        [{"text": "I look.", "calls": CLOCK}, {"text": "It is late."}],
+        [{"mode": "cut", "text": "one two three four five", "after": 3}, {"text": "at last"}],
+        [{"mode": "cleancut", "text": "one two three four five", "after": 3}, {"mode": "cut", "text": "a b c d"}],
+        [{"mode": "status", "status": 400}],
+        [{"mode": "errframe", "text": "one two three four", "after": 3, "status": 400}],
+        [{"text": "nothing is reported", "usage": False}],
+        [{"text": "for free", "usage": {"prompt_tokens": 0, "completion_tokens": 0}}],
+    ]
+    for number, script in enumerate(scripts):
+        for each in reversed(script):
+            priced.model.script(**each, match=f"message {number}", times=1)
+        priced.post(f"message {number}")
+        priced.wait_until_idle(30)
+    priced.model.script(mode="drip", count=400, every=0.02, match="stop me")
+    priced.post("stop me")
+    run = priced.wait(lambda: priced.runs(state="running"))[0]
+    priced.wait(lambda: priced.model.requests[-1].mode == "drip")
+    stop_run(actor=priced.team.alice, run_id=run.id)
+    runs = priced.wait_until_idle()
+
+    calls = LLMCall.objects.all()
+    assert sum(call.tries for call in calls) == len(priced.model.requests)
+    for name in ("input_tokens", "output_tokens", "cost_micro"):
+        for run in runs:
+            assert sum(getattr(call, name) or 0 for call in calls if call.run_id == run.id) == getattr(run, name)
+    spent = sum(call.cost_micro or 0 for call in calls)
+    assert set(Balance.objects.values_list("spent_micro", "held_micro")) == {(spent, 0)}
+    assert spent > 0
+    assert not Reservation.objects.exists()
+    assert {call.error_code for call in calls} >= {"", "cut", "bad_request", "stopped"}
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_process_that_shuts_down_settles_what_it_had_asked(priced):
+    BudgetFactory.create(workspace=priced.team.workspace)
+    priced.model.script(mode="drip", count=400, every=0.05)
+    priced.post("hello")
+    priced.wait(lambda: priced.model.requests)
+    priced.engine.stop()
+    [run] = priced.runs()
+    call = LLMCall.objects.get()
+    assert (run.state, call.error_code, call.attempt, run.cost_micro) == ("queued", "stopped", 1, call.cost_micro)
+    assert call.cost_micro > 0
+    assert (read_balance(), Reservation.objects.count()) == ((call.cost_micro, 0), 0)
 
 
 @pytest.mark.stack

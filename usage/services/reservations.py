@@ -16,6 +16,7 @@ from django.db.models import Q, Sum
 from actors.models import Actor
 from common.clock import now
 from events.payloads import BudgetPeriod, BudgetRefusal, BudgetScope
+from events.publish import publish_workspace_list_changed
 from llm.context_window import estimate_tokens_of_turns
 from llm.messages import Request
 from llm.prices import get_price
@@ -191,13 +192,15 @@ def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:
 def settle(holder_id: UUID, attempt: int, cost_micro: int) -> None:
     """Replace the reservation of a call by its cost. Call it in the transaction that writes the ledger entry.
 
-    Calls the hook `budget_warning` for each budget of which `WARNING_SHARE` is spent for the first time in its period.
+    Calls the hook `budget_warning` for each budget of which `WARNING_SHARE` is spent for the first time in its period, and lets the
+    web app read the budgets again.
     """
     condition = "holder_id = %(holder)s AND attempt = %(attempt)s"
     warned = _settle(condition, {"holder": holder_id, "attempt": attempt}, cost_micro)
     for balance in Balance.objects.filter(pk__in=warned).select_related("budget__workspace") if warned else ():
         if balance.ends_at is not None:
             budget_warning.call(balance)
+            publish_workspace_list_changed(balance.budget.workspace_id, "budgets")
 
 
 @transaction.atomic

@@ -27,6 +27,9 @@ export const formatTimeWithSeconds = (iso: string) =>
   getDateFormat({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
 export const formatFullTime = (iso: string) =>
   getDateFormat({ dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso))
+/** Formats a day such as `2026-11-30`, whatever the time zone of the reader is. */
+export const formatCalendarDay = (day: string) =>
+  addSpacing(getDateFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`)))
 /** Formats day and month, with the year if it is not the current one. */
 export function formatShortDate(iso: string, now = new Date()): string {
   const day = new Date(iso)
@@ -80,7 +83,7 @@ export function formatNumber(value: number): string {
 /** Formats millionths of a dollar as money, with three decimals below one dollar. */
 export function formatCurrency(micro: number): string {
   const dollars = micro / 1_000_000
-  const digits = dollars < 1 ? 3 : 2
+  const digits = dollars === 0 ? 0 : dollars < 1 ? 3 : 2
   return getNumberFormat({
     style: 'currency',
     currency: 'USD',

@@ -24,7 +24,8 @@ export function useWakePreview(
   const [wakes, setWakes] = useState<readonly Wake[] | null>(null)
   const names = extractMentions(text)
   const agentIds = agents.join(' ')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change
+  const workingIds = working.join(' ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change, and when a run begins or ends, which may have used up a budget
   useEffect(() => {
     if (!isActive) return
     let isCurrent = true
@@ -38,13 +39,13 @@ export function useWakePreview(
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, names, agentIds, replyTo, isActive])
-  const workingIds = working.join(' ')
+  }, [chatId, names, agentIds, workingIds, replyTo, isActive])
   return useMemo(() => wakes && withWorking(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 
-/** Adjusts the effects to the runs that started or ended since the response, without another request. */
+/** Adjusts the effects to the runs that started or ended since the response, until the next one arrives. */
 export const withWorking = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
-  wakes.map(wake =>
-    wake.effect === 'refused' ? wake : { ...wake, effect: working.includes(wake.agent_id) ? 'joins' : 'wakes' },
-  )
+  wakes.map(wake => {
+    if (wake.effect === 'refused') return wake
+    return working.includes(wake.agent_id) ? { ...wake, effect: 'joins', reason: null } : { ...wake, effect: 'wakes' }
+  })

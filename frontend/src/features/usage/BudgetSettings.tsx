@@ -204,7 +204,8 @@ interface PriceItemProps {
 function PriceItem({ row, workspaceId, mayChange }: PriceItemProps) {
   const { t } = useTexts()
   const remove = useBudgetAction(workspaceId, () => deletePrice(row.id))
-  const name = `${row.provider} · ${row.model || t('price.allModels')}`
+  const provider = useModelProviders().data?.find(each => each.name === row.provider)?.label ?? row.provider
+  const name = `${provider} · ${row.model || t('price.allModels')}`
   return (
     <li>
       <span className="grow cut">

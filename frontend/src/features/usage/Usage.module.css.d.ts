@@ -22,6 +22,7 @@ declare const bad: string;
 declare const budgets: string;
 declare const controls: string;
 declare const form: string;
+declare const wide: string;
 
 export {
 	page,
@@ -39,7 +40,8 @@ export {
 	bad,
 	budgets,
 	controls,
-	form
+	form,
+	wide
 };
 
 declare const __default_export__: {
@@ -59,5 +61,6 @@ declare const __default_export__: {
 	budgets: typeof budgets;
 	controls: typeof controls;
 	form: typeof form;
+	wide: typeof wide;
 };
 export default __default_export__;

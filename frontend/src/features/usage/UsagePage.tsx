@@ -1,6 +1,7 @@
 import { Download, TriangleAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import {
+  type BudgetRow,
   getUsageExportUrl,
   type UsageFilter,
   type UsageGroup,
@@ -12,7 +13,7 @@ import {
 } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { formatCurrency, formatFullTime, formatNumber } from '@/lib/time'
+import { formatCalendarDay, formatCurrency, formatFullTime, formatNumber } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
@@ -22,7 +23,17 @@ import layout from '@/ui/layout.module.css'
 import { Segments } from '@/ui/Segments'
 import { BarChart } from './BarChart'
 import { BudgetMeter } from './BudgetMeter'
-import { getPeriod, getToday, listDays, type Period, type Preset, presets } from './period'
+import { getShare } from './budgets'
+import {
+  findDayOfLimit,
+  getPeriod,
+  getToday,
+  isWholeMonth,
+  listDays,
+  type Period,
+  type Preset,
+  presets,
+} from './period'
 import { chooseSeries, OTHERS_COLOUR, OTHERS_KEY, type Series, sumByDay } from './series'
 import styles from './Usage.module.css'
 
@@ -45,6 +56,8 @@ export function UsagePage({ workspace, budgetsLink }: UsagePageProps) {
   const filter: UsageFilter = { ...period, group }
   const query = useUsage(workspace.id, filter)
   const report = query.data
+  const ofMonth = (row: BudgetRow) => row.scope === 'workspace' && row.period === 'month' && !row.by_operator
+  const budget = useBudgets(workspace.id).data?.find(ofMonth)
   return (
     <main className={layout.stage} id="log" tabIndex={-1}>
       <header className={layout.bar}>
@@ -74,7 +87,7 @@ export function UsagePage({ workspace, budgetsLink }: UsagePageProps) {
           {report === undefined ? (
             <Loading query={query} lines={8} />
           ) : (
-            <Report report={report} group={group} onGroup={setGroup} today={today}>
+            <Report report={report} group={group} onGroup={setGroup} today={today} budget={budget}>
               <BudgetBox workspaceId={workspace.id} budgetsLink={budgetsLink} />
             </Report>
           )}
@@ -109,10 +122,12 @@ interface ReportProps {
   group: UsageGroup
   onGroup(group: UsageGroup): void
   today: string
+  /** The budget of the whole workspace for a month. */
+  budget: BudgetRow | undefined
   children: ReactNode
 }
 
-function Report({ report, group, onGroup, today, children }: ReportProps) {
+function Report({ report, group, onGroup, today, budget, children }: ReportProps) {
   const { t } = useTexts()
   const [isTable, setTable] = useState(false)
   const nameOf = (row: UsageRow) => {
@@ -132,7 +147,7 @@ function Report({ report, group, onGroup, today, children }: ReportProps) {
   const total = formatCurrency(report.totals.cost_micro)
   return (
     <>
-      <Figures report={report} />
+      <Figures report={report} budget={isWholeMonth(report.starts_on, report.ends_on) ? budget : undefined} />
       <section className={blocks.sec}>
         <h2 className={blocks.h}>
           {t('usage.byDay')}
@@ -188,24 +203,43 @@ function sumUp(rows: readonly UsageRow[]): UsageRow[] {
   return [...sums.values()].sort((one, other) => other.cost_micro - one.cost_micro)
 }
 
-function Figures({ report: { totals } }: { report: UsageReportRow }) {
+/** The totals. `budget`: that of the month which the report shows. */
+function Figures({ report, budget }: { report: UsageReportRow; budget: BudgetRow | undefined }) {
   const { t } = useTexts()
+  const { totals } = report
+  const pace = totals.pace_micro ?? null
+  const reachedOn =
+    budget && pace !== null ? findDayOfLimit(report.starts_on, report.ends_on, pace, budget.limit_micro) : null
   const share = totals.cost_micro > 0 ? Math.round((totals.draft_micro / totals.cost_micro) * 100) : 0
   return (
     <div className={styles.figures}>
       <div>
         <span className="muted sm">{t('usage.spent')}</span>
         <b className="num">{formatCurrency(totals.cost_micro)}</b>
+        {budget && pace !== null ? (
+          <span className="faint sm">
+            {t('usage.ofBudget', {
+              limit: formatCurrency(budget.limit_micro),
+              percent: Math.round(getShare(totals.cost_micro, budget.limit_micro) * 100),
+            })}
+          </span>
+        ) : null}
         {totals.unpriced_calls > 0 ? (
           <span className="faint sm">
             <TriangleAlert className="i s" aria-hidden /> {t('usage.unpriced', { count: totals.unpriced_calls })}
           </span>
         ) : null}
       </div>
-      {totals.pace_micro === null || totals.pace_micro === undefined ? null : (
+      {pace === null ? null : (
         <div>
-          <span className="muted sm">{t('usage.pace', { day: totals.pace_until ?? '' })}</span>
-          <b className="num">{formatCurrency(totals.pace_micro)}</b>
+          <span className="muted sm">{t('usage.pace', { day: formatCalendarDay(totals.pace_until ?? '') })}</span>
+          <b className="num">{formatCurrency(pace)}</b>
+          {budget && reachedOn ? (
+            <span className="no sm">
+              <TriangleAlert className="i s" aria-hidden />{' '}
+              {t('usage.reaches', { limit: formatCurrency(budget.limit_micro), day: formatCalendarDay(reachedOn) })}
+            </span>
+          ) : null}
         </div>
       )}
       <div>
@@ -253,7 +287,7 @@ function DayTable({ days, amounts, series }: DayTableProps) {
         <tbody>
           {days.map((day, index) => (
             <tr key={day}>
-              <td>{day}</td>
+              <td>{formatCalendarDay(day)}</td>
               {series.map((each, at) => (
                 <td key={each.key} className={styles.number}>
                   {formatCurrency(amounts[index]?.[at] ?? 0)}
@@ -285,12 +319,12 @@ function GroupTable({ report, nameOf, series }: GroupTableProps) {
         <thead>
           <tr>
             <th>{t(`usage.${group}`)}</th>
-            {group === 'model' ? null : <th>{t('usage.model')}</th>}
+            {group === 'model' ? null : <th className={styles.wide}>{t('usage.model')}</th>}
             <th className={styles.number}>{t('usage.runs')}</th>
             <th className={styles.number}>{t('usage.tokens')}</th>
-            <th className={styles.number}>{t('usage.onDrafts')}</th>
+            <th className={cx(styles.number, styles.wide)}>{t('usage.onDrafts')}</th>
             <th className={styles.number}>{t('usage.cost')}</th>
-            <th aria-hidden />
+            <th className={styles.wide} aria-hidden />
           </tr>
         </thead>
         <tbody>
@@ -307,16 +341,16 @@ function GroupTable({ report, nameOf, series }: GroupTableProps) {
                   </span>
                 </span>
               </td>
-              {group === 'model' ? null : <td className="muted">{row.models.join(', ')}</td>}
+              {group === 'model' ? null : <td className={cx(styles.wide, 'muted')}>{row.models.join(', ')}</td>}
               <td className={styles.number}>{formatNumber(row.runs)}</td>
               <td className={styles.number}>{formatNumber(row.input_tokens + row.output_tokens)}</td>
-              <td className={styles.number}>
+              <td className={cx(styles.number, styles.wide)}>
                 {row.cost_micro > 0 ? Math.round((row.draft_micro / row.cost_micro) * 100) : 0}%
               </td>
               <td className={styles.number}>
                 <b>{row.calls === row.unpriced_calls ? t('usage.priceUnknown') : formatCurrency(row.cost_micro)}</b>
               </td>
-              <td aria-hidden>
+              <td className={styles.wide} aria-hidden>
                 <div className={styles.bar}>
                   <span style={{ width: `${(row.cost_micro / highest) * 100}%`, background: colourOf(row) }} />
                 </div>
@@ -327,16 +361,16 @@ function GroupTable({ report, nameOf, series }: GroupTableProps) {
             <td>
               <b>{t('usage.all')}</b>
             </td>
-            {group === 'model' ? null : <td />}
+            {group === 'model' ? null : <td className={styles.wide} />}
             <td className={styles.number}>{formatNumber(totals.runs)}</td>
             <td className={styles.number}>{formatNumber(totals.input_tokens + totals.output_tokens)}</td>
-            <td className={styles.number}>
+            <td className={cx(styles.number, styles.wide)}>
               {totals.cost_micro > 0 ? Math.round((totals.draft_micro / totals.cost_micro) * 100) : 0}%
             </td>
             <td className={styles.number}>
               <b>{formatCurrency(totals.cost_micro)}</b>
             </td>
-            <td aria-hidden />
+            <td className={styles.wide} aria-hidden />
           </tr>
         </tbody>
       </table>

@@ -34,6 +34,19 @@ export function getPeriod(preset: Exclude<Preset, 'custom'>, today: string): Per
   }
 }
 
+/** Returns whether a period is a month, from its first to its last day. */
+export function isWholeMonth(startsOn: string, endsOn: string): boolean {
+  const month = getPeriod('month', startsOn)
+  return month.startsOn === startsOn && month.endsOn === endsOn
+}
+
+/** Returns the day on which a limit is reached if the whole period costs `pace` at a steady rate, or null if it is not. */
+export function findDayOfLimit(startsOn: string, endsOn: string, pace: number, limit: number): string | null {
+  if (pace <= limit) return null
+  const days = listDays({ startsOn, endsOn })
+  return days[Math.floor((days.length * limit) / pace)] ?? null
+}
+
 /** Returns every day of a period, at most until `last`. */
 export function listDays({ startsOn, endsOn }: Period, last = endsOn): string[] {
   const days: string[] = []

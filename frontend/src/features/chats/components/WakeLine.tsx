@@ -48,7 +48,7 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
             <span className="no">
               <TriangleAlert className="i s" aria-hidden />
               {t('budget.agentsCannot')}{' '}
-              <PathLink path={budgetsPath} onGo={onGo}>
+              <PathLink className="link" path={budgetsPath} onGo={onGo}>
                 {t('settings.budgets')}
               </PathLink>
             </span>

@@ -11,6 +11,8 @@ const usage = {
   'usage.endsOn': 'To',
   'usage.spent': 'Spent',
   'usage.pace': 'At this pace, by {{day}}',
+  'usage.ofBudget': 'of {{limit}} · {{percent}}%',
+  'usage.reaches': 'reaches {{limit}} on {{day}}',
   'usage.runs': 'Runs',
   'usage.calls': '{{n}} model calls · {{stopped}} stopped · {{failed}} failed',
   'usage.drafts': 'Spent on testing drafts',

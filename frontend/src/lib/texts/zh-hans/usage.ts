@@ -11,6 +11,8 @@ const usage = {
   'usage.endsOn': '到',
   'usage.spent': '花费',
   'usage.pace': '按此速度，到 {{day}}',
+  'usage.ofBudget': '/ {{limit}} · {{percent}}%',
+  'usage.reaches': '{{day}} 将达到 {{limit}}',
   'usage.runs': '运行',
   'usage.calls': '模型调用 {{n}} 次 · 停止 {{stopped}} · 失败 {{failed}}',
   'usage.drafts': '测试草稿的花费',

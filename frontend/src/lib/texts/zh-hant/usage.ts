@@ -11,6 +11,8 @@ const usage = {
   'usage.endsOn': '到',
   'usage.spent': '花費',
   'usage.pace': '依此速度，到 {{day}}',
+  'usage.ofBudget': '/ {{limit}} · {{percent}}%',
+  'usage.reaches': '{{day}} 將達到 {{limit}}',
   'usage.runs': '執行',
   'usage.calls': '模型呼叫 {{n}} 次 · 停止 {{stopped}} · 失敗 {{failed}}',
   'usage.drafts': '測試草稿的花費',
