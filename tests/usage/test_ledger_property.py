@@ -1,6 +1,7 @@
 """Random trees of runs, with several calls under way: the ledger is the sum of the usage, and no balance exceeds its budget."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,7 +13,6 @@ from llm.messages import Answer, Usage
 from llm.protocol import LLMError
 from tests.factories.usage import BudgetFactory
 from tests.usage.test_budgets import ONE, REQUEST, build_caller, resolve
-from usage.callers import Caller
 from usage.errors import BudgetUsedUp
 from usage.models import Balance, Budget, LLMCall, Reservation
 from usage.services import record_call, release_reservations, reserve
@@ -75,7 +75,7 @@ class Calls:
         self.team = team
         self.limit, self.tree_limit = limit, tree_limit
         self.trees = [uuid4() for _ in range(TREES)]
-        self.under_way: list[Caller] = []
+        self.under_way: list[Any] = []
         self.spent: dict[UUID, int] = dict.fromkeys(self.trees, 0)
         self.entries = 0
 
@@ -90,7 +90,7 @@ class Calls:
                 dead = Reservation.objects.filter(holder_id=caller.run_id, attempt=caller.attempt)
                 release_reservations(list(dead.values_list("pk", flat=True)))
 
-    def start(self, caller: Caller) -> None:
+    def start(self, caller: Any) -> None:
         held, held_of_tree = (ONE * len(calls) for calls in (self.under_way, self.list_calls_of(caller.tree_id)))
         fits = sum(self.spent.values()) + held + ONE <= self.limit
         fits = fits and self.spent[caller.tree_id] + held_of_tree + ONE <= self.tree_limit
@@ -102,7 +102,7 @@ class Calls:
             assert fits
             self.under_way.append(caller)
 
-    def finish(self, caller: Caller, event: Finish) -> None:
+    def finish(self, caller: Any, event: Finish) -> None:
         result, cost = build_result(event.how, event.cost)
         with transaction.atomic():
             record_call(caller, resolve(self.team, caller), result)
@@ -111,7 +111,7 @@ class Calls:
         if event.how == "cut":
             self.start(replace(caller, attempt=caller.attempt + 1))
 
-    def list_calls_of(self, tree_id) -> list[Caller]:
+    def list_calls_of(self, tree_id) -> list[Any]:
         return [caller for caller in self.under_way if caller.tree_id == tree_id]
 
     def check(self) -> None:

@@ -1,5 +1,7 @@
 """Runs whose calls are limited by budgets: refusals, retries, crashes, and what the chat shows (RUN21)."""
 
+from typing import Any
+
 import pytest
 
 from notifications.models import Notification
@@ -7,7 +9,8 @@ from runs.models import Run
 from runs.services.leases import release_dead_reservations
 from runs.services.runs import stop_run
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
-from usage.models import Balance, LLMCall, ModelPrice, Reservation
+from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation
+from workspaces.models import Credential
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -94,7 +97,7 @@ def test_a_price_that_is_changed_during_a_run_applies_to_the_next_run(priced):
     priced.post("hello")
     priced.wait_until_idle()
     assert LLMCall.objects.order_by("-pk")[0].cost_micro == 100 * (11 + 2 * 1)
-    assert read_balance() == (sum(LLMCall.objects.values_list("cost_micro", flat=True)), 0)
+    assert read_balance() == (sum(call.cost_micro or 0 for call in LLMCall.objects.all()), 0)
 
 
 @pytest.mark.usefixtures("engine")
@@ -118,7 +121,7 @@ def test_a_hostile_report_of_usage_neither_breaks_the_run_nor_gives_money_back(p
     assert (run.state, run.attempt, run.crashes) == ("completed", 1, 0)
     call = LLMCall.objects.get()
     assert call.input_tokens > 0 <= call.output_tokens
-    assert 0 <= call.cost_micro <= 30_000_000
+    assert 0 <= (call.cost_micro or 0) <= 30_000_000
     assert read_balance() == (call.cost_micro, 0)
 
 
@@ -128,7 +131,7 @@ def test_every_request_is_in_the_ledger_however_it_ends(priced):
     report, a reported usage of zero, and a stopped run: the entries, the runs and the balance have the same sum."""
     BudgetFactory.create(workspace=priced.team.workspace)
     BudgetFactory.create(workspace=priced.team.workspace, scope="person", period="month")
-    scripts = [
+    scripts: list[list[dict[str, Any]]] = [
         [{"text": "one two three"}],
         [{"text": "I look.", "calls": CLOCK}, {"text": "It is late."}],
         [{"mode": "cut", "text": "one two three four five", "after": 3}, {"text": "at last"}],
@@ -172,8 +175,38 @@ def test_a_process_that_shuts_down_settles_what_it_had_asked(priced):
     [run] = priced.runs()
     call = LLMCall.objects.get()
     assert (run.state, call.error_code, call.attempt, run.cost_micro) == ("queued", "stopped", 1, call.cost_micro)
-    assert call.cost_micro > 0
+    assert run.cost_micro > 0
     assert (read_balance(), Reservation.objects.count()) == ((call.cost_micro, 0), 0)
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_budget_of_the_operator_limits_what_the_key_of_the_operator_pays(priced, settings):
+    team = priced.team
+    BudgetFactory.create(workspace=team.workspace, by_operator=True, limit_micro=100)
+    ModelPriceFactory.create(workspace=None)
+    priced.post("paid by the workspace")
+    [run] = priced.wait_until_idle()
+    assert (run.state, Balance.objects.count()) == ("completed", 0)
+    Credential.objects.all().delete()
+    settings.SYSTEM_MODEL = {
+        "provider": "openai_compatible", "api_base": priced.model.api_base, "key": "operators-key-0001",
+        "models": ("scripted",),
+    }  # fmt: skip
+    requests = len(priced.model.requests)
+    priced.post("paid by the operator")
+    *_, run = priced.wait_until_idle()
+    assert (run.state, run.error_code) == ("failed", "budget_used_up")
+    assert len(priced.model.requests) == requests
+    # Editors cannot make the model of the operator cheap: their price does not apply to it.
+    ModelPrice.objects.filter(workspace=team.workspace).update(input_micro=0, output_micro=0)
+    priced.post("cheap?")
+    *_, run = priced.wait_until_idle()
+    assert (run.error_code, len(priced.model.requests)) == ("budget_used_up", requests)
+    Budget.objects.update(limit_micro=10**6)
+    priced.post("raised")
+    *_, run = priced.wait_until_idle()
+    assert (run.state, LLMCall.objects.get(run_id=run.id).paid_by) == ("completed", "system")
+    assert read_balance() == (run.cost_micro, 0)
 
 
 @pytest.mark.stack
