@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
+from agents.models import AgentSpec, AgentToolConfig, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.rows import build_agent_row, build_agent_summary_row
 from agents.specs.differences import diff
@@ -18,6 +18,7 @@ from common.errors import Code, NotFound
 from common.prepared_query import PreparedQuery
 from events.payloads import SystemPayload
 from events.rows import AgentRow, AgentState, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
+from tools.permissions import get_workspace_tool_for
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 # --- agents -------------------------------------------------------------------------------------------------------
@@ -27,6 +28,17 @@ def list_agents(actor: Actor, workspace_id: UUID) -> QuerySet[Actor]:
     """Return the agents of a workspace, without their production specs. Raises `NotFound`."""
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
     return agents_visible_to(actor).filter(workspace=workspace)
+
+
+def list_agents_that_have_tool(actor: Actor, tool_id: UUID) -> QuerySet[Actor]:
+    """Return the agents that have a workspace tool in their production or in the draft of any chat, also if they have switched it
+    off. Raises `NotFound`, `Forbidden`."""
+    tool = get_workspace_tool_for(actor, tool_id)
+    uses = AgentToolConfig.objects.filter(tool=tool.name)
+    in_written = Q(written__tools__contains=[{"tool": tool.name}])
+    drafts = Draft.objects.filter(in_written | Exists(uses.filter(spec=OuterRef("applied"))), ended_at=None)
+    has_tool = Exists(uses.filter(spec=OuterRef("current_spec"))) | Exists(drafts.filter(agent=OuterRef("pk")))
+    return agents_visible_to(actor).filter(has_tool, workspace=tool.workspace_id)
 
 
 def build_agent_summary_rows(agents: Sequence[Actor]) -> Iterator[AgentSummaryRow]:

@@ -206,6 +206,17 @@ class HttpResponseData(Payload):
     is_cut: bool = False
 
 
+class McpResultData(Payload):
+    """The value that an MCP server sent beside the text of a result. `tool` is its name there, `text` the value as JSON.
+    `is_cut`: the JSON is longer."""
+
+    kind: Literal["mcp_result"] = "mcp_result"
+    server: str
+    tool: str
+    text: str
+    is_cut: bool = False
+
+
 class FoundMessage(Payload):
     """A message that a search found. `text` is an excerpt."""
 
@@ -240,7 +251,7 @@ class FoundToolsData(Payload):
     tools: list[FoundTool]
 
 
-ToolData = HttpResponseData | WebPageData | SearchResultsData | FoundMessagesData | FoundToolsData
+ToolData = HttpResponseData | McpResultData | WebPageData | SearchResultsData | FoundMessagesData | FoundToolsData
 """The data of a tool result that the web app draws in its place."""
 
 

@@ -69,7 +69,7 @@ class Mailroom:
     """What the server does. `state` is changed by a test."""
 
     def __init__(self) -> None:
-        self.state: dict = {"protocol": "new", "token": "", "tools": [], "descriptions": {}}
+        self.state: dict = {"protocol": "new", "token": "", "tools": [], "descriptions": {}, "destructive": []}
         self.calls: list[tuple[str, dict]] = []
         self.authorization = ""
 
@@ -82,7 +82,9 @@ class Mailroom:
                     name=name,
                     description=self.state["descriptions"].get(name, DESCRIPTIONS.get(name, f"The tool {name}.")),
                     input_schema={"type": "object", "properties": TOOLS[name][1]},
-                    annotations=types.ToolAnnotations(read_only_hint=TOOLS[name][0]),
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=TOOLS[name][0], destructive_hint=name in self.state["destructive"] or None
+                    ),
                 )
                 for name in self.state["tools"]
             ]

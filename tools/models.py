@@ -21,7 +21,8 @@ class ToolServer(Identified, WithRevision):
     `encrypted_credential` is bound to the server by its id: `common.secrets.encrypt_for(owner=str(id), purpose=PURPOSE)`. It is
     written only, and deleted when the address changes, so that a person who cannot read it cannot send it to another server.
     `auth_name`: the header, the query parameter or the user name. `headers` are sent with each request; they hold no secret.
-    `document_hash`: of the OpenAPI document, or of an MCP server's list of tools, as it was read last.
+    `error_code`: an `McpErrorCode`, why an MCP server has failed; empty for others. `document_hash`: of the OpenAPI document, or of
+    an MCP server's list of tools, as it was read last.
     """
 
     PURPOSE = "tool-credential"
@@ -42,6 +43,7 @@ class ToolServer(Identified, WithRevision):
     document_hash = models.CharField(_("document hash"), max_length=64, blank=True, default="")
     state = models.CharField(_("state"), max_length=8, choices=ServerState.choices, default=ServerState.UNTESTED)
     tested_at = models.DateTimeField(_("tested at"), null=True)
+    error_code = models.CharField(_("error code"), max_length=20, blank=True, default="")
     last_error = models.CharField(_("last error"), max_length=500, blank=True, default="")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 

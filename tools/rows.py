@@ -28,7 +28,8 @@ def build_server_row(server: ToolServer, policies: dict[str, Policy]) -> ToolSer
     return ToolServerRow(
         id=server.id, kind=server.kind, name=server.name, base_url=server.base_url, auth=server.auth,
         auth_name=server.auth_name, credential_last4=server.credential_last4 or None, state=server.state,
-        tested_at=server.tested_at, last_error=server.last_error, can_sign_in=authorization is not None,
+        tested_at=server.tested_at, error_code=server.error_code or None, last_error=server.last_error,
+        can_sign_in=authorization is not None,
         signed_in_by=person and person.name, revision=server.revision,
         tools=[build_workspace_tool_row(tool, policies) for tool in sorted(server.tools.all(), key=lambda one: one.name)],
     )  # fmt: skip

@@ -41,6 +41,13 @@ class Agents(APIView):
         )
 
 
+class ToolAgents(APIView):
+    @extend_schema(operation_id="list_agents_with_tool", parameters=PAGE_PARAMETERS, responses=Page[AgentSummaryRow])
+    def get(self, request: Request, tool_id: UUID) -> HttpResponse:
+        rows = selectors.list_agents_that_have_tool(request.user, tool_id)
+        return answer_page(request, rows, by="name", serialize=selectors.build_agent_summary_rows)
+
+
 class OneAgent(APIView):
     @extend_schema(operation_id="read_agent", responses=AgentRow)
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:

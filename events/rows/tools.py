@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from events.row import Row
+from mcp_client.protocol import McpErrorCode
 
 ToolEffect = Literal["read", "write"]
 """Whether the calls of a tool only read, or change something."""
@@ -136,7 +137,8 @@ class WorkspaceToolRow(Row):
 
 class ToolServerRow(Row):
     """A server of a workspace, with its tools and without its credential. `last_error`: why it failed, or what was left out of its
-    list. `signed_in_by`: the person whose rights on the server the agents have (OAuth); `can_sign_in`: it is known where."""
+    list; `error_code`: why an MCP server failed. `signed_in_by`: the person whose rights on the server the agents have (OAuth);
+    `can_sign_in`: it is known where."""
 
     id: UUID
     kind: ServerKind
@@ -147,6 +149,7 @@ class ToolServerRow(Row):
     credential_last4: str | None
     state: ServerState
     tested_at: datetime | None
+    error_code: McpErrorCode | None
     last_error: str
     can_sign_in: bool
     signed_in_by: str | None

@@ -422,6 +422,7 @@ OPERATIONS: dict[str, Operation] = {
     "approve_workspace_tool": Operation(
         "PUT", "workspace-tools/{changed_tool_id}/approval", EDITORS, lambda t: {"hash": "a" * 64, "effect": "read"}
     ),
+    "list_agents_with_tool": Operation("GET", "workspace-tools/{tool_id}/agents", EDITORS),
     "test_workspace_tool": Operation(
         "POST", "workspace-tools/{tool_id}/test", EDITORS, lambda t: _clear_tool_jobs() | {"arguments": {}}
     ),

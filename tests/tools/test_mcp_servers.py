@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from base64 import b64decode
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from aiohttp import web
 from asgiref.sync import sync_to_async
 from django.conf import settings as configured
 from django.db import connections
+from django.test import Client
 
 from actors.models import Actor
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
@@ -28,6 +30,7 @@ from tests.mcp_server import run_mcp_server
 from tests.oauth_server import OAuthServer
 from tests.runs.fixtures import _scripted_model, engine, environment, model
 from tests.tools.test_mcp_client import HostileServer, describe
+from tools.credentials import encrypt_credential
 from tools.interface import ToolConfig, ToolContext, ToolError
 from tools.mcp import services
 from tools.mcp.connecting import finish_sign_in, refresh_server
@@ -42,6 +45,11 @@ __all__ = ["_scripted_model", "engine", "environment", "model"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOKEN = "tok-CANARY-mcp-0001"
+AUTHORIZATION = {
+    "issuer": "https://login.example.org", "authorization_endpoint": "https://login.example.org/a",
+    "token_endpoint": "https://login.example.org/t", "client_id": "c", "auth_method": "none", "scope": "",
+    "resource": "https://mcp.example.org/", "server_url": "https://mcp.example.org/", "wants_issuer": False,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +107,8 @@ def approve(environment: Any, name: str, *, effect: ToolEffect = "read") -> Work
     return approve_tool(environment.team.alice, tool.id, definition_hash=(tool.pending or {})["hash"], effect=effect)
 
 
-def give(environment: Any, name: str) -> None:
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool=name, custom_config={})
+def give(environment: Any, name: str, position: int = 9) -> None:
+    environment.team.robin.current_spec.tool_configs.create(position=position, tool=name, custom_config={})
 
 
 def test_the_tools_of_a_server_are_listed_by_a_worker_and_are_off(environment, mailroom):
@@ -191,6 +199,23 @@ def test_SEC31_listing_again_switches_off_what_has_changed_or_is_gone_and_adds_n
     assert found == {"list_subscribers": (False, "changed"), "echo_token": (True, "")}
 
 
+def test_the_value_beside_the_text_of_a_result_is_stored_for_the_web_app(environment, mailroom):
+    mailroom.control(tools=["get_report", "list_subscribers"])
+    wait_for_listing(environment, add(environment.team, mailroom.url))
+    report, subscribers = approve(environment, "get_report"), approve(environment, "list_subscribers")
+    give(environment, report.name)
+    give(environment, subscribers.name, position=10)
+    calls = [{"name": tool.name, "arguments": "{}"} for tool in (report, subscribers)]
+    environment.model.script(calls=calls, then={"text": "Twelve."})
+    environment.post("How many have opened it?")
+    environment.wait_until_idle()
+    data = {row.payload["name"]: row.payload.get("data") for row in environment.log("TOOL_RESPONSE")}
+    assert data[report.name] == {
+        "kind": "mcp_result", "server": "Mail room", "tool": "get_report", "text": '{\n "opened": 12\n}', "is_cut": False
+    }  # fmt: skip
+    assert data[subscribers.name] is None
+
+
 def test_a_workspace_has_only_as_many_tools_as_its_quota(environment, mailroom, settings):
     settings.QUOTAS = settings.QUOTAS | {"workspace_tools": 2, "tool_servers": 1}
     row = wait_for_listing(environment, add(environment.team, mailroom.url))
@@ -213,7 +238,11 @@ def test_a_name_never_hides_another_tool(environment, mailroom):
 
 def test_a_wrong_token_is_a_state_of_the_server(environment, mailroom):
     row = wait_for_listing(environment, add(environment.team, mailroom.url, credential=Secret("tok-wrong-0002")))
-    assert (row.state, row.last_error) == (ServerState.FAILED, "The server does not accept our credential.")
+    assert (row.state, row.error_code) == (ServerState.FAILED, "unauthorized")
+    assert row.last_error == "The server does not accept our credential."
+    ToolServer.objects.filter(pk=row.pk).update(encrypted_credential=encrypt_credential(row, Secret(TOKEN)))
+    row = list_again(environment, row)
+    assert (row.state, row.error_code, row.last_error) == (ServerState.OK, "", "")
 
 
 def test_a_listing_of_an_address_that_was_changed_meanwhile_is_not_stored(environment, mailroom):
@@ -294,6 +323,44 @@ def test_an_unknown_server_or_tool_is_not_found(environment):
         services.request_tool_listing(environment.team.alice, new_id())
     with pytest.raises(NotFound):
         approve_tool(environment.team.alice, new_id(), definition_hash="0" * 64, effect="read")
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({"state": "s", "error": "access_denied"}, "refused"),
+        ({"state": "s", "error": "server_error"}, "failed"),
+        ({"state": "s", "code": "c", "iss": "https://other.example"}, "failed"),
+        ({"state": "another", "code": "c"}, "expired"),
+        ({}, "expired"),
+    ],
+)
+def test_a_browser_without_a_sign_in_comes_back_to_the_tools_with_the_reason(team, query, reason):
+    server = ToolServerFactory.create(workspace=team.workspace, kind="mcp", auth="oauth")
+    ServerAuthorizationFactory.create(server=server, authorization_server=AUTHORIZATION)
+    alice, bob = Client(), Client()
+    alice.force_login(team.alice)
+    bob.force_login(team.bob)
+    session = alice.session
+    started = {"state": "s", "server": str(server.pk), "verifier": "", "at": time.time()}
+    session["mcp_sign_in"] = started
+    session.save()
+    redis.from_url(configured.REDIS_URL).delete("work")
+    path = f"/api/v1/mcp-servers/{server.pk}/sign-in/return"
+    answer = alice.get(path, query)
+    there = f"/w/{team.workspace.handle}/settings?section=tools&sign_in={reason}"
+    assert (answer.status_code, answer["Location"]) == (302, there)
+    assert redis.from_url(configured.REDIS_URL).llen("work") == 0
+    assert bob.get(path, query)["Location"] == "/"
+
+
+def test_a_sign_in_that_took_too_long_is_named(team):
+    server = ToolServerFactory.create(workspace=team.workspace, kind="mcp", auth="oauth")
+    ServerAuthorizationFactory.create(server=server, authorization_server=AUTHORIZATION)
+    session = {"mcp_sign_in": {"state": "s", "server": str(server.pk), "verifier": "", "at": time.time() - 601}}
+    with pytest.raises(services.SignInFailed) as failure:
+        services.accept_sign_in(team.alice, server.pk, session, {"state": "s", "code": "c"})
+    assert (failure.value.reason, session) == ("expired", {})
 
 
 class SignInSite:
@@ -392,7 +459,8 @@ def test_a_browser_that_comes_back_is_sent_to_the_web_app(team, client):
     assert client.get(path, {"code": "c", "state": "s"}).status_code == 401
     client.force_login(team.alice)
     answer = client.get(path, {"code": "c", "state": "s"})
-    assert (answer.status_code, answer["Location"]) == (302, "/")
+    tools = f"/w/{team.workspace.handle}/settings?section=tools"
+    assert (answer.status_code, answer["Location"]) == (302, f"{tools}&sign_in=expired")
     found = {
         "issuer": "https://login.example", "authorization_endpoint": "https://login.example/a",
         "token_endpoint": "https://login.example/t", "client_id": "c", "auth_method": "none", "scope": "",
@@ -404,9 +472,9 @@ def test_a_browser_that_comes_back_is_sent_to_the_web_app(team, client):
     work = redis.from_url(configured.REDIS_URL)
     work.delete("work")
     answer = client.get(path, {"code": "code-CANARY", "state": state})
-    assert (answer.status_code, answer["Location"]) == (302, f"/w/{team.workspace.handle}/settings?section=tools")
+    assert (answer.status_code, answer["Location"]) == (302, tools)
     [task] = work.lrange("work", 0, -1)
     assert json.loads(task)["headers"]["task"] == services.SIGN_IN_TASK
     assert "code-CANARY" not in str(b64decode(json.loads(task)["body"]))
-    assert client.get(path, {"code": "code-CANARY", "state": state})["Location"] == "/"
+    assert client.get(path, {"code": "code-CANARY", "state": state})["Location"] == f"{tools}&sign_in=expired"
     work.delete("work")

@@ -205,6 +205,47 @@ def test_a_deleted_server_takes_its_tools_and_policies_along_and_specs_keep_the_
         drafts.write_draft(team.alice, team.chat.id, team.robin.id, content=unknown, revision=draft.revision)
 
 
+def test_a_renamed_tool_keeps_its_policy_and_the_old_name_has_none(team):
+    server = add_server(team)
+    tool = add_tool(team, server)
+    add_tool(team, server, "hold_seats")
+    tools.set_policy(team.alice, team.workspace.id, "find_fares", policy=Policy.OFF)
+    before = fingerprint()
+    for name in ("hold_seats", "web_fetch", "find_tools", "two words"):
+        with pytest.raises((Conflict, Invalid)):
+            tools.change_tool(team.alice, tool.id, revision=1, name=name)
+    with pytest.raises(Forbidden):
+        tools.change_tool(team.bob, tool.id, revision=1, name="search_fares")
+    assert fingerprint() == before
+    tools.change_tool(team.alice, tool.id, revision=1, name="search_fares")
+    assert list(team.workspace.tool_policies.values_list("tool", "policy")) == [("search_fares", "off")]
+
+
+def test_the_agents_that_have_a_tool_are_those_of_production_and_of_current_drafts(environment):
+    team = environment.team
+    tool = add_tool(team, add_server(team))
+    path = f"workspace-tools/{tool.id}/agents"
+
+    def list_names(person: str = "alice") -> list[str]:
+        return [row["actor"]["name"] for row in client_for(team, person)("GET", path).json()["results"]]
+
+    assert list_names() == []
+    draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+    content = SpecContent.model_validate(draft.written).model_copy(update={"tools": (ToolUse(tool=tool.name),)})
+    draft = drafts.write_draft(team.alice, team.chat.id, team.robin.id, content=content, revision=draft.revision)
+    assert list_names() == [team.robin.name]
+    draft = drafts.apply_draft(team.alice, team.chat.id, team.robin.id, revision=draft.revision)
+    without = content.model_copy(update={"tools": ()})
+    drafts.write_draft(team.alice, team.chat.id, team.robin.id, content=without, revision=draft.revision)
+    assert list_names() == [team.robin.name]  # by the applied draft
+    drafts.discard_draft(team.alice, team.chat.id, team.robin.id, revision=draft.revision + 1)
+    assert list_names() == []
+    give(environment, tool.name)
+    assert list_names() == [team.robin.name]
+    assert client_for(team, "bob")("GET", path).status_code == 403
+    assert client_for(team, "charlie")("GET", path).status_code == 404
+
+
 def test_a_policy_is_set_for_known_tools_only_and_shown_with_them(team):
     tools.set_policy(team.alice, team.workspace.id, "web_fetch", policy=Policy.OFF)
     tools.set_policy(team.alice, team.workspace.id, "web_fetch", policy=Policy.ASK)

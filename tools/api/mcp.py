@@ -13,8 +13,9 @@ from common.errors import AppError
 from common.request_types import Name
 from common.rest import Body, Page, Request, build_empty_response, build_list_response, build_response, read
 from common.secrets import Secret
-from events.rows import AuthScheme, Row, ToolServerRow
+from events.rows import AuthScheme, Row, ServerKind, ToolServerRow
 from tools.mcp import services
+from tools.permissions import get_server_for
 from tools.rows import build_server_row
 from tools.selectors import list_server_rows
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -84,9 +85,17 @@ class SignInReturn(APIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, server_id: UUID) -> HttpResponse:
-        """Take the browser back to the web app, whatever came of the sign-in."""
+        """Take the browser back to the tools in the settings. If nothing came of the sign-in, the page says why."""
+        reason: services.SignInFailure | None = None
         try:
-            server = services.accept_sign_in(request.user, server_id, request.session, request.query_params)
+            services.accept_sign_in(request.user, server_id, request.session, request.query_params)
+        except services.SignInFailed as error:
+            reason = error.reason
         except AppError:
+            reason = "failed"
+        try:
+            server = get_server_for(request.user, server_id, kind=ServerKind.MCP)
+        except AppError:  # it is deleted, or the person may no longer manage it
             return HttpResponseRedirect("/")
-        return HttpResponseRedirect(f"/w/{server.workspace.handle}/settings?section=tools")
+        path = f"/w/{server.workspace.handle}/settings?section=tools"
+        return HttpResponseRedirect(f"{path}&sign_in={reason}" if reason else path)

@@ -40,9 +40,9 @@ def store_listing(server_id: UUID, base_url: str, listing: McpListing) -> None:
         if not listing.is_cut:
             for name in rows.keys() - listed.keys():
                 _remove_tool(rows[name])
-        server.state, server.tested_at = ServerState.OK, now()
+        server.state, server.error_code, server.tested_at = ServerState.OK, "", now()
         server.last_error = _describe_left_out(listing, 0 if free is None else len(new[free:]))
-        server.save(update_fields=["state", "last_error", "tested_at"])
+        server.save(update_fields=["state", "error_code", "last_error", "tested_at"])
         publish_workspace_list_changed(server.workspace_id, "tools")
         if changed:
             tools_changed.call(changed)
@@ -69,7 +69,7 @@ def store_failure(server_id: UUID, base_url: str, error: McpError, needs_sign_in
     text = f"{error} {error.said}".strip()[:500]
     with transaction.atomic():
         rows = ToolServer.objects.filter(pk=server_id, base_url=base_url)
-        if rows.update(state=state, last_error=text, tested_at=now()):
+        if rows.update(state=state, error_code=error.code, last_error=text, tested_at=now()):
             publish_workspace_list_changed(rows.values_list("workspace_id", flat=True).get(), "tools")
 
 

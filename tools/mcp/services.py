@@ -4,7 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping, MutableMapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from celery import current_app
@@ -29,6 +29,18 @@ SIGN_IN_TASK = "worker.tasks.finish_mcp_sign_in"
 SIGN_IN_SECONDS = 600
 """Seconds in which a browser must have come back from an authorization server."""
 _SESSION_KEY = "mcp_sign_in"
+
+
+SignInFailure = Literal["refused", "expired", "failed"]
+"""Why a sign-in came to nothing. The web app has a text for each."""
+
+
+class SignInFailed(Invalid):
+    """The browser has come back from an authorization server without a sign-in that counts."""
+
+    def __init__(self, reason: SignInFailure, message: str) -> None:
+        super().__init__(message, hints=["Start it again."])
+        self.reason = reason
 
 
 @transaction.atomic
@@ -88,7 +100,8 @@ def accept_sign_in(
 ) -> ToolServer:
     """Have a worker exchange the code that a browser has brought back. `query`: with what it came.
 
-    Raises `Invalid` unless this session has started the sign-in, `NotFound`, `Forbidden`, `Unavailable`.
+    Raises `SignInFailed` unless this session has started the sign-in and the authorization server agreed, `NotFound`, `Forbidden`,
+    `Unavailable`.
     """
     started = session.pop(_SESSION_KEY, None)
     state = query.get("state", "")
@@ -97,9 +110,9 @@ def accept_sign_in(
         or started["server"] != str(server_id)
         or not secrets.compare_digest(started["state"].encode(), state.encode())
     ):
-        raise Invalid("This sign-in was not started here.", hints=["Start it again."])
+        raise SignInFailed("expired", "This sign-in was not started here, or another was started after it.")
     if now().timestamp() - started["at"] > SIGN_IN_SECONDS:
-        raise Invalid("The sign-in took too long.", hints=["Start it again."])
+        raise SignInFailed("expired", "The sign-in took too long.")
     server = get_server_for(actor, server_id, kind=ServerKind.MCP)
     authorization = ServerAuthorization.objects.filter(server=server).first()
     if authorization is None:
@@ -107,9 +120,11 @@ def accept_sign_in(
     found = AuthorizationServer.from_json(authorization.authorization_server)
     issuer = query.get("iss")
     if (issuer or found.wants_issuer) and issuer != found.issuer:
-        raise Invalid("The answer is from another authorization server.", hints=["Start it again."])
+        raise SignInFailed("failed", "The answer is from another authorization server.")
+    if query.get("error") == "access_denied":
+        raise SignInFailed("refused", "The person or the authorization server has refused the sign-in.")
     if not query.get("code") or len(query["code"]) > 4000:
-        raise Invalid("The authorization server did not agree.", hints=["Start it again."])
+        raise SignInFailed("failed", "The authorization server did not agree.")
     purpose = ServerAuthorization.PURPOSE
     verifier = decrypt_for(started["verifier"], owner=str(server.id), purpose=purpose)
     brought = Secret(json.dumps({"code": query["code"], "verifier": verifier.reveal()}))

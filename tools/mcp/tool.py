@@ -1,7 +1,10 @@
 """The workspace tool that an MCP server has."""
 
+import json
 from typing import Any
 
+from common.text import remove_invisible
+from events.payloads import McpResultData
 from mcp_client.client import call_server_tool
 from mcp_client.protocol import McpError
 from tools.fence import fence_lines
@@ -38,7 +41,16 @@ class McpTool(StoredTool):
         if result.is_error:
             text = f"The tool failed.\n{self._fence(_shorten(result.text, MAX_ERROR_CHARACTERS))}"
             raise ToolError(text, final=not self.can_repeat)
-        return ToolOutput(self._fence(_shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS)))
+        text = self._fence(_shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS))
+        return ToolOutput(text, self._build_data(result.structured))
+
+    def _build_data(self, structured: Any) -> McpResultData | None:
+        """Return the value beside the text for the web app, null if the server sent none."""
+        if structured is None:
+            return None
+        text = remove_invisible(json.dumps(structured, ensure_ascii=False, indent=1))
+        shown = _shorten(text, MAX_CHARACTERS)
+        return McpResultData(server=self.row.server.name, tool=self.row.remote_name, text=shown, is_cut=shown != text)
 
     def _fence(self, text: str) -> str:
         lines = fence_lines("answer", [text], authors="another server", citation=f"the name {self.row.server.name}")

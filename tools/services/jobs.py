@@ -225,7 +225,7 @@ def _finish(workspace_id: UUID, job: ToolJob) -> None:
         try:
             ToolServer.objects.filter(tools=job.job_input["tool_id"]).update(
                 state=ServerState.OK if job.is_ok else ServerState.FAILED, tested_at=now(),
-                last_error=job.message.split("\n")[0][:500],
+                error_code="", last_error=job.message.split("\n")[0][:500],
             )  # fmt: skip
             publish_workspace_list_changed(workspace_id, "tools")
         finally:

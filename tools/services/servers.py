@@ -79,7 +79,8 @@ def change_server(
     _set_fields(server, **fields | changes)
     if credential is not None or before != (server.base_url, server.auth, server.auth_name):
         _set_credential(server, credential or Secret(""))
-        server.state, server.tested_at, server.last_error = ServerState.UNTESTED, None, ""
+        server.state, server.tested_at = ServerState.UNTESTED, None
+        server.error_code = server.last_error = ""
     server.revision += 1
     server.save()
     _record(actor, "tool_server.changed", server)

@@ -44,8 +44,8 @@ def change_tool(
 ) -> WorkspaceTool:
     """Change `name`, `title`, `effect`, `is_idempotent`, `timeout_s` or `is_enabled` of a tool, and with `form` its definition.
 
-    Specs keep the old name. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`, also for a tool that is off because its
-    definition changed or nobody has approved it: it is approved, not switched on.
+    Specs keep the old name; the policy goes with the tool. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`, also for a
+    tool that is off because its definition changed or nobody has approved it: it is approved, not switched on.
     """
     tool = get_workspace_tool_for(actor, tool_id, lock=True)
     if tool.revision != revision:
@@ -56,6 +56,9 @@ def change_tool(
         set_definition(tool, form.build_definition())
     if (name := changes.pop("name", tool.name)) != tool.name:
         check_tool_name(tool.server, name)
+        policies = ToolPolicy.objects.filter(workspace=tool.workspace_id)
+        policies.filter(tool=name).delete()  # of a tool that is gone
+        policies.filter(tool=tool.name).update(tool=name)
         tool.name = name
     if (is_enabled := changes.pop("is_enabled", tool.is_enabled)) != tool.is_enabled:
         if is_enabled and (tool.off_reason != OffReason.EDITOR or not tool.pinned_hash or tool.pending):

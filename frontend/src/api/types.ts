@@ -73,6 +73,7 @@ export type Role = WorkspaceRow['role']
 
 export type ToolResponsePayload = Schemas['ToolResponsePayload']
 export type HttpResponse = Schemas['HttpResponseData']
+export type McpResult = Schemas['McpResultData']
 export type WebPage = Schemas['WebPageData']
 export type SearchResultsData = Schemas['SearchResultsData']
 export type FoundMessagesData = Schemas['FoundMessagesData']

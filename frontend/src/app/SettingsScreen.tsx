@@ -163,10 +163,11 @@ function BudgetsSection() {
 
 function ToolsSection() {
   const { workspace } = useShell()
+  const { sign_in } = useSearch({ from: '/w/$workspace/settings' })
   const serverId = useLocation({ select: location => location.hash })
   return (
     <Suspense fallback={null}>
-      <ToolServers workspace={workspace} serverId={serverId} />
+      <ToolServers workspace={workspace} serverId={serverId} signInFailure={sign_in} />
     </Suspense>
   )
 }

@@ -10,6 +10,7 @@ import {
 import { agentsQuery, isResetKeyValid, keys, type Me, meQuery } from '@/api'
 import { parseHistorySearch } from '@/features/agents'
 import { parseSuggestionSearch } from '@/features/suggestions'
+import { type SignInFailure, signInFailures } from '@/features/tools'
 import { readStored } from '@/lib/storage'
 import { ChatScreen } from './ChatScreen'
 import { ErrorPage, NotFound } from './ErrorPages'
@@ -212,9 +213,10 @@ const usage = createRoute({
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: '/settings',
-  validateSearch: (search: Record<string, unknown>): { section?: Section } => {
+  validateSearch: (search: Record<string, unknown>): { section?: Section; sign_in?: SignInFailure } => {
     const section = sections.find(section => section === search['section'])
-    return section ? { section } : {}
+    const failure = signInFailures.find(failure => failure === search['sign_in'])
+    return { ...(section ? { section } : {}), ...(failure ? { sign_in: failure } : {}) }
   },
   component: lazyRouteComponent(() => import('./SettingsScreen'), 'SettingsScreen'),
 })

@@ -1491,6 +1491,22 @@ export interface paths {
         patch: operations["change_workspace_tool"];
         trace?: never;
     };
+    "/api/v1/workspace-tools/{tool_id}/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_agents_with_tool"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspace-tools/{tool_id}/approval": {
         parameters: {
             query?: never;
@@ -3244,6 +3260,22 @@ export interface components {
             /** @default null */
             up_to?: string | null;
         };
+        /**
+         * @description The value that an MCP server sent beside the text of a result. `tool` is its name there, `text` the value as JSON.
+         *     `is_cut`: the JSON is longer.
+         */
+        McpResultData: {
+            /** @default false */
+            is_cut: boolean;
+            /**
+             * @default mcp_result
+             * @constant
+             */
+            kind: "mcp_result";
+            server: string;
+            text: string;
+            tool: string;
+        };
         /** @description `auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned. */
         McpServerBodyRequest: {
             /**
@@ -4834,7 +4866,7 @@ export interface components {
          */
         ToolResponsePayload: {
             /** @default null */
-            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | components["schemas"]["FoundToolsData"] | null;
+            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["McpResultData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | components["schemas"]["FoundToolsData"] | null;
             name: string;
             /** @default null */
             quotes_agents?: true | null;
@@ -4890,7 +4922,8 @@ export interface components {
         };
         /**
          * @description A server of a workspace, with its tools and without its credential. `last_error`: why it failed, or what was left out of its
-         *     list. `signed_in_by`: the person whose rights on the server the agents have (OAuth); `can_sign_in`: it is known where.
+         *     list; `error_code`: why an MCP server failed. `signed_in_by`: the person whose rights on the server the agents have (OAuth);
+         *     `can_sign_in`: it is known where.
          */
         ToolServerRow: {
             auth: components["schemas"]["AuthScheme"];
@@ -4898,6 +4931,7 @@ export interface components {
             base_url: string;
             can_sign_in: boolean;
             credential_last4: string | null;
+            error_code: ("host_refused" | "unauthorized" | "unreachable" | "timeout" | "too_large" | "redirected" | "failed" | "unreadable" | "missing" | "changed") | null;
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["ServerKind"];
@@ -8788,6 +8822,36 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_agents_with_tool: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfAgentSummaryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

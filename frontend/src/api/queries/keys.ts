@@ -22,6 +22,7 @@ export const keys = {
   workspaceTools: (id: string) => ['workspace', id, 'tools'] as const,
   /** Starts with the key of the servers, so that invalidating those also invalidates the tools. */
   offeredTools: (id: string) => ['workspace', id, 'tools', 'offered'] as const,
+  agentsWithTool: (toolId: string) => ['tool', toolId, 'agents'] as const,
   suggestions: (id: string) => ['workspace', id, 'suggestions'] as const,
   notifications: ['notifications'] as const,
   versions: (id: string) => ['agent', id, 'versions'] as const,

@@ -3,6 +3,7 @@ import { rest, unwrap } from '../client'
 import type { BodyOf, ToolEffect, ToolJobRow, ToolPolicy } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
+import { fetchAllPages } from './pages'
 
 export type McpServerInput = Required<BodyOf<'/api/v1/workspaces/{workspace_id}/mcp-servers', 'post'>>
 
@@ -127,6 +128,25 @@ export const useChangeTool = (workspaceId: string) =>
   useToolAction(workspaceId, ({ id, ...body }: ToolChanges & { id: string }) =>
     unwrap(rest.PATCH('/api/v1/workspace-tools/{tool_id}', { params: { path: { tool_id: id } }, body })),
   )
+
+export const useDeleteTool = (workspaceId: string) =>
+  useToolAction(workspaceId, (id: string) =>
+    rest.DELETE('/api/v1/workspace-tools/{tool_id}', { params: { path: { tool_id: id } } }),
+  )
+
+/** Reads the agents that have a tool in production or in a draft. They are read again each time: drafts change often. */
+export const useAgentsWithTool = (id: string) =>
+  useQuery({
+    queryKey: keys.agentsWithTool(id),
+    queryFn: ({ signal }) =>
+      fetchAllPages(query =>
+        unwrap(
+          rest.GET('/api/v1/workspace-tools/{tool_id}/agents', { params: { path: { tool_id: id }, query }, signal }),
+        ),
+      ),
+    gcTime: 0,
+    staleTime: 0,
+  })
 
 export const useApproveTool = (workspaceId: string) =>
   useToolAction(workspaceId, ({ id, ...body }: { id: string; hash: string; effect: ToolEffect }) =>

@@ -13,6 +13,7 @@ export type { WorkshopHandle } from './workshop/WorkshopPanel'
 /** The editor is large and not needed to chat, so it is loaded when it is opened. */
 export const WorkshopPanel = lazy(() => import('./workshop/WorkshopPanel'))
 export const DiffView = lazy(() => import('./workshop/DiffView').then(module => ({ default: module.DiffView })))
+export const LineDiff = lazy(() => import('./workshop/LineDiff').then(module => ({ default: module.LineDiff })))
 export const AnsweredDialog = lazy(() =>
   import('./history/AnsweredDialog').then(module => ({ default: module.AnsweredDialog })),
 )

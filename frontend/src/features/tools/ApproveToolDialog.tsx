@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { type ToolDefinitionRow, type ToolEffect, useApproveTool, type WorkspaceToolRow } from '@/api'
+import { LineDiff } from '@/features/agents'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -8,7 +9,7 @@ import dialogStyles from '@/ui/Dialog.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
 import { SelectField } from '@/ui/Field'
 import { ModelText } from './ModelTextView'
-import { buildModelText } from './modelText'
+import { buildModelText, listDefinitionChanges } from './modelText'
 import styles from './Tools.module.css'
 
 interface ApproveToolDialogProps {
@@ -21,7 +22,7 @@ interface ApproveToolDialogProps {
   onOpenChange(open: boolean): void
 }
 
-/** Shows what a model reads of a tool: beside the approved text, if the server has changed it. An editor switches the tool on. */
+/** Shows what a model reads of a tool, or what its server has changed in it. An editor approves it and switches the tool on. */
 export function ApproveToolDialog({
   tool,
   workspaceId,
@@ -43,20 +44,7 @@ export function ApproveToolDialog({
       className={cx(dialogStyles.wide, styles.review)}
     >
       {isChanged && tool.pending ? (
-        <div className={styles.sides}>
-          <ModelText
-            title={t('mcp.approvedText')}
-            text={buildModelText(tool)}
-            other={buildModelText(tool.pending)}
-            sign="−"
-          />
-          <ModelText
-            title={t('mcp.newText')}
-            text={buildModelText(tool.pending)}
-            other={buildModelText(tool)}
-            sign="+"
-          />
-        </div>
+        <DefinitionChanges before={tool} after={tool.pending} />
       ) : (
         <ModelText title={t('mcp.modelReads')} text={buildModelText(tool.pending ?? tool)} />
       )}
@@ -65,6 +53,24 @@ export function ApproveToolDialog({
       ) : null}
     </Dialog>
   )
+}
+
+interface DefinitionChangesProps {
+  before: WorkspaceToolRow
+  after: ToolDefinitionRow
+}
+
+/** The parts of a definition that its server has changed since it was approved. */
+function DefinitionChanges({ before, after }: DefinitionChangesProps) {
+  const { t } = useTexts()
+  const changes = listDefinitionChanges(before, after)
+  if (changes.length === 0) return <p className={styles.agents}>{t('mcp.changed.invisible')}</p>
+  return changes.map(change => (
+    <div key={change.part} className={styles.side}>
+      <h3 className="xs muted">{t(`mcp.part.${change.part}`)}</h3>
+      <LineDiff label={t(`mcp.part.${change.part}`)} before={change.before} after={change.after} />
+    </div>
+  ))
 }
 
 interface ApprovalProps {

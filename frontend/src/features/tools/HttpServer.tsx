@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { useTexts } from '@/lib/language'
 import { formatRelative } from '@/lib/time'
 import { Button } from '@/ui/Button'
-import { AddToolDialog } from './AddToolDialog'
 import { ImportDialog } from './ImportDialog'
 import { type ServerProps, ServerSection, ServerState } from './ServerSection'
+import { ToolFormDialog } from './ToolFormDialog'
 
 /** One server of HTTP tools, whose tools are described by forms or an OpenAPI document. */
 export function HttpServer(props: ServerProps) {
@@ -13,7 +13,7 @@ export function HttpServer(props: ServerProps) {
   const { t } = useTexts()
   const [isAdding, setAdding] = useState(false)
   const isOpenApi = server.kind === 'openapi'
-  const AddDialog = isOpenApi ? ImportDialog : AddToolDialog
+  const AddDialog = isOpenApi ? ImportDialog : ToolFormDialog
   return (
     <>
       <ServerSection

@@ -1,3 +1,4 @@
+import { X } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import {
   type HttpServerInput,
@@ -11,13 +12,14 @@ import { useAsyncAction } from '@/lib/asyncAction'
 import { formatBytes } from '@/lib/bytes'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { Button } from '@/ui/Button'
+import { Button, IconButton } from '@/ui/Button'
 import { Checkbox } from '@/ui/Checkbox'
 import { Dialog } from '@/ui/Dialog'
 import dialogStyles from '@/ui/Dialog.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
 import { Field, SearchInput } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
+import { FileDrop } from '@/ui/FileDrop'
 import { emptyHttpServer, httpTexts } from './AddServerDialog'
 import { ServerFields } from './ServerFields'
 import styles from './Tools.module.css'
@@ -64,6 +66,73 @@ function buildServer({ title, base_url, auth, auth_name }: OpenApiDocument): Htt
   }
 }
 
+interface Source {
+  /** The URL of the document, or its text. */
+  text: string
+  /** The file that the text is from. */
+  fileName: string | null
+}
+
+const MAX_CHARACTERS = 900_000
+const MAX_BODY_BYTES = 1024 * 1024
+
+/** Returns whether a text can be sent: the server bounds its characters, and the bytes of the body with its quotes escaped. */
+const isSendable = (text: string) =>
+  text.length <= MAX_CHARACTERS && new Blob([JSON.stringify({ url: '', text })]).size <= MAX_BODY_BYTES
+
+/** Returns the text of a file; null if it is no text. */
+async function readText(file: File): Promise<string | null> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+  } catch {
+    return null
+  }
+}
+
+interface SourceFieldProps {
+  source: Source
+  problem: string | null
+  onChange(source: Source): void
+}
+
+/** The URL or the text of a document. The text of a file is not shown: it may be very long. */
+function SourceField({ source, problem, onChange }: SourceFieldProps) {
+  const { t } = useTexts()
+  return (
+    <Field
+      label={t('tools.document')}
+      hint={source.fileName === null ? t('tools.document.hint') : null}
+      error={problem}
+    >
+      {attributes =>
+        source.fileName === null ? (
+          <textarea
+            {...attributes}
+            className={cx(fieldStyles.input, 'mono')}
+            rows={2}
+            required
+            maxLength={MAX_CHARACTERS}
+            spellCheck={false}
+            placeholder="https://api.example.org/openapi.json"
+            value={source.text}
+            onChange={event => onChange({ text: event.target.value, fileName: null })}
+          />
+        ) : (
+          <span className={styles.file}>
+            <output {...attributes} className="cut mono">
+              {source.fileName}
+            </output>
+            <span className="faint xs">{formatBytes(new Blob([source.text]).size)}</span>
+            <IconButton label={t('tools.document.remove')} small onClick={() => onChange({ text: '', fileName: null })}>
+              <X className="i s" aria-hidden />
+            </IconButton>
+          </span>
+        )
+      }
+    </Field>
+  )
+}
+
 interface FormProps {
   workspaceId: string
   server: ToolServerRow | undefined
@@ -72,7 +141,7 @@ interface FormProps {
 
 function Form({ workspaceId, server, onClose }: FormProps) {
   const { t } = useTexts()
-  const [source, setSource] = useState('')
+  const [source, setSource] = useState<Source>({ text: '', fileName: null })
   const [read, setRead] = useState<ReadDocument | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const [input, setInput] = useState(emptyHttpServer)
@@ -82,12 +151,25 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   const aborter = useRef<AbortController | null>(null)
   useEffect(() => () => aborter.current?.abort(), [])
   const imported = new Set(server?.tools.map(tool => tool.remote_name))
-  const handleRead = () => {
+  const handleSource = (next: Source) => {
+    aborter.current?.abort()
+    setProblem(null)
+    setRead(null)
+    setSource(next)
+  }
+  const handleFile = async (file: File) => {
+    const text = await readText(file)
+    const key = text === null ? 'tools.document.noText' : isSendable(text) ? null : 'tools.document.tooLarge'
+    handleSource({ text: key ? '' : (text ?? ''), fileName: key ? null : file.name })
+    if (key) setProblem(t(key, { file: file.name }))
+    else handleRead(text ?? '')
+  }
+  const handleRead = (text: string) => {
     const controller = new AbortController()
     aborter.current = controller
     setProblem(null)
     void run(async () => {
-      const job = await readOpenApiDocument(workspaceId, source.trim(), controller.signal)
+      const job = await readOpenApiDocument(workspaceId, text.trim(), controller.signal)
       if (!job.document) return setProblem(job.message)
       setRead({ jobId: job.id, document: job.document })
       setInput(buildServer(job.document))
@@ -96,7 +178,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   }
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (!read) return handleRead()
+    if (!read) return handleRead(source.text)
     const operations = read.document.operations
       .filter(operation => chosen.has(operation.key))
       .map(({ key, name }) => ({ key, name }))
@@ -104,24 +186,8 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
-      <Field label={t('tools.document')} hint={t('tools.document.hint')} error={problem}>
-        {attributes => (
-          <textarea
-            {...attributes}
-            className={cx(fieldStyles.input, 'mono')}
-            rows={2}
-            required
-            maxLength={900_000}
-            spellCheck={false}
-            placeholder="https://api.example.org/openapi.json"
-            value={source}
-            onChange={event => {
-              setSource(event.target.value)
-              setRead(null)
-            }}
-          />
-        )}
-      </Field>
+      <FileDrop accept=".yaml,.yml,.json,application/yaml,application/json" onFile={file => void handleFile(file)} />
+      <SourceField source={source} problem={problem} onChange={handleSource} />
       <ErrorBanner error={error ?? add.error} />
       {read ? (
         <>

@@ -54,7 +54,16 @@ export function ServerSection({
       </h2>
       {server.last_error ? (
         <p className={cx(styles.note, server.state === 'ok' ? 'faint' : styles.bad)} role="status">
-          {server.last_error}
+          {server.error_code ? (
+            <>
+              {t(`mcp.error.${server.error_code}`)}{' '}
+              <span className="faint" lang="en">
+                {server.last_error}
+              </span>
+            </>
+          ) : (
+            server.last_error
+          )}
         </p>
       ) : null}
       <ul className={cx(blocks.rows, blocks.in)}>

@@ -1,16 +1,22 @@
-import { TriangleAlert } from 'lucide-react'
+import { Ellipsis, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { type ToolServerRow, useChangeTool, type WorkspaceToolRow } from '@/api'
+import { type ToolServerRow, useChangeTool, useDeleteTool, type WorkspaceToolRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { Button } from '@/ui/Button'
+import { Button, IconButton } from '@/ui/Button'
+import { ConfirmDialog } from '@/ui/ConfirmDialog'
+import { Menu, MenuItem } from '@/ui/Menu'
 import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
+import { AgentsWithTool } from './AgentsWithTool'
 import { ApproveToolDialog } from './ApproveToolDialog'
 import { PolicySelect } from './PolicySelect'
 import { TestToolDialog } from './TestToolDialog'
+import { ToolFormDialog } from './ToolFormDialog'
 import styles from './Tools.module.css'
+
+type ToolDialog = 'read' | 'test' | 'change' | 'delete'
 
 interface ToolListItemProps {
   tool: WorkspaceToolRow
@@ -19,10 +25,10 @@ interface ToolListItemProps {
   mayChange: boolean
 }
 
-/** A tool of a server: it is switched on and off, read, and tested. */
+/** A tool of a server: it is switched on and off, read, tested, changed and deleted. */
 export function ToolListItem({ tool, server, workspaceId, mayChange }: ToolListItemProps) {
   const { t } = useTexts()
-  const [dialog, setDialog] = useState<'read' | 'test' | null>(null)
+  const [dialog, setDialog] = useState<ToolDialog | null>(null)
   const change = useChangeTool(workspaceId)
   const isChanged = tool.off_reason === 'changed'
   const isGone = tool.off_reason === 'gone'
@@ -57,20 +63,61 @@ export function ToolListItem({ tool, server, workspaceId, mayChange }: ToolListI
       </span>
       <Summary tool={tool} />
       <span className="faint xs only-wide">{tool.is_enabled ? t(`mcp.does.${tool.effect}`) : null}</span>
-      {isGone ? null : (
-        <Button size="xs" aria-haspopup="dialog" onClick={() => setDialog('read')}>
-          {t(isChanged ? 'mcp.review' : 'mcp.read')}
-        </Button>
-      )}
-      {mayChange && tool.hash && !tool.pending && !isGone ? (
-        <Button size="xs" aria-haspopup="dialog" onClick={() => setDialog('test')}>
-          {t('tools.test')}
-        </Button>
-      ) : null}
+      <MainButton tool={tool} mayChange={mayChange} onChoose={setDialog} />
       {tool.is_enabled ? <PolicySelect tool={tool} workspaceId={workspaceId} mayChange={mayChange} /> : null}
+      {mayChange ? <ToolMenu tool={tool} canDelete={server.kind !== 'mcp' || isGone} onChoose={setDialog} /> : null}
       <ApproveToolDialog {...getDialogProps('read')} isWrittenHere={server.kind === 'http'} mayChange={mayChange} />
       <TestToolDialog {...getDialogProps('test')} />
+      <ToolFormDialog {...getDialogProps('change')} server={server} />
+      <DeleteToolDialog {...getDialogProps('delete')} />
     </li>
+  )
+}
+
+interface ToolMenuProps {
+  tool: WorkspaceToolRow
+  /** A tool that an MCP server has would be listed again. */
+  canDelete: boolean
+  onChoose(dialog: ToolDialog): void
+}
+
+function ToolMenu({ tool, canDelete, onChoose }: ToolMenuProps) {
+  const { t } = useTexts()
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <IconButton label={t('tools.more', { name: tool.name })} small>
+          <Ellipsis className="i s" aria-hidden />
+        </IconButton>
+      }
+    >
+      <MenuItem onSelect={() => onChoose('read')}>{t('tools.read.menu')}</MenuItem>
+      <MenuItem onSelect={() => onChoose('change')}>{t('tools.change')}</MenuItem>
+      {canDelete ? (
+        <MenuItem bad onSelect={() => onChoose('delete')}>
+          {t('tools.deleteTool')}
+        </MenuItem>
+      ) : null}
+    </Menu>
+  )
+}
+
+interface MainButtonProps {
+  tool: WorkspaceToolRow
+  mayChange: boolean
+  onChoose(dialog: ToolDialog): void
+}
+
+/** What can be done next: a definition that waits is read, and an approved tool is tested. Others only read it. */
+function MainButton({ tool, mayChange, onChoose }: MainButtonProps) {
+  const { t } = useTexts()
+  if (tool.off_reason === 'gone') return null
+  const isTested = mayChange && tool.hash !== '' && !tool.pending
+  return (
+    <Button size="xs" aria-haspopup="dialog" onClick={() => onChoose(isTested ? 'test' : 'read')}>
+      {t(isTested ? 'tools.test' : tool.off_reason === 'changed' ? 'mcp.review' : 'mcp.read')}
+    </Button>
   )
 }
 
@@ -91,5 +138,30 @@ function Summary({ tool }: { tool: WorkspaceToolRow }) {
         tool.title || tool.description
       )}
     </span>
+  )
+}
+
+interface DeleteToolDialogProps {
+  tool: WorkspaceToolRow
+  workspaceId: string
+  open: boolean
+  onOpenChange(open: boolean): void
+}
+
+/** Asks before a tool is deleted, and says which agents have it. */
+function DeleteToolDialog({ tool, workspaceId, ...dialog }: DeleteToolDialogProps) {
+  const { t } = useTexts()
+  const remove = useDeleteTool(workspaceId)
+  return (
+    <ConfirmDialog
+      {...dialog}
+      title={t('tools.delete.title', { name: tool.name })}
+      description={t('tools.deleteTool.hint')}
+      action={t('tools.delete')}
+      busy={remove.isPending ? t('tools.deleting') : null}
+      onConfirm={() => remove.mutate(tool.id, { onError: error => showToast(getErrorText(error)) })}
+    >
+      <AgentsWithTool tool={tool} text="tools.deleteTool.agents" />
+    </ConfirmDialog>
   )
 }

@@ -1,23 +1,31 @@
-import { Plus } from 'lucide-react'
+import { Plus, TriangleAlert } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useToolServers, type WorkspaceRow } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Loading } from '@/ui/Loading'
 import { AddHttpServerDialog, AddMcpServerDialog } from './AddServerDialog'
 import { HttpServer } from './HttpServer'
 import { ImportDialog } from './ImportDialog'
 import { McpServer } from './McpServer'
 import { SystemTools } from './SystemTools'
+import type { SignInFailure } from './signIn'
 import styles from './Tools.module.css'
 
 type Adding = 'http' | 'openapi' | 'mcp'
 
-/**
- * The tools of the workspace: system tools with their policies, and its servers with their tools. Editors manage them. It is
- * scrolled to the server of the address.
- */
-export function ToolServers({ workspace, serverId }: { workspace: WorkspaceRow; serverId: string }) {
+interface ToolServersProps {
+  workspace: WorkspaceRow
+  /** The server to which the page is scrolled. */
+  serverId: string
+  /** Why the sign-in came to nothing from which the browser has come back. */
+  signInFailure?: SignInFailure | undefined
+}
+
+/** The tools of the workspace: system tools with their policies, and its servers with their tools. Editors manage them. */
+export function ToolServers({ workspace, serverId, signInFailure }: ToolServersProps) {
   const { t } = useTexts()
   const query = useToolServers(workspace.id)
   const isLoaded = query.data !== undefined
@@ -35,6 +43,12 @@ export function ToolServers({ workspace, serverId }: { workspace: WorkspaceRow; 
   if (!query.data) return <Loading query={query} />
   return (
     <>
+      {signInFailure ? (
+        <div className={cx(blocks.banner, blocks.bad)} role="alert">
+          <TriangleAlert className="i s" aria-hidden />
+          {t(`mcp.signIn.${signInFailure}`)}
+        </div>
+      ) : null}
       <div className="row">
         <span className="muted sm grow">{t('tools.lead')}</span>
       </div>

@@ -19,11 +19,8 @@ declare const off: string;
 declare const changed: string;
 declare const foot: string;
 declare const review: string;
-declare const sides: string;
 declare const side: string;
 declare const text: string;
-declare const added: string;
-declare const removed: string;
 declare const policy: string;
 declare const add: string;
 declare const request: string;
@@ -32,6 +29,9 @@ declare const argument: string;
 declare const operations: string;
 declare const nobox: string;
 declare const offered: string;
+declare const agents: string;
+declare const limits: string;
+declare const file: string;
 
 export {
 	head,
@@ -47,11 +47,8 @@ export {
 	changed,
 	foot,
 	review,
-	sides,
 	side,
 	text,
-	added,
-	removed,
 	policy,
 	add,
 	request,
@@ -59,7 +56,10 @@ export {
 	argument,
 	operations,
 	nobox,
-	offered
+	offered,
+	agents,
+	limits,
+	file
 };
 
 declare const __default_export__: {
@@ -76,11 +76,8 @@ declare const __default_export__: {
 	changed: typeof changed;
 	foot: typeof foot;
 	review: typeof review;
-	sides: typeof sides;
 	side: typeof side;
 	text: typeof text;
-	added: typeof added;
-	removed: typeof removed;
 	policy: typeof policy;
 	add: typeof add;
 	request: typeof request;
@@ -89,5 +86,8 @@ declare const __default_export__: {
 	operations: typeof operations;
 	nobox: typeof nobox;
 	offered: typeof offered;
+	agents: typeof agents;
+	limits: typeof limits;
+	file: typeof file;
 };
 export default __default_export__;

@@ -1,16 +1,31 @@
-import { expect, test } from 'vitest'
-import { buildModelText, markChangedLines } from './modelText'
+import { expect, it } from 'vitest'
+import { buildModelText, listDefinitionChanges } from './modelText'
 
-test('a model reads the title, the description and the schema', () => {
-  const schema = { type: 'object' }
-  expect(buildModelText({ title: '', description: 'Send it.', input_schema: schema })).toBe(
-    'Send it.\n\n{\n  "type": "object"\n}',
+const tool = {
+  title: '',
+  description: 'Send it.',
+  input_schema: { type: 'object' },
+  output_schema: null,
+  annotations: {},
+  request: null,
+}
+
+it('joins the title, the description and the schema', () => {
+  expect(buildModelText({ title: 'Send', description: 'Sends mail.', input_schema: { type: 'object' } })).toBe(
+    'Send\n\nSends mail.\n\n{\n  "type": "object"\n}',
   )
-  expect(buildModelText({ title: 'Send', description: 'Now.', input_schema: schema })).toMatch(/^Send\n\nNow\.\n\n{/)
+  expect(buildModelText({ title: '', description: '', input_schema: {} })).toBe('')
 })
 
-test('lines that the other text lacks are marked', () => {
-  const marked = markChangedLines('a\nb\nc', 'a\nc')
-  expect(marked.filter(line => line.isChanged).map(line => line.text)).toEqual(['b'])
-  expect(markChangedLines('a').some(line => line.isChanged)).toBe(false)
+it('returns the parts that differ, whatever the order of keys', () => {
+  const before = { ...tool, annotations: { readOnlyHint: true, title: 'Send' } }
+  expect(listDefinitionChanges(before, { ...tool, annotations: { title: 'Send', readOnlyHint: true } })).toEqual([])
+  expect(listDefinitionChanges(tool, { ...tool, annotations: { destructiveHint: true } })).toEqual([
+    { part: 'annotations', before: '', after: '{\n  "destructiveHint": true\n}' },
+  ])
+  expect(
+    listDefinitionChanges(tool, { ...tool, description: 'Send all.', output_schema: { type: 'string' } }).map(
+      change => change.part,
+    ),
+  ).toEqual(['description', 'output_schema'])
 })

@@ -1,25 +1,49 @@
-/** What a model reads of a tool, as text. Pure functions. */
+/** What a model reads of a tool, and what its server has changed in it. Pure functions. */
+import type { ToolDefinitionRow, WorkspaceToolRow } from '@/api'
 
-interface Definition {
-  title: string
-  description: string
-  input_schema: Record<string, unknown>
-}
+type Definition = Pick<
+  WorkspaceToolRow | ToolDefinitionRow,
+  'title' | 'description' | 'input_schema' | 'output_schema' | 'request' | 'annotations'
+>
 
 /** Returns the description and the schema of the arguments. */
-export function buildModelText({ title, description, input_schema }: Definition): string {
-  return [title, description, JSON.stringify(input_schema, null, 2)].filter(Boolean).join('\n\n')
+export function buildModelText({
+  title,
+  description,
+  input_schema,
+}: Pick<Definition, 'title' | 'description' | 'input_schema'>): string {
+  return [title, description, toText(input_schema)].filter(Boolean).join('\n\n')
 }
 
-interface MarkedLine {
-  /** Its index. */
-  at: number
-  text: string
-  isChanged: boolean
+const parts = ['title', 'description', 'input_schema', 'output_schema', 'annotations', 'request'] as const
+export type DefinitionPart = (typeof parts)[number]
+
+export interface DefinitionChange {
+  part: DefinitionPart
+  before: string
+  after: string
 }
 
-/** Returns the lines of a text, and which of them the other text lacks. Without another text none is marked. */
-export function markChangedLines(text: string, other?: string): MarkedLine[] {
-  const known = other === undefined ? null : new Set(other.split('\n'))
-  return text.split('\n').map((line, at) => ({ at, text: line, isChanged: known !== null && !known.has(line) }))
+/** Returns the parts of a definition that differ, each as text. None: only what is not shown differs, as invisible characters. */
+export const listDefinitionChanges = (before: Definition, after: Definition): DefinitionChange[] =>
+  parts
+    .map(part => ({ part, before: toText(before[part]), after: toText(after[part]) }))
+    .filter(change => change.before !== change.after)
+
+/** Returns a value as text: an object as JSON with sorted keys, so that their order is no difference. */
+function toText(value: unknown): string {
+  if (value == null || value === '') return ''
+  if (typeof value === 'string') return value
+  if (typeof value === 'object' && Object.keys(value).length === 0) return ''
+  return JSON.stringify(sortKeys(value), null, 2)
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sortKeys(inner)]),
+  )
 }

@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { ArrowRight, CircleAlert, FileUp, TriangleAlert } from 'lucide-react'
-import { type DragEvent, type FormEvent, useEffect, useId, useState } from 'react'
+import { ArrowRight, CircleAlert, TriangleAlert } from 'lucide-react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { ApiError, type ImportRow, importAgent, keys, type NewAgentRow } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
-import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
+import { FileDrop } from '@/ui/FileDrop'
 import historyStyles from '../history/History.module.css'
 
 interface ImportFormProps {
@@ -40,7 +40,7 @@ export function ImportForm({ workspaceId, onMade }: ImportFormProps) {
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
-      <FileDrop text={text} onText={setText} />
+      <FileInput text={text} onText={setText} />
       {preview.error ? <FileProblems error={preview.error} /> : null}
       {preview.row ? <FileReport row={preview.row} /> : null}
       <TextField
@@ -100,44 +100,14 @@ function useImportPreview(workspaceId: string, text: string): Preview {
 }
 
 /** The input for a file: dropped, chosen, or pasted as text. */
-function FileDrop({ text, onText }: { text: string; onText(text: string): void }) {
+function FileInput({ text, onText }: { text: string; onText(text: string): void }) {
   const { t } = useTexts()
-  const id = useId()
-  const [isOver, setOver] = useState(false)
-  const readFile = (files: FileList | null) => void files?.[0]?.text().then(onText)
-  const handleDrop = (event: DragEvent) => {
-    event.preventDefault()
-    setOver(false)
-    readFile(event.dataTransfer.files)
-  }
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a shorter way to the button in it */}
-      <div
-        className={cx(historyStyles.drop, isOver && historyStyles.over)}
-        onDragOver={event => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={handleDrop}
-      >
-        <FileUp className="i" aria-hidden />
-        <span className="grow muted">{t('dropFile')}</span>
-        <label className={buttonStyles.btn} htmlFor={id}>
-          {t('chooseFile')}
-        </label>
-        <input
-          id={id}
-          type="file"
-          className="sr"
-          accept=".yaml,.yml,.json,application/yaml,application/json"
-          onChange={event => {
-            readFile(event.target.files)
-            event.target.value = ''
-          }}
-        />
-      </div>
+      <FileDrop
+        accept=".yaml,.yml,.json,application/yaml,application/json"
+        onFile={file => void file.text().then(onText)}
+      />
       <Field label={t('orPasteFile')}>
         {attributes => (
           <textarea

@@ -17,8 +17,6 @@ declare const ofversion: string;
 declare const diff: string;
 declare const diffhead: string;
 declare const replies: string;
-declare const drop: string;
-declare const over: string;
 declare const hints: string;
 declare const sides: string;
 declare const nothing: string;
@@ -38,8 +36,6 @@ export {
 	diff,
 	diffhead,
 	replies,
-	drop,
-	over,
 	hints,
 	sides,
 	nothing,
@@ -60,8 +56,6 @@ declare const __default_export__: {
 	diff: typeof diff;
 	diffhead: typeof diffhead;
 	replies: typeof replies;
-	drop: typeof drop;
-	over: typeof over;
 	hints: typeof hints;
 	sides: typeof sides;
 	nothing: typeof nothing;

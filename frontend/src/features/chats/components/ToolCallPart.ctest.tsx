@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { FoundMessagesData, FoundToolsData, WebPage } from '@/api'
+import type { FoundMessagesData, ToolData, WebPage } from '@/api'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { ToolCallPart } from './ToolCallPart'
 
@@ -17,7 +17,7 @@ const page: WebPage = {
   is_cut: false,
 }
 
-const show = (data: WebPage | FoundToolsData | null) =>
+const show = (data: ToolData | null) =>
   render(
     <ToolCallPart
       part={{
@@ -39,6 +39,21 @@ it('shows the web page of a tool result with its excerpt', async () => {
   await expect.element(screen.getByText('The Harbour')).toBeVisible()
   await expect.element(screen.getByText('At six.')).toBeVisible()
   await expect.element(screen.getByText('Characters 0 to 9 of 2,000')).toBeVisible()
+  expect(screen.getByText('for the model').elements()).toEqual([])
+})
+
+it('shows the value that an MCP server sent beside its text, with its source', async () => {
+  const screen = await show({
+    kind: 'mcp_result',
+    server: 'Mailroom',
+    tool: 'get_report',
+    text: '{"opened": 12}',
+    is_cut: false,
+  })
+  await screen.getByText('web_fetch').click()
+  await expect.element(screen.getByText('Mailroom')).toBeVisible()
+  await expect.element(screen.getByText('get_report')).toBeVisible()
+  await expect.element(screen.getByText('{"opened": 12}')).toBeVisible()
   expect(screen.getByText('for the model').elements()).toEqual([])
 })
 

@@ -9,8 +9,8 @@ import { getHost } from '@/ui/prose/urls'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
 import { useChat } from './ChatContext'
-import { HttpResponseResult } from './HttpResponseResult'
 import { FoundMessages, FoundTools, SearchResults } from './SearchResults'
+import { ServerAnswer } from './ServerAnswer'
 import styles from './ToolCallPart.module.css'
 import { WebPageResult } from './WebPageResult'
 
@@ -54,7 +54,8 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
 function ToolResult({ data }: { data: ToolData }) {
   switch (data.kind) {
     case 'http_response':
-      return <HttpResponseResult response={data} />
+    case 'mcp_result':
+      return <ServerAnswer answer={data} />
     case 'web_page':
       return <WebPageResult page={data} />
     case 'search_results':

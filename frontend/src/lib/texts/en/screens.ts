@@ -260,7 +260,6 @@ const screens = {
   // the preview of woken agents
   'wake.wakes': 'Wakes',
   'wake.joins': 'Steers',
-  'wake.nextStep': 'at its next step.',
   'wake.cannot': 'Cannot answer:',
   'wake.none': 'No agent will answer. @mention one, or reply to one.',
   'wake.noneShort': 'Send without waking',

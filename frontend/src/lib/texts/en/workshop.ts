@@ -77,8 +77,6 @@ const workshop = {
   'autosave.dirty': 'Writing',
   'autosave.saving': 'Saving draft',
   'autosave.retrying': 'Not saved yet; trying again',
-  'effect.read': 'reads',
-  'effect.write': 'writes',
   usage: 'When and how to use it',
   'tool.about.revise_prompt': 'rewrites its own prompt, as a draft',
   'tool.about.web_fetch': 'reads public pages',

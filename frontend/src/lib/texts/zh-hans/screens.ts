@@ -261,7 +261,6 @@ const screens: Record<keyof typeof en, string> = {
   // who is woken
   'wake.wakes': '唤醒',
   'wake.joins': '插话给',
-  'wake.nextStep': '，于下一步读取。',
   'wake.cannot': '无法回答：',
   'wake.none': '不会有 Agent 回答。输入 @ 提及一个，或回复它。',
   'wake.noneShort': '发送但不唤醒',

@@ -79,8 +79,6 @@ const workshop: Record<keyof typeof en, string> = {
   'autosave.dirty': '编写中',
   'autosave.saving': '正在保存草稿',
   'autosave.retrying': '尚未保存，正在重试',
-  'effect.read': '读取',
-  'effect.write': '写入',
   usage: '何时、如何使用',
   'tool.about.revise_prompt': '改写自己的提示词，存为草稿',
   'tool.about.web_fetch': '读取公开网页',

@@ -261,7 +261,6 @@ const screens: Record<keyof typeof en, string> = {
   // who is woken
   'wake.wakes': '喚醒',
   'wake.joins': '插話給',
-  'wake.nextStep': '，於下一步讀取。',
   'wake.cannot': '無法回答：',
   'wake.none': '不會有 Agent 回答。輸入 @ 提及一個，或回覆它。',
   'wake.noneShort': '傳送但不喚醒',

@@ -79,8 +79,6 @@ const workshop: Record<keyof typeof en, string> = {
   'autosave.dirty': '編寫中',
   'autosave.saving': '正在儲存草稿',
   'autosave.retrying': '尚未儲存，正在重試',
-  'effect.read': '讀取',
-  'effect.write': '寫入',
   usage: '何時、如何使用',
   'tool.about.revise_prompt': '改寫自己的提示詞，存為草稿',
   'tool.about.web_fetch': '讀取公開網頁',

@@ -1,0 +1,218 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import type { ToolJobRow, ToolServerRow, WorkspaceToolRow } from '@/api'
+import { AddHttpServerDialog, AddMcpServerDialog } from './AddServerDialog'
+import { ApproveToolDialog } from './ApproveToolDialog'
+import { ImportDialog } from './ImportDialog'
+import { ToolFormDialog } from './ToolFormDialog'
+
+const api = vi.hoisted(() => ({
+  addHttp: vi.fn(),
+  addMcp: vi.fn(),
+  create: vi.fn(),
+  change: vi.fn(),
+  approve: vi.fn(),
+  readDocument: vi.fn(),
+}))
+vi.mock('@/api', async original => {
+  const build = (send: (input: unknown) => void) => () => ({
+    isPending: false,
+    error: null,
+    mutate: (input: unknown, { onSuccess }: { onSuccess(): void }) => {
+      send(input)
+      onSuccess()
+    },
+  })
+  return {
+    ...(await original<object>()),
+    useAddHttpServer: build(api.addHttp),
+    useAddMcpServer: build(api.addMcp),
+    useCreateTool: build(api.create),
+    useChangeTool: build(api.change),
+    useApproveTool: build(api.approve),
+    useAgentsWithTool: () => ({ data: [{ actor: { name: 'Scribe' } }, { actor: { name: 'Clerk' } }] }),
+    readOpenApiDocument: api.readDocument,
+  }
+})
+
+const tool: WorkspaceToolRow = {
+  id: 'tool',
+  server_id: 'server',
+  name: 'find_seats',
+  remote_name: '',
+  title: '',
+  description: 'Find free seats.',
+  effect: 'read',
+  input_schema: { type: 'object', properties: { day: { type: 'string' } }, required: [], additionalProperties: false },
+  output_schema: null,
+  is_enabled: true,
+  off_reason: null,
+  hash: 'a'.repeat(64),
+  pending: null,
+  policy: 'auto',
+  is_idempotent: false,
+  timeout_s: 30,
+  request: { method: 'GET', path: '/seats', arguments: [{ name: 'day', where: 'query', target: '' }], body: 'none' },
+  annotations: {},
+  revision: 7,
+}
+const server: ToolServerRow = {
+  id: 'server',
+  kind: 'http',
+  name: 'Booking',
+  base_url: 'https://booking.example.org',
+  auth: 'none',
+  auth_name: '',
+  credential_last4: null,
+  state: 'untested',
+  tested_at: null,
+  error_code: null,
+  last_error: '',
+  can_sign_in: false,
+  signed_in_by: null,
+  revision: 1,
+  tools: [tool],
+}
+
+const onOpenChange = vi.fn()
+const open = (dialog: ReactNode) =>
+  render(<QueryClientProvider client={new QueryClient()}>{dialog}</QueryClientProvider>)
+const shared = { workspaceId: 'w', open: true, onOpenChange }
+
+beforeEach(() => {
+  for (const mock of [...Object.values(api), onOpenChange]) mock.mockReset()
+})
+
+it('changes a tool by the form it was made with, and names the agents that have the old name', async () => {
+  const screen = await open(<ToolFormDialog {...shared} server={server} tool={tool} />)
+  await expect.element(screen.getByLabelText('Path', { exact: true })).toHaveValue('/seats')
+  expect(screen.getByText('Scribe, Clerk').elements()).toEqual([])
+  await userEvent.fill(screen.getByLabelText('Name').nth(0).element(), 'hold_seats')
+  await expect.element(screen.getByText(/^Scribe, Clerk will work without it until/)).toBeVisible()
+  await userEvent.selectOptions(screen.getByLabelText('Method').element(), 'POST')
+  await userEvent.fill(screen.getByLabelText('Time limit (seconds)').element(), '45')
+  await screen.getByRole('checkbox', { name: /repeated call/ }).click()
+  await screen.getByRole('button', { name: 'Save changes' }).click()
+  expect(api.change.mock.calls).toEqual([
+    [
+      {
+        id: 'tool',
+        revision: 7,
+        name: 'hold_seats',
+        is_idempotent: true,
+        timeout_s: 45,
+        form: {
+          description: 'Find free seats.',
+          method: 'POST',
+          path: '/seats',
+          effect: 'write',
+          body: 'json',
+          arguments: [{ name: 'day', where: 'query', target: '', type: 'string', description: '', is_required: false }],
+        },
+      },
+    ],
+  ])
+  expect(onOpenChange).toHaveBeenCalledWith(false)
+})
+
+it('changes only the name, the effect and the limits of an imported tool', async () => {
+  const screen = await open(<ToolFormDialog {...shared} server={{ ...server, kind: 'openapi' }} tool={tool} />)
+  expect(screen.getByLabelText('Path', { exact: true }).elements()).toEqual([])
+  await userEvent.fill(screen.getByLabelText('Name').element(), 'search_seats')
+  await screen.getByRole('button', { name: 'Save changes' }).click()
+  expect(api.change.mock.calls).toEqual([
+    [{ id: 'tool', revision: 7, name: 'search_seats', is_idempotent: false, timeout_s: 30, effect: 'read' }],
+  ])
+})
+
+it('does not send a form without a name', async () => {
+  const screen = await open(<ToolFormDialog {...shared} server={server} />)
+  await screen.getByRole('button', { name: 'Add a tool' }).click()
+  expect(api.create).not.toHaveBeenCalled()
+})
+
+it('offers each kind of server its own ways to sign in', async () => {
+  const screen = await open(<AddHttpServerDialog {...shared} />)
+  await userEvent.fill(screen.getByLabelText('Name').element(), ' Booking ')
+  await userEvent.fill(screen.getByLabelText('Base URL').element(), 'https://booking.example.org')
+  await userEvent.selectOptions(screen.getByLabelText('Sign-in').element(), 'basic')
+  await userEvent.fill(screen.getByLabelText('User name').element(), 'robin')
+  await userEvent.fill(screen.getByLabelText('Password').element(), 'secret-1')
+  await screen.getByRole('button', { name: 'Add the server' }).click()
+  expect(api.addHttp.mock.calls).toEqual([
+    [
+      {
+        kind: 'http',
+        name: 'Booking',
+        base_url: 'https://booking.example.org',
+        auth: 'basic',
+        auth_name: 'robin',
+        credential: 'secret-1',
+        headers: {},
+      },
+    ],
+  ])
+})
+
+it('adds an MCP server with a sign-in in the browser, which needs no key', async () => {
+  const screen = await open(<AddMcpServerDialog {...shared} />)
+  await userEvent.fill(screen.getByLabelText('Name').element(), 'Mailroom')
+  await userEvent.fill(screen.getByLabelText('Server URL').element(), 'https://mail.example.org/mcp')
+  await userEvent.selectOptions(screen.getByLabelText('Sign-in').element(), 'oauth')
+  await expect.element(screen.getByText(/You sign in after it is added/)).toBeVisible()
+  await screen.getByRole('button', { name: 'Add and list its tools' }).click()
+  expect(api.addMcp.mock.calls).toEqual([
+    [{ name: 'Mailroom', base_url: 'https://mail.example.org/mcp', auth: 'oauth', auth_name: '', credential: '' }],
+  ])
+})
+
+it('shows only the parts of a definition that its server has changed', async () => {
+  const pending = { ...tool, hash: 'b'.repeat(64), annotations: { destructiveHint: true } }
+  const changed: WorkspaceToolRow = { ...tool, is_enabled: false, off_reason: 'changed', pending }
+  const screen = await open(<ApproveToolDialog {...shared} tool={changed} mayChange />)
+  await expect.element(screen.getByRole('list', { name: 'Annotations' })).toHaveTextContent('"destructiveHint": true')
+  expect(screen.getByRole('heading', { name: 'Description' }).elements()).toEqual([])
+  await screen.getByRole('button', { name: 'Approve the new text' }).click()
+  expect(api.approve.mock.calls).toEqual([[{ id: 'tool', hash: 'b'.repeat(64), effect: 'read' }]])
+})
+
+const job: ToolJobRow = {
+  id: 'job',
+  state: 'done',
+  is_ok: true,
+  message: '',
+  seconds: 0.1,
+  text: '',
+  document: {
+    title: 'Fares',
+    version: '3.1.0',
+    base_url: 'https://fares.example.org',
+    auth: 'none',
+    auth_name: '',
+    size: 20,
+    operations: [],
+  },
+}
+
+it('reads a chosen file at once, and refuses one that is no text or too large', async () => {
+  api.readDocument.mockResolvedValue(job)
+  const screen = await open(<ImportDialog {...shared} />)
+  const chooser = screen.getByLabelText('Choose a file…')
+  await userEvent.upload(chooser, new File([new Uint8Array([255, 254, 0])], 'image.json'))
+  await expect.element(screen.getByRole('alert')).toHaveTextContent('image.json is not a text file.')
+  // With its quotes escaped, it is larger than a body may be.
+  await userEvent.upload(chooser, new File(['"'.repeat(600_000)], 'quotes.json'))
+  await expect.element(screen.getByRole('alert')).toHaveTextContent('quotes.json is too large')
+  expect(api.readDocument).not.toHaveBeenCalled()
+  await userEvent.upload(chooser, new File(['openapi: 3.1.0'], 'fares.yaml'))
+  await expect.element(screen.getByText('fares.yaml')).toBeVisible()
+  await expect.element(screen.getByLabelText('Base URL')).toHaveValue('https://fares.example.org')
+  expect(api.readDocument.mock.calls.map(call => call.slice(0, 2))).toEqual([['w', 'openapi: 3.1.0']])
+  expect(screen.getByRole('alert').elements()).toEqual([])
+  await screen.getByRole('button', { name: 'Remove the file' }).click()
+  await expect.element(screen.getByLabelText('Document')).toHaveValue('')
+  expect(screen.getByLabelText('Base URL').elements()).toEqual([])
+})
