@@ -182,14 +182,9 @@ class LoggingEmailBackend(BaseEmailBackend):
     def send_messages(self, messages: Sequence[EmailMessage]) -> int:
         for message in messages:
             if settings.EMBEDDED:
-                logger.warning(
-                    "No mail server is set (EMAIL_URL). This mail would go out:\n%s", _format_for_log(message)
-                )
+                head = [f"To: {', '.join(message.to)}", f"Subject: {message.subject}", ""]
+                text = "\n".join(f"  | {line}" for line in [*head, *str(message.body).splitlines()])
+                logger.warning("No mail server is set (EMAIL_URL). This mail would go out:\n%s", text)
             else:
                 logger.error("A mail could not be sent: no mail server is set (EMAIL_URL)")
         return len(messages)
-
-
-def _format_for_log(message: EmailMessage) -> str:
-    head = [f"To: {', '.join(message.to)}", f"Subject: {message.subject}", ""]
-    return "\n".join(f"  | {line}" for line in [*head, *str(message.body).splitlines()])

@@ -89,17 +89,16 @@ def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Si
     """
     sessions = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
     decoded = {session.session_key: session.get_decoded() for session in sessions}
-    people = _get_people({data[SESSION_KEY] for data in decoded.values() if SESSION_KEY in data})
+    ids = {data[SESSION_KEY] for data in decoded.values() if SESSION_KEY in data}
+    people: dict[str | None, Actor] = {
+        str(person.pk): person for person in Actor.people.filter(pk__in=ids, is_active=True)
+    }
     found = {}
     for key, data in decoded.items():
         person = people.get(data.get(SESSION_KEY))
         if person is not None and _is_verified(person, data):
             found[key] = (person, SignIn(key, person.pk, person.get_session_auth_hash()))
     return found
-
-
-def _get_people(ids: Collection[str]) -> dict[str | None, Actor]:
-    return {str(person.pk): person for person in Actor.people.filter(pk__in=ids, is_active=True)}
 
 
 def _is_verified(person: Actor, data: Mapping[str, Any]) -> bool:

@@ -66,7 +66,8 @@ class Outbox:
             self.writer.write_frame(encode_frame(text))
             return
         if self._exceeds_limits(text):
-            self._drop_transient()
+            self._waiting = deque(frame for frame in self._waiting if not frame[1])
+            self._size = sum(len(waiting) for waiting, _ in self._waiting)
             if transient:
                 return
             if self._exceeds_limits(text):
@@ -105,7 +106,3 @@ class Outbox:
             return False
         is_too_long = len(self._waiting) >= limits.MAX_WAITING_FRAMES
         return is_too_long or self._size + len(text) > limits.MAX_WAITING_CHARACTERS
-
-    def _drop_transient(self) -> None:
-        self._waiting = deque((text, transient) for text, transient in self._waiting if not transient)
-        self._size = sum(len(text) for text, _ in self._waiting)

@@ -32,10 +32,13 @@ def notify_mentioned_people(chat: Chat, message: Message) -> None:
     if message.author is None or not mentioned:
         return
     people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
+    names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
+    beginning = message.text[: MAX_EXCERPT_CHARACTERS * 4]
+    text = MENTION.sub(lambda match: f"@{names.get(match[1].lower(), match[1])}", beginning)
     notify(
         people.values_list("actor_id", flat=True), event=_build_event_key("mention", message.id), type="mention",
         workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
-        excerpt=_build_excerpt(_replace_handles(message.text[: MAX_EXCERPT_CHARACTERS * 4], mentioned)),
+        excerpt=_build_excerpt(text),
     )  # fmt: skip
 
 
@@ -195,12 +198,6 @@ def _notify_about_draft(people: list[UUID], draft: Draft, *, event: str, type: s
 def _build_event_key(what: str, *which: object) -> str:
     """Build the `event` of a notification. The same event must get the same key, so that a person is notified of it once."""
     return ":".join([what, *(one.hex if isinstance(one, UUID) else str(one) for one in which)])
-
-
-def _replace_handles(text: str, mentioned: list[UUID]) -> str:
-    """Return the text with the handles of the mentioned people and agents replaced by their names."""
-    names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
-    return MENTION.sub(lambda match: f"@{names.get(match[1].lower(), match[1])}", text)
 
 
 def _build_excerpt(text: str) -> str:
