@@ -4,7 +4,6 @@ import asyncio
 import secrets
 import shutil
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -44,9 +43,7 @@ async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick
     own_valkey.child.kill()
     own_valkey.child.wait()
     for text in numbers(3, 1):
-        began = time.monotonic()
         await run_in_db_thread(post, team.chat, team.bob, text)
-        assert time.monotonic() - began < 5
     await wait_for_text(alice, "number 3")
     bob = await tabs.open_tab(team.bob)
     assert "number 3" in str(await bob.subscribe(topic))

@@ -1,7 +1,8 @@
 """The tasks of queued runs reach workers through Celery; without Redis, posting neither fails nor waits (RUN4)."""
 
 import json
-import time
+import socketserver
+import threading
 from base64 import b64decode
 from uuid import uuid4
 
@@ -28,8 +29,20 @@ def fresh_broker():
 
 @pytest.fixture
 def dead_broker(monkeypatch):
-    monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://127.0.0.1:1/0")
-    monkeypatch.setattr(settings, "REDIS_URL", "redis://127.0.0.1:1/0")
+    """Set the address of a server that closes each connection. Return the list of these connections."""
+    connections = []
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            connections.append(self.client_address)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"redis://127.0.0.1:{server.server_address[1]}/0"
+        monkeypatch.setattr(current_app.conf, "broker_write_url", url)
+        monkeypatch.setattr(settings, "REDIS_URL", url)
+        yield connections
+        server.shutdown()
 
 
 def sent_run_ids(client):
@@ -68,21 +81,19 @@ def test_a_message_that_joins_a_queued_run_sends_no_task(environment, fresh_brok
     assert len(sent_run_ids(fresh_broker)) == 1
 
 
-@pytest.mark.usefixtures("dead_broker")
-def test_RUN4_a_message_is_posted_while_redis_is_down(environment):
-    started = time.monotonic()
+def test_RUN4_a_message_is_posted_while_redis_is_down(environment, dead_broker):
     environment.post("hello")
     environment.post("again")
-    assert time.monotonic() - started < 3
     assert len(environment.runs()) == 1
+    assert len(dead_broker) <= 2  # posting does not wait for repeated attempts
 
 
-@pytest.mark.usefixtures("dead_broker")
-def test_RUN4_after_a_failure_no_task_is_sent_for_a_while():
+def test_RUN4_after_a_failure_no_task_is_sent_for_a_while(dead_broker):
     assert dispatch.send_run_tasks([uuid4()]) is False
-    started = time.monotonic()
-    assert [dispatch.send_run_tasks([uuid4()]) for _ in range(100)] == [False] * 100
-    assert time.monotonic() - started < 0.1
+    attempts = len(dead_broker)
+    assert attempts > 0
+    assert [dispatch.send_run_tasks([uuid4()]) for _ in range(10)] == [False] * 10
+    assert len(dead_broker) == attempts
 
 
 @pytest.mark.usefixtures("dead_broker")
@@ -92,12 +103,10 @@ def test_RUN4_runs_are_executed_while_redis_is_down(environment, engine):
     assert environment.wait_until_idle()[0].state == "completed"
 
 
-@pytest.mark.usefixtures("dead_broker")
-def test_RUN4_a_model_test_is_refused_soon_while_redis_is_down(team):
-    started = time.monotonic()
+def test_RUN4_a_model_test_is_refused_soon_while_redis_is_down(team, dead_broker):
     with pytest.raises(AppError) as refused:
         model_tests.start_model_test(
             team.alice, team.workspace.id, provider="demo", api_base="", default_model="demo", key=None
         )
     assert (refused.value.status, refused.value.code) == (503, "unavailable")
-    assert time.monotonic() - started < 3
+    assert len(dead_broker) <= 2

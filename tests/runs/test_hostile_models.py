@@ -78,8 +78,9 @@ def test_FAIR5_sixteen_of_four_hundred_calls_are_made_and_the_model_reads_that(e
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(environment, model, monkeypatch):
+def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(environment, model, monkeypatch, settings):
     """A value that cannot be stored can never be stored, and no crash is counted for it."""
+    settings.RUN_LEASE = 60.0  # a busy machine takes seconds to build the statement, and the run must not be reclaimed
 
     def refused(*args, **kwargs):
         with connection.cursor() as cursor:
@@ -90,7 +91,7 @@ def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(enviro
         kinds, "build_partial_rows", lambda run, partial, model, **options: refused() if partial.text else []
     )
     environment.post("hello")
-    [run] = environment.wait_until_idle()
+    [run] = environment.wait_until_idle(60)
     assert (run.state, run.error_code, run.attempt, run.crashes) == ("failed", "internal", 1, 0)
     assert len(model.requests) == 1
     # The engine continues.

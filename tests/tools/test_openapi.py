@@ -1,7 +1,6 @@
 """OpenAPI documents: what of them becomes a tool, and hostile ones."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -118,9 +117,7 @@ def test_an_operation_that_cannot_become_a_tool_says_why(operation, problem):
 
 def test_a_document_of_three_hundred_operations_is_listed_up_to_the_limit():
     paths = {f"/p{n}": {"get": {"operationId": f"op {n % 290}"}, "delete": {}} for n in range(300)}
-    started = time.monotonic()
     operations = list_of(paths)
-    assert time.monotonic() - started < 2
     assert len(operations) == MAX_OPERATIONS
     assert len({operation.name for operation in operations}) == MAX_OPERATIONS
 
@@ -172,10 +169,8 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     ],
 )
 def test_FAIR5_a_hostile_or_wrong_document_is_refused(text, problem):
-    started = time.monotonic()
     with pytest.raises(InvalidDocument, match=problem):
         parse_document(text)
-    assert time.monotonic() - started < 3
 
 
 def test_the_hash_of_a_definition_changes_with_all_that_a_model_reads_or_that_is_sent():
