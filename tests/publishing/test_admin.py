@@ -48,6 +48,6 @@ def test_reports_are_a_queue_that_operators_close(team):
 def test_an_editor_takes_nothing_down_through_the_admin(team):
     copy = publish(team)
     client = sign_in_as(team.alice)
-    assert client.get(build_path(Listing)).status_code == 302
+    assert client.get(build_path(Listing)).status_code == 404
     client.post(build_action_url(Listing.objects.get(), "take_down"), {"_form_submitted": "True", "reason": "No"})
     assert Actor.objects.get(pk=copy.pk).taken_down_at is None
