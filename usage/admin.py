@@ -3,18 +3,21 @@
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, id_column, link_column
 from admin_kit.model_admin import ReadOnlyAdmin, get_operator
+from common.errors import AppError
 from common.operators import may_operate
 from events.payloads import BudgetPeriod, BudgetScope
 from usage import services as usage
 from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation
+from usage.services.budgets import MAX_MICRO
 
 
 @admin.display(description=_("cost"), ordering="cost_micro")
@@ -73,6 +76,27 @@ class OwnedByOperatorAdmin(ReadOnlyAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = [name for name in self.get_fields(request, obj) if name not in self.changeable_fields]
         return fields if obj is not None else ()
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Limit amounts as the API does, and say their unit."""
+        if db_field.name in self.changeable_fields:
+            unit = _("In millionths of a US dollar: 5000000 is $5. A price is that of a million tokens.")
+            kwargs |= {"min_value": 0, "max_value": MAX_MICRO, "help_text": unit}
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show the form again, with the reason, if the service refuses the row."""
+        try:
+            response: HttpResponse = super().changeform_view(request, *args, **kwargs)
+        except AppError as error:
+            messages.error(request, error.message)
+            return redirect(request.get_full_path())
+        return response
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return what is deleted with the rows. Balances need no permission of their own."""
+        to_delete, counts, _needed, protected = super().get_deleted_objects(objs, request)
+        return to_delete, counts, set(), protected
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for row in queryset:
