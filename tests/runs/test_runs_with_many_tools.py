@@ -15,7 +15,7 @@ from runs.runtime.offered_tools import MAX_OFFERED
 from runs.runtime.steps import ToolResult, ToolsFinished, ToolsStarted
 from tests.factories.tools import ToolPolicyFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.recorder import Recorder
-from tests.runs.test_takeover import MEANS, answer, claimed, expire
+from tests.runs.test_takeover import MODEL, answer, claimed, expire
 from tools.models import WorkspaceTool
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -168,7 +168,7 @@ def test_RUN1_a_worker_that_takes_over_offers_what_the_model_has_read(environmen
     add_tools(44)
     environment.model.script(text="done")
     dead = claimed(environment, owner="elsewhere:1:a")
-    recorder = Recorder(dead, MEANS)
+    recorder = Recorder(dead, MODEL)
     received = answer(dead, "", ("find_tools", '{"query": "book"}'), ("count_things_3", "{}"))
     recorder.record_answer(received)
     recorder.record_tool_start(ToolsStarted(received.answer.calls))
