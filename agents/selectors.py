@@ -30,7 +30,7 @@ def list_agents(actor: Actor, workspace_id: UUID) -> QuerySet[Actor]:
     return agents_visible_to(actor).filter(workspace=workspace)
 
 
-def list_agents_that_have_tool(actor: Actor, tool_id: UUID) -> QuerySet[Actor]:
+def list_agents_with_tool(actor: Actor, tool_id: UUID) -> QuerySet[Actor]:
     """Return the agents that have a workspace tool in their production or in the draft of any chat, also if they have switched it
     off. Raises `NotFound`, `Forbidden`."""
     tool = get_workspace_tool_for(actor, tool_id)
@@ -71,9 +71,10 @@ def build_agent_tool_name(agent_id: UUID) -> str:
     return f"{AGENT_TOOL_PREFIX}{agent_id.hex}"
 
 
-def list_agents_with_tool(name: str) -> QuerySet[Actor]:
-    """Return the agents whose production version has this tool."""
-    agents = Actor.objects.filter(current_spec__tool_configs__tool=name, current_spec__tool_configs__is_enabled=True)
+def list_agents_that_call(agent_id: UUID) -> QuerySet[Actor]:
+    """Return the agents whose production version has this public agent as a tool."""
+    configs = {"current_spec__tool_configs__tool": build_agent_tool_name(agent_id)}
+    agents = Actor.objects.filter(**configs, current_spec__tool_configs__is_enabled=True)
     return agents.exclude(status=AgentStatus.DELETED).filter(taken_down_at=None)
 
 

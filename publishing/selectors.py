@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, TruncDate
 from actors.models import Actor, AgentStatus
 from agents.models import AgentToolConfig
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
-from agents.selectors import build_agent_tool_name, find_version, list_agents_with_tool
+from agents.selectors import find_version, list_agents_that_call
 from chats.models import Chat, ChatActor
 from chats.permissions import chats_visible_to
 from common.clock import now
@@ -286,7 +286,7 @@ def count_affected(agent: Actor) -> TakedownPreviewRow:
     counted = chats.aggregate(chats=Count("pk"), workspaces=Count("workspace", distinct=True))
     return TakedownPreviewRow(
         **counted,
-        agents=list_agents_with_tool(build_agent_tool_name(agent.pk)).count(),
+        agents=list_agents_that_call(agent.pk).count(),
         runs=Run.objects.filter(agent=agent, state__in=ACTIVE).count(),
     )
 
@@ -304,7 +304,7 @@ def list_affected_workspaces(agent: Actor) -> QuerySet[Any]:
 
 def list_affected_agents(agent: Actor) -> QuerySet[Actor]:
     """Return the agents that have a public agent as a tool, for operators."""
-    return list_agents_with_tool(build_agent_tool_name(agent.pk)).select_related("workspace").order_by("name")
+    return list_agents_that_call(agent.pk).select_related("workspace").order_by("name")
 
 
 def list_users_by_workspace(agent: Actor) -> dict[UUID, set[UUID]]:

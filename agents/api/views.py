@@ -44,7 +44,7 @@ class Agents(APIView):
 class ToolAgents(APIView):
     @extend_schema(operation_id="list_agents_with_tool", parameters=PAGE_PARAMETERS, responses=Page[AgentSummaryRow])
     def get(self, request: Request, tool_id: UUID) -> HttpResponse:
-        rows = selectors.list_agents_that_have_tool(request.user, tool_id)
+        rows = selectors.list_agents_with_tool(request.user, tool_id)
         return answer_page(request, rows, by="name", serialize=selectors.build_agent_summary_rows)
 
 

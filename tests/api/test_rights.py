@@ -293,6 +293,7 @@ FOREIGN = {
     ("post_file", "reply_to"): ("message_id", 404),
     ("preview_wakes", "reply_to"): ("message_id", 200),
     ("import_operations", "job_id"): ("job_id", 404),
+    ("try_public_agent", "workspace_id"): ("workspace_id", 404),
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),
 }

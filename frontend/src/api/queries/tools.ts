@@ -122,7 +122,7 @@ export const useImportOperations = (workspaceId: string) =>
     )
   })
 
-export type ToolChanges = BodyOf<'/api/v1/workspace-tools/{tool_id}', 'patch'>
+type ToolChanges = BodyOf<'/api/v1/workspace-tools/{tool_id}', 'patch'>
 
 export const useChangeTool = (workspaceId: string) =>
   useToolAction(workspaceId, ({ id, ...body }: ToolChanges & { id: string }) =>

@@ -15,7 +15,7 @@ import styles from './Tools.module.css'
 import { listTestFields, readTestArguments, type TestField } from './testArguments'
 
 /** What a test needs of a tool, in the settings and in the workshop. */
-export interface TestedTool {
+interface TestedTool {
   id: string
   name: string
   effect: ToolEffect

@@ -16,9 +16,9 @@ export function buildModelText({
 }
 
 const parts = ['title', 'description', 'input_schema', 'output_schema', 'annotations', 'request'] as const
-export type DefinitionPart = (typeof parts)[number]
+type DefinitionPart = (typeof parts)[number]
 
-export interface DefinitionChange {
+interface DefinitionChange {
   part: DefinitionPart
   before: string
   after: string
