@@ -79,7 +79,6 @@ class ListingAdmin(ReadOnlyAdmin):
     list_select_related = ("agent__published_by_workspace", "published_by", "taken_down_by")
     search_fields = ("agent__name", "agent__handle", "agent__published_by_workspace__name")
     search_id_fields = ("agent_id", "agent__published_from_agent_id", "agent__published_by_workspace_id")
-    exclude = ("search_text",)
     first_fields = ("agent", "category", "languages", "examples")
     readonly_fields = ("publisher", "published_at", "taken_down_at", "affected")
     related_links = (

@@ -28,11 +28,13 @@ from common.clock import now
 from common.errors import AppError
 from common.secrets import Secret
 from events.payloads import Question, QuestionChoice
+from events.rows import ListingCategory
 from files import services as files
 from files.models import File
 from files.services import contents
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
+from publishing import services as publishing
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run
 from runs.runtime.conversation import make_storable
@@ -140,6 +142,41 @@ class Story:
 
     def rename_person(self, chance: random.Random) -> None:
         actors.update_profile(Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
+
+    # --- public agents --------------------------------------------------------------------------------------------
+
+    def public_agent(self) -> Actor:
+        """Return the public copy of Finch. Raises `AppError` if there is none."""
+        copy = Actor.objects.filter(published_from_agent=self.finch, taken_down_at=None).first()
+        if copy is None:
+            raise AppError("Finch is not public.")
+        return copy
+
+    def publish_agent(self, chance: random.Random) -> None:
+        """Publish Finch, and add the public agent to the chat."""
+        number = chance.randrange(10**6)
+        public = publishing.publish_agent(
+            self.team.alice,
+            self.finch.id,
+            name=f"Public Finch {number}",
+            handle=f"finch-{number}",
+            description="Answers.",
+            category=ListingCategory.WRITING,
+        )
+        chats.add_participant(self.team.alice, self.chat.id, public.id)
+
+    def update_published_agent(self, chance: random.Random) -> None:
+        self.public_agent()
+        publishing.update_published_agent(
+            self.team.alice,
+            self.finch.id,
+            name=f"Public Finch {chance.randrange(10**6)}",
+            description="Answers.",
+            category=ListingCategory.WRITING,
+        )
+
+    def take_down_agent(self, chance: random.Random) -> None:
+        publishing.take_down_agent(self.team.alice, self.public_agent().id, reason="Later.")
 
     # --- drafts ---------------------------------------------------------------------------------------------------
 
@@ -373,11 +410,11 @@ STEPS: list[Step] = [
     for name, value in vars(Story).items()
     if callable(value)
     and not name.startswith("_")
-    and name not in ("do_step", "person", "agent", "run", "recorder", "draft", "suggestion")
+    and name not in ("do_step", "person", "agent", "run", "recorder", "draft", "suggestion", "public_agent")
 ]
 
 # These steps are more frequent, because changes of drafts take several of them.
-for _ in range(2):
+for _ in range(3):
     STEPS += cast("list[Step]", [Story.claim_draft, Story.write_draft, Story.save_draft])
 STEPS += cast(
     "list[Step]",
@@ -386,6 +423,7 @@ STEPS += cast(
 STEPS += cast(
     "list[Step]", [Story.suggest_spec, Story.merge_suggestions, Story.answer_waiting_job, Story.restore_version]
 )
+STEPS += cast("list[Step]", [Story.restore_version, Story.rebase_draft, Story.rebase_draft])
 # The same for steps of runs that do not end with an answer.
 STEPS += cast("list[Step]", [Story.claim_run, Story.claim_run, Story.fail_run, Story.requeue_run])
 STEPS += cast("list[Step]", [Story.record_waiting, Story.record_waiting, Story.decide_approval, Story.decide_approval])

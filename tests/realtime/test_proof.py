@@ -217,7 +217,7 @@ def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatc
         # Whoever wrote in the story before may write in this one.
         Draft.objects.update(lock_holder=None, lock_expires_at=None)
         story = Story(team)
-        for _ in range(80):
+        for _ in range(160):
             story.do_step(chance.randrange(10**9))
             if called >= missing:
                 return

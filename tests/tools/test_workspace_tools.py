@@ -292,14 +292,14 @@ def test_an_agent_calls_a_tool_of_its_workspace_and_its_answer_is_text_of_outsid
     assert booking.keys == Counter()
     environment.decide(approval, "refused", note="先不要")
     environment.wait_until_idle()
-    fares, booking = [row.payload for row in environment.log("TOOL_RESPONSE")]
+    fares, seats = [row.payload for row in environment.log("TOOL_RESPONSE")]
     assert fares["status"] == "ok"
     assert "Bearer ***" in fares["text"]
     assert "CANARY" not in json.dumps([row.payload for row in environment.log()])
     assert fares["data"]["server"] == "Booking"
     assert booking.paths == ["/fares?to=%E6%9D%B1%E4%BA%AC"]
-    assert booking["status"] == "rejected"
-    assert "先不要" in booking["text"]
+    assert seats["status"] == "rejected"
+    assert "先不要" in seats["text"]
     assert booking.keys == Counter()
 
 
