@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.html import escape
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -60,8 +61,9 @@ class TakedownForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
         super().__init__(request, object_id, *args, **kwargs)
         listing = Listing.objects.select_related("agent").filter(pk=object_id).first()
         if listing is not None:
-            text = gettext("It affects: %(affected)s.") % {"affected": describe_affected(listing.agent)}
-            self.fields["reason"].help_text = text
+            # Unfold shows a help text as HTML, and workspaces and agents have the names that people gave them.
+            affected = escape(describe_affected(listing.agent))
+            self.fields["reason"].help_text = gettext("It affects: %(affected)s.") % {"affected": affected}
 
 
 @admin.register(Listing)

@@ -3,12 +3,14 @@
 import pytest
 
 from actors.models import Actor
+from agents.models import AgentSpec, AgentToolConfig
+from agents.selectors import build_agent_tool_name
 from events.models import AuditRecord
 from events.rows import ReportReason
 from publishing import services as publishing
 from publishing.models import AgentReport, Listing
 from tests.admin.environment import build_action_url, build_path, run_action, run_list_action, sign_in_as
-from tests.people import make_operator
+from tests.people import make_agent, make_operator
 from tests.publishing.publications import add_to_chat, publish
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +33,23 @@ def test_the_dialog_of_a_takedown_shows_whom_it_affects_and_needs_a_reason(team)
     assert AuditRecord.objects.filter(action="agent.taken_down", facts__as_operator=True).count() == 1
     page = client.get(build_path(Listing, listing.pk, "change")).content.decode()
     assert "take-down" not in page
+
+
+def test_the_dialog_of_a_takedown_shows_names_as_text_and_not_as_html(team):
+    copy = publish(team)
+    add_to_chat(team, copy)
+    team.elsewhere.name = "<b x-init=alert(1)>W</b>"
+    team.elsewhere.save()
+    caller = make_agent(team.elsewhere, team.charlie, "<i>Writer</i>")
+    spec = AgentSpec.objects.get(agent=caller)
+    AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
+    client = sign_in_as(make_operator())
+    url = build_action_url(Listing.objects.get(), "take_down")
+    dialog = client.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert "&lt;b x-init=alert(1)&gt;W&lt;/b&gt; (1)" in dialog
+    assert "&lt;i&gt;Writer&lt;/i&gt; (&lt;b x-init" in dialog
+    assert "<b x-init" not in dialog
+    assert "<i>Writer" not in dialog
 
 
 def test_reports_are_a_queue_that_operators_close(team):
