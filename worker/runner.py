@@ -286,7 +286,9 @@ class Runner:
 
     async def _is_url_allowed(self, url: str) -> bool:
         if self._read_texts is None:
-            self._read_texts = ReadTexts(self.run.get_chat_id(), self._prepared.content.prompt)
+            # A foreign publisher has written the prompt of a public agent: its hosts could be sent texts of the chat.
+            is_own = self.run.agent.workspace_id == self.run.workspace_id
+            self._read_texts = ReadTexts(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
         return await self._db(self._read_texts.is_url_allowed, url)
 
     async def _find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:

@@ -5,8 +5,9 @@ counts every present and former participant, because the model reads their messa
 
 Text from outside the workspace can make a model fetch a URL that contains text of the chat. Such a URL is made up by the model
 and occurs in no text. A URL is therefore fetched only if a person named its host in the chat, if the host is in the agent's
-prompt, or if the result of a tool contains exactly this URL. A result that contains texts of agents, such as a file that an agent
-has written, does not count: a model could write a URL with text of the chat, read it again, and fetch it.
+prompt, or if the result of a tool contains exactly this URL. The prompt of a public agent comes from outside and
+allows no host. A result that contains texts of agents, such as a file that an agent has written, does not count: a model could
+write a URL with text of the chat, read it again, and fetch it.
 """
 
 import re
