@@ -24,11 +24,15 @@ MAX_MATCHES = 20
 
 
 def list_readable_files(ctx: ToolContext) -> QuerySet[File]:
-    """Return the files of this chat and of its workspace, the newest first. Raises `ToolError` outside a chat."""
+    """Return the files of this chat and of its workspace, the newest first. Raises `ToolError` outside a chat.
+
+    A public agent has only the files of the chat: it is in no workspace.
+    """
     if ctx.chat_id is None:
         raise ToolError("There are no files here.", final=True)
     in_chat = Q(chat=ctx.chat_id, posted_at__isnull=False)
-    of_workspace = Q(chat=None, workspace__in=Chat.objects.filter(pk=ctx.chat_id).values("workspace"))
+    own_chat = Chat.objects.filter(pk=ctx.chat_id, workspace=ctx.actor.workspace_id)
+    of_workspace = Q(chat=None, workspace__in=own_chat.values("workspace"))
     return File.objects.filter(in_chat | of_workspace, deleted_at=None).order_by("-created_at")
 
 

@@ -16,6 +16,7 @@ from runs.models import Run
 from tests.api.test_rights import fingerprint
 from tests.factories.files import FileFactory
 from tests.files import samples
+from tests.publishing.publications import add_to_chat, publish
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.registry import registry
 
@@ -37,10 +38,10 @@ def call(call_tool):
 def call_tool(team):
     """Call a tool as Robin, who works for Bob in the chat."""
 
-    def run(name, /, *, chat_id=team.chat.id, on_behalf_of=team.bob, **arguments):
+    def run(name, /, *, actor=team.robin, chat_id=team.chat.id, on_behalf_of=team.bob, **arguments):
         tool = registry[name]
         context = ToolContext(
-            actor=team.robin,
+            actor=actor,
             on_behalf_of=on_behalf_of,
             chat_id=chat_id,
             run_id=uuid4(),
@@ -134,6 +135,22 @@ def test_files_of_other_places_are_not_read(hidden_files, call):
             call("read_file", file_id=str(file.id))
         assert "secret" not in str(refusal.value)
     assert fingerprint() == before
+
+
+def test_SEC33_a_public_agent_has_only_the_files_of_its_chat(team, text_file, call):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    of_chat = text_file("the tides", name="tides.txt", chat=chat, uploaded_by=team.charlie)
+    hidden = text_file("the tides are secret", name="budget.txt", workspace_id=team.elsewhere.id)
+    public = {"actor": copy, "chat_id": chat.id, "on_behalf_of": team.charlie}
+    assert call("list_files", **public) == f"{of_chat.id} · tides.txt · text, 5 bytes · this chat"
+    found = call("search_files", text="tides", **public)
+    assert str(of_chat.id) in found
+    assert "secret" not in found
+    assert str(hidden.id) not in found
+    assert call("read_file", file_id=str(of_chat.id), **public).endswith("\nthe tides")
+    with pytest.raises(NotFound):
+        call("read_file", file_id=str(hidden.id), **public)
 
 
 def test_a_file_is_not_read_for_a_person_who_has_left(team, text_file, call):
