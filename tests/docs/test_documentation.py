@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import Code
 from launcher.home import ROOT
 
 TRACKED = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split()
@@ -96,6 +97,16 @@ def test_every_name_beside_a_file_is_in_it(page):
         if not any(re.search(rf"\b{name}\b", (ROOT / path).read_text()) for path in files):
             missing.append((file, name))
     assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_error_code_that_a_page_names_exists(page):
+    """The first column of a table of codes, and a name after a status, such as "409 `in_merge`"."""
+    text = (ROOT / page).read_text()
+    tables = re.findall(r"^\| code \|.*\n((?:\|.*\n)+)", text, re.M)
+    cells = " ".join(row.split("|")[1] for table in tables for row in table.splitlines())
+    codes = re.findall(r"`(\w+)`", cells) + re.findall(r"\b4\d\d `([a-z_]+)`", text)
+    assert [code for code in codes if code not in set(Code)] == []
 
 
 def test_every_file_in_the_tables_of_new_feature_has_its_whole_path():
