@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from events.payloads import BudgetPeriod
@@ -17,12 +18,18 @@ class PeriodBounds:
 
 
 def compute_bounds(period: BudgetPeriod, time_zone: str, at: datetime) -> PeriodBounds:
-    """Return the day or month that contains a time."""
-    if period == BudgetPeriod.RUN:
-        return PeriodBounds(None, None, None)
+    """Return the day or month that contains a time; no bounds for the period of a run."""
     today = at.astimezone(ZoneInfo(time_zone)).date()
-    first = today.replace(day=1) if period == BudgetPeriod.MONTH else today
-    after = (first + timedelta(days=31)).replace(day=1) if period == BudgetPeriod.MONTH else first + timedelta(days=1)
+    match period:
+        case BudgetPeriod.RUN:
+            return PeriodBounds(None, None, None)
+        case BudgetPeriod.DAY:
+            first, after = today, today + timedelta(days=1)
+        case BudgetPeriod.MONTH:
+            first = today.replace(day=1)
+            after = (first + timedelta(days=31)).replace(day=1)
+        case _:
+            assert_never(period)
     return PeriodBounds(first, get_midnight(first, time_zone), get_midnight(after, time_zone))
 
 

@@ -199,9 +199,9 @@ def list_budgets(actor: Actor, workspace_id: UUID) -> list[BudgetRow]:
 
 
 def _find_highest_balances(workspace: Workspace, person: Actor | None) -> dict[UUID, Balance]:
-    """Return for each budget the balance of the present period of which most is spent. `person` not null: of other people none."""
-    current = Q(starts_on=None)
-    for period in (BudgetPeriod.DAY, BudgetPeriod.MONTH):
+    """Return the present balance of each budget with the highest spending. With `person`, those of other people are left out."""
+    current = Q()
+    for period in BudgetPeriod:
         bounds = compute_bounds(period, workspace.time_zone, now())
         current |= Q(starts_on=bounds.starts_on, ends_at=bounds.ends_at, budget__period=period)
     balances = Balance.objects.filter(current, budget__workspace=workspace)

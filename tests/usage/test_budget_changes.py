@@ -159,7 +159,7 @@ def test_the_budget_of_a_deleted_agent_is_settled_and_no_new_one_can_be_set(team
     assert LLMCall.objects.get().agent == team.robin
     Budget.objects.all().delete()
     fields = {"scope": BudgetScope.AGENT, "period": BudgetPeriod.DAY, "limit_micro": 1, "subject_id": team.robin.id}
-    with pytest.raises(Invalid, match="Name a member"):
+    with pytest.raises(Invalid, match="needs a member"):
         usage.create_budget(team.alice, team.workspace.id, **fields)
     assert not Budget.objects.exists()
 

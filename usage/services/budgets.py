@@ -84,7 +84,7 @@ def _get_subject(workspace: Workspace, scope: BudgetScope, subject_id: UUID | No
     found: QuerySet[Actor] | None = {BudgetScope.PERSON: members, BudgetScope.AGENT: agents}.get(scope)
     subject = found.first() if found is not None else None
     if subject is None:
-        raise Invalid("Name a member for a budget of a person, or an agent of the workspace for one of an agent.")
+        raise Invalid("A budget of a person needs a member; one of an agent needs an agent of the workspace.")
     return subject
 
 
