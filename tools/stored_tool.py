@@ -13,7 +13,7 @@ from tools.models import WorkspaceTool
 
 
 class StoredTool(Tool):
-    """A tool that is built from its row. Its results are texts of outside. Subclasses implement `run`, a coroutine.
+    """A tool that is built from its row. Its results are texts from outside. Subclasses implement `run`, a coroutine.
 
     The row is read with its server, so that a call makes no query.
     """

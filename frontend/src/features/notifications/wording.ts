@@ -80,7 +80,17 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
       return usagePath(workspace)
     case 'tools_changed':
       return row.tool_server_id && toolServerPath(workspace, row.tool_server_id)
-    default:
+    case 'suggestion_created':
+    case 'suggestion_accepted':
+    case 'suggestion_rejected':
+    case 'suggestion_reopened':
+    case 'suggestion_unused':
       return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
+    case 'agent_published':
+    case 'agent_taken_down':
+      return null
+    default:
+      row.type satisfies never
+      return null
   }
 }
