@@ -36,9 +36,10 @@ TEXTS_PER_QUERY = 20
 def find_foreign_texts(
     chat_id: UUID, *, agent_id: UUID, workspace_id: UUID, person_id: UUID | None
 ) -> Literal["others", "outside"] | None:
-    """Return whether an agent of this workspace may have read texts in the chat that are not of this person: texts from `outside`
-    the workspace, such as a page, a file or a message of a public agent, or texts of `others`. Null if there are none."""
-    others = ChatActor.objects.filter(chat_id=chat_id).exclude(actor_id=agent_id)
+    """Return whether an agent may have read texts in a chat of this workspace that are not of this person: texts from `outside` the
+    workspace, such as a page, a file or a message of a public agent, or texts of `others`. Null if there are none. What a public
+    agent reads is always from outside: a stranger has written its prompt."""
+    others = ChatActor.objects.filter(chat_id=chat_id).exclude(actor_id=agent_id, actor__workspace_id=workspace_id)
     if person_id is not None:
         others = others.exclude(actor_id=person_id)
     found = list(others.values_list("actor__kind", "actor__workspace_id"))

@@ -7,8 +7,10 @@ from django.db import transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec
+from approvals.models import Approval
 from chats.models import Message
 from common.secrets import Secret
+from files.models import File
 from llm.endpoints import find_usable_model
 from publishing import services as publishing
 from runs.models import ACTIVE, Run
@@ -167,3 +169,17 @@ def test_SEC33_a_site_that_only_the_prompt_of_a_public_agent_names_is_not_opened
     result = Message.objects.get(chat=elsewhere, type="TOOL_RESPONSE").payload
     assert result["status"] == "error"
     assert result["text"].startswith("Nobody here has named this site")
+
+
+def test_FAIR8_a_public_agent_writes_only_after_a_click_although_only_its_person_is_in_the_chat(
+    environment, engine, elsewhere
+):
+    """A stranger has written its instructions."""
+    team, copy = environment.team, Actor.objects.get(is_public=True)
+    copy.current_spec.tool_configs.create(position=9, tool="write_file")
+    call = {"name": "write_file", "arguments": '{"name": "notes.md", "text": "Buy now."}'}
+    environment.model.script(calls=[call], then={"text": "Done."})
+    environment.post("@interpreter hello", by=team.charlie, chat=elsewhere)
+    environment.wait(lambda: Run.objects.filter(state__in=["waiting_approval", "completed"]).exists())
+    assert list(Approval.objects.values_list("tool", "reason", "decision")) == [("write_file", "outside", None)]
+    assert not File.objects.exists()
