@@ -278,7 +278,8 @@ class BudgetScope(models.TextChoices):
 
 
 class BudgetPeriod(models.TextChoices):
-    """How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace."""
+    """How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace, those of an
+    operator's budget in UTC."""
 
     DAY = "day", _("day")
     MONTH = "month", _("month")

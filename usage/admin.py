@@ -141,6 +141,14 @@ class BudgetAdmin(OwnedByOperatorAdmin):
     def is_of_operator(self, row: Any) -> bool:
         return bool(row.by_operator)
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Say when the periods of an operator's budget begin."""
+        if db_field.name == "period":
+            kwargs["help_text"] = _(
+                "Days and months begin at midnight in UTC, whatever the time zone of the workspace."
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return ("workspace", "scope", "period", "subject", "limit_micro")

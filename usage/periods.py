@@ -1,4 +1,4 @@
-"""The days and months of budgets, which begin at midnight in the time zone of the workspace."""
+"""The days and months of budgets, which begin at midnight in the time zone of the workspace, or in UTC."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -6,6 +6,9 @@ from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from events.payloads import BudgetPeriod
+
+OPERATOR_TIME_ZONE = "UTC"
+"""Of the budgets of operators: editors change the zone of their workspace, and another zone begins other periods."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,11 @@ class PeriodBounds:
     starts_on: date | None
     starts_at: datetime | None
     ends_at: datetime | None
+
+
+def get_time_zone(workspace_time_zone: str, *, by_operator: bool) -> str:
+    """Return the time zone in which the days and months of a budget begin."""
+    return OPERATOR_TIME_ZONE if by_operator else workspace_time_zone
 
 
 def compute_bounds(period: BudgetPeriod, time_zone: str, at: datetime) -> PeriodBounds:

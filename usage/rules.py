@@ -15,6 +15,7 @@ from llm.prices import get_price, reports_cost
 from llm.protocol import Endpoint, OwnPrice
 from usage.callers import AppliedBudget, Caller, ResolvedModel
 from usage.models import Budget, ModelPrice, Payer
+from usage.periods import get_time_zone
 from workspaces.models import Workspace
 
 PER_TOKEN = 1_000_000
@@ -95,6 +96,5 @@ def _choose_budgets(
     for budget in chosen.values():
         subject_id = subjects[BudgetScope(budget["scope"])]
         if subject_id is not None:
-            yield AppliedBudget(
-                UUID(budget["id"]), subject_id, BudgetPeriod(budget["period"]), budget["workspace__time_zone"]
-            )
+            time_zone = get_time_zone(budget["workspace__time_zone"], by_operator=budget["by_operator"])
+            yield AppliedBudget(UUID(budget["id"]), subject_id, BudgetPeriod(budget["period"]), time_zone)

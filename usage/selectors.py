@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import product
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -19,7 +20,7 @@ from events.payloads import BudgetPeriod, BudgetScope
 from events.rows import BudgetRow, LLMCallRow, UsageGroup, UsageReportRow, UsageRow, UsageTotals
 from usage.callers import AppliedBudget
 from usage.models import Balance, Budget, LLMCall, ModelPrice
-from usage.periods import compute_bounds, get_midnight
+from usage.periods import compute_bounds, get_midnight, get_time_zone
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, compute_workspace_verbs, get_workspace_for
 
@@ -201,9 +202,10 @@ def list_budgets(actor: Actor, workspace_id: UUID) -> list[BudgetRow]:
 def _find_highest_balances(workspace: Workspace, person: Actor | None) -> dict[UUID, Balance]:
     """Return the present balance of each budget with the highest spending. With `person`, those of other people are left out."""
     current = Q()
-    for period in BudgetPeriod:
-        bounds = compute_bounds(period, workspace.time_zone, now())
-        current |= Q(starts_on=bounds.starts_on, ends_at=bounds.ends_at, budget__period=period)
+    for period, by_operator in product(BudgetPeriod, (False, True)):
+        bounds = compute_bounds(period, get_time_zone(workspace.time_zone, by_operator=by_operator), now())
+        of_period = Q(budget__period=period, budget__by_operator=by_operator)
+        current |= of_period & Q(starts_on=bounds.starts_on, ends_at=bounds.ends_at)
     balances = Balance.objects.filter(current, budget__workspace=workspace)
     if person is not None:
         balances = balances.exclude(~Q(subject_id=person.id), budget__scope=BudgetScope.PERSON)
@@ -218,6 +220,7 @@ def _build_budget_row(
     if balance is not None and not subject_name:
         subject_name = names.get(balance.subject_id, "")
     period = BudgetPeriod(budget.period)
+    time_zone = get_time_zone(workspace.time_zone, by_operator=budget.by_operator)
     return BudgetRow(
         id=budget.id,
         scope=BudgetScope(budget.scope),
@@ -227,7 +230,7 @@ def _build_budget_row(
         limit_micro=budget.limit_micro,
         spent_micro=balance.spent_micro if balance else 0,
         held_micro=balance.held_micro if balance else 0,
-        ends_at=compute_bounds(period, workspace.time_zone, now()).ends_at,
+        ends_at=compute_bounds(period, time_zone, now()).ends_at,
         by_operator=budget.by_operator,
         revision=budget.revision,
     )

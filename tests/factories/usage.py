@@ -8,7 +8,7 @@ from factory.django import DjangoModelFactory
 from common.clock import now
 from events.payloads import BudgetPeriod
 from usage.models import Balance, Budget, LLMCall, ModelPrice, Payer, Reservation
-from usage.periods import PeriodBounds, compute_bounds
+from usage.periods import PeriodBounds, compute_bounds, get_time_zone
 
 
 class LLMCallFactory(DjangoModelFactory[LLMCall]):
@@ -36,7 +36,8 @@ class BudgetFactory(DjangoModelFactory[Budget]):
 
 
 def _compute_bounds(budget: Budget) -> PeriodBounds:
-    return compute_bounds(BudgetPeriod(budget.period), budget.workspace.time_zone, now())
+    time_zone = get_time_zone(budget.workspace.time_zone, by_operator=budget.by_operator)
+    return compute_bounds(BudgetPeriod(budget.period), time_zone, now())
 
 
 class BalanceFactory(DjangoModelFactory[Balance]):

@@ -15,7 +15,7 @@ from llm.messages import Answer, Usage
 from notifications.models import Notification
 from runs.services.wake import preview_wakes
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
-from tests.usage.test_budgets import ONE, REQUEST, ask, build_caller, read_balances, resolve
+from tests.usage.test_budgets import ENDPOINT, ONE, REQUEST, ask, build_caller, read_balances, resolve
 from usage import services as usage
 from usage.errors import BudgetUsedUp
 from usage.models import Balance, Budget, LLMCall, Reservation
@@ -130,6 +130,38 @@ def test_another_time_zone_begins_other_periods_with_what_was_spent_in_them(team
     with pytest.raises(BudgetUsedUp) as error:
         ask(team)
     assert error.value.refusal.ends_at == datetime(2030, 5, 6, tzinfo=UTC)
+
+
+def test_the_time_zone_of_the_workspace_does_not_begin_another_period_of_a_budget_of_the_operator(team, set_clock):
+    """It is midnight in the other zone when the zone is changed."""
+    move(team, "UTC")
+    BudgetFactory.create(workspace=team.workspace, by_operator=True, limit_micro=5 * ONE)
+    BudgetFactory.create(workspace=team.workspace, by_operator=True, period="month", limit_micro=20 * ONE)
+    set_clock(5, 12)
+    by_operator = replace(ENDPOINT, paid_by="system")
+
+    def call(cost=0):
+        caller = build_caller(team)
+        model = resolve(team, caller, by_operator)
+        usage.reserve(model, REQUEST, holder_id=caller.run_id, attempt=1)
+        if cost:
+            with transaction.atomic():
+                usage.record_call(caller, model, Answer("x", "", (), Usage(1, 1, cost), "stop", "m"))
+
+    call(3 * ONE)
+    call()
+    move(team, "Pacific/Auckland")
+    rows = list_budgets(team.alice, team.workspace.id)
+    assert [(row.spent_micro, row.held_micro) for row in rows] == [(3 * ONE, ONE)] * 2
+    ends = [datetime(2030, 5, 6, tzinfo=UTC), datetime(2030, 6, 1, tzinfo=UTC)]
+    assert [row.ends_at for row in rows] == ends
+    call()
+    with pytest.raises(BudgetUsedUp) as error:
+        call()
+    assert (error.value.refusal.ends_at, error.value.refusal.time_zone) == (ends[0], "UTC")
+    assert sorted(Balance.objects.values_list("ends_at", "held_micro")) == [(end, 2 * ONE) for end in ends]
+    set_clock(6, 0)
+    call()
 
 
 # --- people and agents --------------------------------------------------------------------------------------------

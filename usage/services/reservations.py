@@ -25,7 +25,7 @@ from usage.callers import AppliedBudget, ResolvedModel
 from usage.errors import BudgetUsedUp
 from usage.hooks import budget_warning
 from usage.models import Balance, Budget, LLMCall, Reservation
-from usage.periods import PeriodBounds, compute_bounds
+from usage.periods import PeriodBounds, compute_bounds, get_time_zone
 from usage.rules import COUNTED_PAYERS
 
 WARNING_SHARE = 0.8
@@ -131,7 +131,8 @@ def reserve(model: ResolvedModel, request: Request, *, holder_id: UUID, attempt:
 
 def open_balance(budget: Budget) -> None:
     """Create the balance of a new budget of the workspace, one person or one agent, with what has been spent in this period."""
-    period, time_zone = BudgetPeriod(budget.period), budget.workspace.time_zone
+    period = BudgetPeriod(budget.period)
+    time_zone = get_time_zone(budget.workspace.time_zone, by_operator=budget.by_operator)
     applied = AppliedBudget(budget.id, budget.subject_id or budget.workspace_id, period, time_zone)
     _create_balances({applied: compute_bounds(period, time_zone, now())})
 
@@ -185,7 +186,7 @@ def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:
         spent_micro=balance.spent_micro,
         needed_micro=amount,
         ends_at=balance.ends_at,
-        time_zone=budget.workspace.time_zone,
+        time_zone=get_time_zone(budget.workspace.time_zone, by_operator=budget.by_operator),
     )
 
 

@@ -2267,12 +2267,14 @@ export interface components {
             kind: "automatic";
         };
         /**
-         * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace.
+         * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace, those of an
+         *     operator's budget in UTC.
          * @enum {string}
          */
         BudgetPeriod: "day" | "month" | "run";
         /**
-         * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace.
+         * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace, those of an
+         *     operator's budget in UTC.
          * @enum {string}
          */
         BudgetPeriodRequest: "day" | "month" | "run";

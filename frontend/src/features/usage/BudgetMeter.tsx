@@ -45,7 +45,9 @@ export function BudgetMeter({ row }: { row: BudgetRow }) {
           {t(share >= 1 ? 'budget.usedUp' : 'budget.nearlyUsedUp', { percent })}
         </span>
       ) : null}
-      {row.by_operator ? <span className="faint xs">{t('budget.byOperator')}</span> : null}
+      {row.by_operator ? (
+        <span className="faint xs">{t(row.period === 'run' ? 'budget.byOperator' : 'budget.byOperatorInUTC')}</span>
+      ) : null}
     </>
   )
 }

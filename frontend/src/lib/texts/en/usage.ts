@@ -47,6 +47,7 @@ const usage = {
     'Calls whose price is not known are not limited by budgets. Days and months begin at midnight in {{zone}}.',
   'budget.editorsSet': 'Editors set budgets and prices.',
   'budget.byOperator': 'set by an operator',
+  'budget.byOperatorInUTC': 'set by an operator; days and months begin at midnight in UTC',
   'budget.of': 'of {{limit}}',
   'budget.nearlyUsedUp': '{{percent}}% used. At 100% the runs stop.',
   'budget.usedUp': 'Used up: runs stop before they ask the model.',

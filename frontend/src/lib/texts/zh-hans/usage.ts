@@ -46,6 +46,7 @@ const usage = {
   'budget.hint': '价格不明的调用不受预算限制。日与月从 {{zone}} 的午夜开始。',
   'budget.editorsSet': '预算与价格由编辑者设置。',
   'budget.byOperator': '由管理员设置',
+  'budget.byOperatorInUTC': '由管理员设置；日与月从 UTC 的午夜开始',
   'budget.of': '/ {{limit}}',
   'budget.nearlyUsedUp': '已用 {{percent}}%。到 100% 时运行会停止。',
   'budget.usedUp': '已用完：运行会在询问模型前停止。',

@@ -46,6 +46,7 @@ const usage = {
   'budget.hint': '價格不明的呼叫不受預算限制。日與月從 {{zone}} 的午夜開始。',
   'budget.editorsSet': '預算與價格由編輯者設定。',
   'budget.byOperator': '由管理員設定',
+  'budget.byOperatorInUTC': '由管理員設定；日與月從 UTC 的午夜開始',
   'budget.of': '/ {{limit}}',
   'budget.nearlyUsedUp': '已用 {{percent}}%。到 100% 時執行會停止。',
   'budget.usedUp': '已用完：執行會在詢問模型前停止。',
