@@ -37,6 +37,7 @@ from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory,
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.files.samples import make_image
 from tests.people import Team
+from tools.openapi.reader import describe_document
 from tools.services import jobs
 
 PEOPLE = ("alice", "bob", "charlie", "nobody")
@@ -118,8 +119,10 @@ def _store_tool_job(team: Team, things: Things, who: str) -> None:
     """Store a document that the person has read."""
     person = team[who] if who in ("alice", "bob", "charlie") else team.alice
     text = json.dumps({"openapi": "3.1.0", "paths": {"/fares": {"get": {"operationId": "list_fares"}}}})
+    document = describe_document(text, "")
+    read = {"url": "", "hash": "a" * 64, "definitions": [one.pop("definition") for one in document["operations"]]}
     job = jobs.ToolJob(
-        str(things["job_id"]), "document", str(person.id), state="done", is_ok=True, text=text, job_input={"url": ""}
+        str(things["job_id"]), "document", str(person.id), state="done", is_ok=True, document=document, job_input=read
     )
     jobs.store_tool_job(team.workspace.id, job)
 

@@ -1,12 +1,15 @@
 """OpenAPI documents: what of them becomes a tool, and hostile ones."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from tests.hostile_web import Site
+from tools.openapi import document as module_of_document
+from tools.openapi import operations, process, reader
 from tools.openapi.document import InvalidDocument, parse_document
 from tools.openapi.operations import MAX_OPERATIONS, Operation, list_operations
 
@@ -164,6 +167,8 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("!!python/object/apply:os.system ['true']", "neither JSON nor YAML"),
         ('{"openapi": "3.1.0", "paths": ' + '{"a": ' * 100 + "1" + "}" * 101, "nested too deeply"),
         ("openapi: 3.1.0\n" + "[" * 5000, "neither JSON nor YAML"),
+        ("openapi: 3.1.0\na: " + ":".join(["1"] * 1000), "a number that is too long"),
+        ("openapi: 3.1.0\na: 0x" + "f" * 5000, "a number that is too long"),
         ('{"openapi": "3.1.0", "paths": {}, "x": "' + "x" * 2_100_000 + '"}', "more than 2 MB"),
         ("", "not an OpenAPI document"),
     ],
@@ -171,6 +176,80 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 def test_FAIR5_a_hostile_or_wrong_document_is_refused(text, problem):
     with pytest.raises(InvalidDocument, match=problem):
         parse_document(text)
+
+
+@pytest.mark.parametrize("nested", ["[" * 100_000 + "]" * 100_000, "{a: " * 100_000 + "}" * 100_000])
+def test_FAIR5_a_nested_yaml_document_does_not_end_this_process(nested):
+    # Without the check, loading it ends the process: so it is tried in another one.
+    assert ask_process(f"a: {nested}") == "It is nested too deeply."
+
+
+def ask_process(text: str) -> str:
+    with pytest.raises(InvalidDocument) as found:
+        process.read_in_process(text, "")
+    return str(found.value)
+
+
+def test_FAIR5_a_process_that_takes_too_long_is_killed_and_one_that_ends_is_no_answer(monkeypatch, tmp_path):
+    script = tmp_path / "reader.py"
+    script.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+    monkeypatch.setattr(process, "_SCRIPT", script)
+    assert ask_process("{}") == "It is too large or too tangled to be read."
+    script.write_text("import time\ntime.sleep(60)")
+    monkeypatch.setattr(process, "READ_SECONDS", 0.3)
+    assert ask_process("{}") == "It takes too long to be read."
+
+
+def test_the_process_has_no_environment_and_limited_resources(monkeypatch, tmp_path):
+    script = tmp_path / "reader.py"
+    script.write_text(
+        "import json, os, resource, runpy, sys\n"
+        f"sys.path.insert(0, {str(Path(process.__file__).parents[2])!r})\n"
+        "from tools.openapi import reader\n"
+        "reader.describe_document = lambda **_: {\n"
+        "    'environment': sorted(os.environ),\n"
+        "    'limits': [resource.getrlimit(one)[0] for one in (resource.RLIMIT_AS, resource.RLIMIT_CPU)],\n"
+        "}\n"
+        "reader.main()\n"
+    )
+    monkeypatch.setattr(process, "_SCRIPT", script)
+    found = process.read_in_process("{}", "")
+    assert set(found["environment"]) <= {"LC_CTYPE"}
+    assert found["limits"] == [reader.MAX_MEMORY_BYTES, reader.MAX_CPU_SECONDS]
+
+
+def test_FAIR5_variables_that_name_one_another_are_not_expanded():
+    variables = {name: {"default": f"{{{after}}}" * 1000} for name, after in zip("abcdefgh", "bcdefghi", strict=True)}
+    servers = [{"url": "https://x.example/{a}/{unknown}", "variables": variables}]
+    document = parse_document(json.dumps(build_document({}, servers=servers)))
+    assert document.base_url == ("https://x.example/" + "{b}" * 200)[:400]
+    wrong = parse_document(json.dumps(build_document({}, servers=[{"url": "http://["}])), "https://a.example/")
+    assert wrong.base_url == ""
+
+
+def test_FAIR5_an_operation_with_thousands_of_arguments_is_not_read():
+    names = [chr(0x4E00 + number) * 3 for number in range(6000)]
+    parameters = [{"in": "query", "name": name, "schema": {}} for name in names]
+    form: dict[str, Any] = {
+        "application/x-www-form-urlencoded": {"schema": {"properties": {name: {} for name in names}}}
+    }
+    found = list_of({"/x": {"get": {"parameters": parameters}, "post": {"requestBody": {"content": form}}}})
+    assert [operation.problem for operation in found] == ["it has more than 100 arguments"] * 2
+    [hundred] = list_of({"/x": {"get": {"parameters": parameters[:100]}}})
+    assert len(schema_of(hundred)["properties"]) == 100
+
+
+def test_FAIR5_what_is_built_of_one_document_is_limited(monkeypatch):
+    schemas = {"Wide": {"properties": {f"p{number}": {"type": "string"} for number in range(20)}}}
+    paths = {f"/p{number}": {"post": post_of("Wide")} for number in range(20)}
+    monkeypatch.setattr(operations, "MAX_DEFINITION_BYTES", 5_000)
+    found = list_of(paths, components={"schemas": schemas})
+    assert {operation.problem for operation in found} == {"", "the document has too many large schemas"}
+    assert sum(len(json.dumps(vars(operation.definition))) for operation in found if operation.definition) <= 5_000
+    monkeypatch.setattr(operations, "MAX_DEFINITION_BYTES", 10**9)
+    monkeypatch.setattr(module_of_document, "MAX_SCHEMAS", 50)
+    found = list_of(paths, components={"schemas": schemas})
+    assert [operation.problem for operation in found] == ["", ""] + ["the document has too many large schemas"] * 18
 
 
 def test_the_hash_of_a_definition_changes_with_all_that_a_model_reads_or_that_is_sent():

@@ -1,8 +1,11 @@
 """Read an OpenAPI document: JSON, or YAML without aliases, of version 3.0 or 3.1."""
 
 import json
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Any
 from urllib.parse import urljoin
 
@@ -16,6 +19,10 @@ MAX_BYTES = 2 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_REFERENCES = 20
 """References that may follow one another."""
+MAX_NUMBER_CHARACTERS = 100
+MAX_SCHEMAS = 400_000
+"""Schemas that are built of one document. Each operation builds those that it uses."""
+_MAX_URL = 400
 
 
 class InvalidDocument(ValueError):
@@ -23,13 +30,22 @@ class InvalidDocument(ValueError):
 
 
 class _Loader(yaml.CSafeLoader):
-    """Loads YAML as JSON: a date stays a text."""
+    """Loads YAML as JSON: a date stays a text. Long numbers are refused: the time for a number of the base 60 is quadratic."""
+
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        if len(node.value) > MAX_NUMBER_CHARACTERS:
+            raise InvalidDocument("It has a number that is too long.")
+        is_int = node.tag.endswith(":int")
+        number: int | float = self.construct_yaml_int(node) if is_int else self.construct_yaml_float(node)
+        return number
 
 
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
+for _tag in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.construct_number)
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,12 @@ class Document:
 
     content: dict[str, Any]
     url: str = ""
+    _schemas: Iterator[int] = field(default_factory=count)
+
+    def count_schema(self) -> None:
+        """Count a schema that is built. Raises `InvalidDocument` when there are too many."""
+        if next(self._schemas) >= MAX_SCHEMAS:
+            raise InvalidDocument("the document has too many large schemas")
 
     @property
     def title(self) -> str:
@@ -65,11 +87,19 @@ class Document:
         """The address that the document suggests; empty if it names none."""
         servers = self.content.get("servers")
         server = servers[0] if isinstance(servers, list) and servers and isinstance(servers[0], dict) else {}
-        url = str(server.get("url", ""))
-        for name, variable in _get_dict(server, "variables").items():
-            if isinstance(variable, dict):
-                url = url.replace("{" + name + "}", str(variable.get("default", "")))
-        return _to_line(urljoin(self.url, url) if self.url else url, 400)
+        variables = _get_dict(server, "variables")
+
+        def get_default(name: re.Match[str]) -> str:
+            variable = variables.get(name[1])
+            default = variable.get("default") if isinstance(variable, dict) else name[0]
+            return _to_line(str(default) if isinstance(default, int) else default, _MAX_URL)
+
+        # In one pass: a value that names another variable could stand for any number of bytes.
+        url = re.sub(r"{([^{}]*)}", get_default, _to_line(server.get("url"), _MAX_URL))[:_MAX_URL]
+        try:
+            return _to_line(urljoin(self.url, url) if self.url else url, _MAX_URL)
+        except ValueError:
+            return ""
 
     @cached_property
     def sign_in(self) -> SignIn:
@@ -129,10 +159,16 @@ def _parse(text: str) -> Any:
     except ValueError as error:
         if text.lstrip()[:1] in ("{", "["):
             raise InvalidDocument(f"It is no valid JSON: {str(error)[:200]}.") from error
+    depth = 0
     try:
-        # A few hundred bytes of aliases can stand for millions of values.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
-            raise InvalidDocument("YAML with aliases is not read. Write it as JSON.")
+        for event in yaml.parse(text, Loader=_Loader):
+            # A few hundred bytes of aliases can stand for millions of values.
+            if isinstance(event, yaml.AliasEvent):
+                raise InvalidDocument("YAML with aliases is not read. Write it as JSON.")
+            # Loading recurses in C, where no exception ends it.
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                raise InvalidDocument("It is nested too deeply.")
         return yaml.load(text, Loader=_Loader)  # a subclass of the safe loader
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         if isinstance(error, InvalidDocument):
@@ -148,6 +184,8 @@ def _normalize(value: Any, depth: int = 0) -> Any:
         return {to_storable(str(key)): _normalize(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
         return [_normalize(item, depth + 1) for item in value]
+    if isinstance(value, int) and value.bit_length() > 4 * MAX_NUMBER_CHARACTERS:
+        raise InvalidDocument("It has a number that is too long.")
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):

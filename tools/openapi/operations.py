@@ -1,8 +1,9 @@
 """The operations of an OpenAPI document as definitions of tools."""
 
+import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,6 +17,9 @@ from tools.openapi.schemas import SchemaBuilder
 
 MAX_OPERATIONS = 500
 MAX_CHOSEN = 64
+MAX_ARGUMENTS = 100
+MAX_DEFINITION_BYTES = 4 * 1024 * 1024
+"""Bytes of the definitions of a document. They are stored until the operations are chosen."""
 MAX_DESCRIPTION = 2_000
 _METHODS = ("get", "head", "post", "put", "patch", "delete")
 _JSON = re.compile(r"application/(.+\+)?json(\s*;.*)?|\*/\*")
@@ -41,11 +45,16 @@ def list_operations(document: Document) -> list[Operation]:
     """Return the first `MAX_OPERATIONS` operations of a document."""
     operations: list[Operation] = []
     names: set[str] = set()
+    size = 0
     for path, method, item, raw in _walk(document):
         if len(operations) == MAX_OPERATIONS:
             break
         operation = _read_operation(document, path, method, item, raw, names)
         names.add(operation.name)
+        if operation.definition is not None:
+            size += len(json.dumps(asdict(operation.definition)))
+            if size > MAX_DEFINITION_BYTES:
+                operation = replace(operation, definition=None, problem="the document has too many large schemas")
         operations.append(operation)
     return operations
 
@@ -92,13 +101,18 @@ def _build_definition(
     arguments: list[dict[str, str]] = []
 
     def add(where: str, target: str, schema: Any, *, is_required: bool) -> None:
+        if len(properties) == MAX_ARGUMENTS:
+            raise InvalidDocument(f"it has more than {MAX_ARGUMENTS} arguments")
         name = _make_argument_name(target, properties)
         properties[name] = schema
         arguments.append({"name": name, "where": where} | ({"target": target} if target != name else {}))
         if is_required:
             required.append(name)
 
-    for parameter in _list_parameters(document, item, raw):
+    parameters = _list_parameters(document, item, raw)
+    if len(parameters) > MAX_ARGUMENTS:
+        raise InvalidDocument(f"it has more than {MAX_ARGUMENTS} arguments")
+    for parameter in parameters:
         schema = builder.build(_get_schema(parameter))
         if isinstance(schema, dict) and isinstance(text := parameter.get("description"), str) and text.strip():
             schema = schema | {"description": remove_invisible(text).strip()[:500]}

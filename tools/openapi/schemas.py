@@ -9,6 +9,8 @@ from tools.openapi.document import Document, InvalidDocument
 
 MAX_DEFINITIONS = 200
 MAX_SCHEMA_BYTES = 32 * 1024
+MAX_SCHEMAS = 8_000
+"""Schemas in a schema. More would be larger than `MAX_SCHEMA_BYTES`."""
 MAX_DESCRIPTION = 500
 
 _PLAIN = frozenset(
@@ -26,10 +28,15 @@ class SchemaBuilder:
         self._document = document
         self._skipped = "writeOnly" if is_output else "readOnly"
         self._names: dict[str, str] = {}
+        self._schemas = 0
         self.definitions: dict[str, Any] = {}
 
     def build(self, schema: Any) -> Any:
         """Return a schema without the keywords that a model does not need. Raises `InvalidDocument`."""
+        self._document.count_schema()
+        self._schemas += 1
+        if self._schemas > MAX_SCHEMAS:
+            raise InvalidDocument(f"its schema is larger than {MAX_SCHEMA_BYTES // 1024} KB")
         if not isinstance(schema, dict):
             return schema if isinstance(schema, bool) else {}
         if isinstance(schema.get("$ref"), str):

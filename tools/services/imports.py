@@ -13,8 +13,7 @@ from common.request_types import StrictModel
 from events.publish import publish_workspace_list_changed
 from events.rows import OffReason, ServerKind, ToolEffect
 from tools.models import ToolServer, WorkspaceTool
-from tools.openapi.document import parse_document
-from tools.openapi.operations import MAX_CHOSEN, Operation, list_operations
+from tools.openapi.operations import MAX_CHOSEN, Operation
 from tools.permissions import get_server_for
 from tools.services.jobs import get_document
 from tools.services.workspace_tools import build_workspace_tool, record_tool
@@ -43,7 +42,7 @@ def import_operations(
     if len(chosen) > MAX_CHOSEN:
         raise Invalid(f"At most {MAX_CHOSEN} operations are imported at once.")
     document = get_document(server.workspace_id, job_id)
-    operations = {one.key: one for one in list_operations(parse_document(document.text, document.url))}
+    operations = {one.key: one for one in document.operations}
     existing = {tool.remote_name: tool for tool in server.tools.select_for_update(no_key=True)}
     for tool in existing.values():
         _compare(actor, tool, operations)

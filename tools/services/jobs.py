@@ -29,10 +29,12 @@ from common.tenants import on_behalf_of_tenant
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ServerState
+from tools.http.form import Definition
 from tools.interface import Tool, ToolContext, ToolError
 from tools.models import ToolServer, WorkspaceTool
-from tools.openapi.document import MAX_BYTES, InvalidDocument, parse_document
-from tools.openapi.operations import list_operations
+from tools.openapi.document import MAX_BYTES, InvalidDocument
+from tools.openapi.operations import Operation
+from tools.openapi.process import read_document
 from tools.permissions import get_workspace_tool_for
 from tools.selectors import build_tool
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -54,8 +56,8 @@ JobKind = Literal["document", "test"]
 
 @dataclass(frozen=True)
 class ToolJob:
-    """A job and its result. `job_input`: what the worker needs; `text`: the document, or the result of a test; `document`: what was
-    read of the document."""
+    """A job and its result. `job_input`: what the worker needs; `text`: the result of a test; `document`: what was read of the
+    document. Then `job_input` has its URL, its hash, and the definitions of its operations."""
 
     id: str
     kind: JobKind
@@ -71,10 +73,10 @@ class ToolJob:
 
 
 @dataclass(frozen=True)
-class DocumentText:
-    """A document that was read: its text, the URL it is from, and its hash."""
+class ReadDocument:
+    """A document that was read: its operations, the URL it is from, and its hash."""
 
-    text: str
+    operations: list[Operation]
     url: str
     hash: str
 
@@ -122,12 +124,16 @@ def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJo
     return job
 
 
-def get_document(workspace_id: UUID, job_id: UUID | str) -> DocumentText:
+def get_document(workspace_id: UUID, job_id: UUID | str) -> ReadDocument:
     """Return a document that was read in this workspace. Raises `NotFound`, `Unavailable`."""
     job = find_tool_job(workspace_id, job_id)
-    if job is None or job.kind != "document" or not job.is_ok:
+    if job is None or job.document is None or "definitions" not in job.job_input:
         raise NotFound("The document was read long ago, or not at all.", hints=["Read it again."])
-    return DocumentText(job.text, job.job_input["url"], hashlib.sha256(job.text.encode()).hexdigest())
+    operations = [
+        Operation(**operation, definition=Definition(**definition) if definition else None)
+        for operation, definition in zip(job.document["operations"], job.job_input["definitions"], strict=True)
+    ]
+    return ReadDocument(operations, job.job_input["url"], job.job_input["hash"])
 
 
 def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
@@ -155,7 +161,7 @@ def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[
 async def _run(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
     started = time.monotonic()
     with on_behalf_of_tenant(workspace_id):
-        done = await (_read_document(job) if tool is None else _test_tool(job, tool))
+        done = await (_read_document(workspace_id, job) if tool is None else _test_tool(job, tool))
     done = replace(done, state="done", seconds=round(time.monotonic() - started, 3))
     try:
         await asyncio.to_thread(_finish, workspace_id, done)
@@ -163,17 +169,21 @@ async def _run(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
         logger.warning("The result of a tool job could not be stored: Redis does not answer.")
 
 
-async def _read_document(job: ToolJob) -> ToolJob:
+async def _read_document(workspace_id: UUID, job: ToolJob) -> ToolJob:
     url, text = job.job_input["url"], job.job_input["text"]
     try:
         if url:
             text = await _fetch_document(url)
-        document = await asyncio.to_thread(_describe_document, text, url)
+        document = await read_document(text, url, tenant=str(workspace_id))
     except InvalidDocument as problem:
         return replace(job, message=str(problem))
     except AppError as error:
         return replace(job, message=error.message)
-    return replace(job, is_ok=True, text=text, document=document, job_input={"url": url})
+    read = {
+        "url": url, "hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
+        "definitions": [operation.pop("definition") for operation in document["operations"]],
+    }  # fmt: skip
+    return replace(job, is_ok=True, document=document, job_input=read)
 
 
 async def _fetch_document(url: str) -> str:
@@ -187,19 +197,6 @@ async def _fetch_document(url: str) -> str:
     if len(body) > MAX_BYTES:
         raise InvalidDocument(f"The document has more than {MAX_BYTES // 1024 // 1024} MB.")
     return body.decode("utf-8", "replace")
-
-
-def _describe_document(text: str, url: str) -> dict[str, Any]:
-    document = parse_document(text, url)
-    operations = [
-        {name: value for name, value in vars(operation).items() if name != "definition"}
-        for operation in list_operations(document)
-    ]
-    return {
-        "title": document.title, "version": document.version, "base_url": document.base_url,
-        "auth": str(document.sign_in.auth), "auth_name": document.sign_in.auth_name, "size": len(text.encode()),
-        "operations": operations,
-    }  # fmt: skip
 
 
 async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
