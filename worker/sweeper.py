@@ -98,6 +98,8 @@ class Sweeper:
             actors.delete_expired()
             files.delete_unposted_files()
             usage.delete_old_balances()
+            with suppress(Unavailable):
+                send_task_now("publishing.tasks.finish_takedowns", [])
         if self._files_at <= time.monotonic():
             self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
             with suppress(Unavailable):

@@ -9,27 +9,29 @@ from django.utils.translation import gettext
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from chats import services as chats
+from chats.models import ChatActor
 from common.clock import now
 from common.errors import Invalid
 from common.operators import get_for_operator
-from common.writing import RowUpdate
 from events import audit
+from events.control import send_stop
 from events.publish import publish_workspace_list_changed
 from events.rows import ReportState
 from publishing.hooks import agent_taken_down
 from publishing.models import AgentReport, Listing
 from publishing.permissions import build_not_public_error
+from publishing.services.lines import send_update_of_chats
 from publishing.services.publications import lock_public_agent
-from runs.services.runs import stop_runs_of_agent
+from runs.models import Run, RunState
 
 
 @transaction.atomic
 def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operator: bool = False) -> Listing:
     """Take a public agent down: it starts nothing more, and its runs end with `agent_taken_down`. Return its listing, which stays.
 
-    Its chats keep their history and get a line with the reason; its name, its handle and its original are free again. The actor
-    is an editor of the publisher or, `as_operator`, an operator, who has to give a reason. Raises `NotFound`, `Forbidden`,
-    `Invalid`, `Conflict` (`not_public`).
+    Its chats keep their history and get a line with the reason, by a task (`publishing/services/lines.py`); its name, its handle
+    and its original are free again. The actor is an editor of the publisher or, `as_operator`, an operator, who has to give a
+    reason. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict` (`not_public`).
     """
     listing = Listing.objects.select_related("agent").filter(agent=agent_id).first()
     if as_operator:
@@ -42,8 +44,11 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
     if as_operator and not reason:
         raise Invalid(gettext("Its users and its publisher read the reason: give one."))
 
-    participants = chats.lock_chats_of(listing.agent)
+    # Locked, so that it is not added to a chat meanwhile. The chats themselves may be too many to lock.
+    chats.lock_participants([listing.agent_id])
     agent = lock_public_agent(agent_id)
+    if not as_operator:
+        get_agent_for(actor, agent_id, AgentVerb.TAKE_DOWN)
     agent.taken_down_at = now()
     Actor.objects.filter(pk=agent.pk).update(taken_down_at=agent.taken_down_at, revision=F("revision") + 1)
     Listing.objects.filter(pk=listing.pk).update(
@@ -51,11 +56,9 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
     )
     listing.refresh_from_db()
     listing.agent = agent
-    for participant in participants:
-        participant.actor = agent
-        message = chats.build_system_message(participant.chat_id, "AGENT_TAKEN_DOWN", target=agent, note=reason)
-        stopped = stop_runs_of_agent(participant.chat, agent)
-        chats.save_changes(participant.chat_id, [message, RowUpdate(participant), *stopped])
+    for run_id in Run.objects.filter(agent=agent, root_id=None, state=RunState.RUNNING).values_list("pk", flat=True):
+        send_stop(run_id)
+    send_update_of_chats(agent.id, None)
     if as_operator:
         open_reports = AgentReport.objects.filter(agent=agent, state=ReportState.OPEN)
         open_reports.update(state=ReportState.CLOSED, closed_by=actor, closed_at=now())
@@ -65,7 +68,7 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
         workspace_id=agent.published_by_workspace_id,
         object_id=agent.id,
         reason=reason,
-        chats=len(participants),
+        chats=ChatActor.objects.filter(actor=agent, ended_at=None).count(),
         as_operator=as_operator,
     )
     if agent.published_by_workspace_id:

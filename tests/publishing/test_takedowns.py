@@ -1,13 +1,14 @@
 """Takedowns: what is stopped, what stays, and who is notified; reports about public agents."""
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
 from agents.models import AgentSpec, AgentToolConfig
 from agents.selectors import build_agent_tool_name
 from chats import services as chats
-from chats.models import ChatActor, Message
+from chats.models import Chat, ChatActor, Message
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
 from events.models import AuditRecord
 from events.rows import ReportReason
@@ -15,6 +16,7 @@ from notifications.models import Notification
 from publishing import services as publishing
 from publishing.models import AgentReport, Listing
 from publishing.selectors import get_publication, preview_takedown
+from publishing.services import lines
 from runs.models import Run
 from runs.services.wake import preview_wakes
 from tests.factories.runs import RunFactory
@@ -38,6 +40,7 @@ def test_a_takedown_keeps_the_chats_and_frees_name_handle_and_original(team):
     copy = publish(team)
     chat = add_to_chat(team, copy)
     listing = publishing.take_down_agent(team.alice, copy.id, reason="It  is wrong.")
+    publishing.update_chats(copy.id)
     copy.refresh_from_db()
     assert copy.taken_down_at is not None
     assert (listing.taken_down_by, listing.taken_down_by_operator, listing.takedown_reason) == (
@@ -60,12 +63,41 @@ def test_queued_runs_end_at_once_and_the_composer_says_why_nothing_starts(team):
     chat = add_to_chat(team, copy)
     waiting = RunFactory.create(chat=chat, agent=copy, on_behalf_of=team.charlie)
     publishing.take_down_agent(team.alice, copy.id)
+    publishing.update_chats(copy.id)
     waiting.refresh_from_db()
     assert (waiting.state, waiting.error_code) == ("failed", "agent_taken_down")
     chats.post_message(team.charlie, chat.id, text="@interpreter hello")
     assert not Run.objects.exclude(pk=waiting.pk).exists()
     [effect] = preview_wakes(team.charlie, chat.id, text="@interpreter hello")
     assert (effect.effect, effect.reason) == ("refused", "taken_down")
+
+
+def test_a_takedown_locks_no_chat_and_its_lines_come_in_batches_once(
+    team, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(lines, "BATCH", 2)
+    copy = publish(team)
+    rooms = [add_to_chat(team, copy) for _ in range(5)]
+    versions = dict(Chat.objects.values_list("pk", "version"))
+    sent = []
+    monkeypatch.setattr(lines, "send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    with CaptureQueriesContext(connection) as queries, django_capture_on_commit_callbacks(execute=True):
+        publishing.take_down_agent(team.alice, copy.id, reason="It is wrong.")
+    assert not [query for query in queries if "FOR NO KEY UPDATE" in query["sql"] and '"chats_chat"' in query["sql"]]
+    assert dict(Chat.objects.values_list("pk", "version")) == versions
+    assert sent == [("publishing.tasks.update_chats", [str(copy.id), None])]
+
+    last, batches = publishing.update_chats(copy.id), 1
+    assert Message.objects.filter(type="AGENT_TAKEN_DOWN").count() == 2
+    publishing.update_chats(copy.id)
+    while last is not None:
+        last, batches = publishing.update_chats(copy.id, None, last), batches + 1
+    assert batches == 3
+    found = Message.objects.filter(type="AGENT_TAKEN_DOWN").values_list("chat", flat=True)
+    assert sorted(found) == sorted(room.id for room in rooms)
+    sent.clear()
+    publishing.finish_takedowns()
+    assert sent == [("publishing.tasks.update_chats", [str(copy.id), None])]
 
 
 @pytest.mark.parametrize(("who", "error"), [("bob", Forbidden), ("charlie", Forbidden), ("robin", Forbidden)])

@@ -176,7 +176,9 @@ class Story:
         )
 
     def take_down_agent(self, chance: random.Random) -> None:
-        publishing.take_down_agent(self.team.alice, self.public_agent().id, reason="Later.")
+        agent = self.public_agent()
+        publishing.take_down_agent(self.team.alice, agent.id, reason="Later.")
+        publishing.update_chats(agent.id)
 
     # --- drafts ---------------------------------------------------------------------------------------------------
 
