@@ -1,6 +1,6 @@
 """Reads of agents, their versions and their drafts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from common.prepared_query import PreparedQuery
 from events.payloads import SystemPayload
 from events.rows import AgentRow, AgentState, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
 from tools.permissions import get_workspace_tool_for
-from workspaces.permissions import WorkspaceVerb, get_workspace_for
+from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
 
 # --- agents -------------------------------------------------------------------------------------------------------
 
@@ -43,19 +43,24 @@ def list_agents_with_tool(actor: Actor, tool_id: UUID) -> QuerySet[Actor]:
 
 def build_agent_summary_rows(agents: Sequence[Actor]) -> Iterator[AgentSummaryRow]:
     """Build the rows of agents in a list, for the actor for whom they were fetched. Makes one query."""
-    states = _find_states([agent.pk for agent in agents])
+    states = _find_states([agent.pk for agent in agents], {agent.workspace_id for agent in agents})
     return (build_agent_summary_row(agent, state=states.get(agent.pk, "idle")) for agent in agents)
 
 
 def get_agent_row(actor: Actor, agent_id: UUID) -> AgentRow:
     """Return the row of one agent. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    return build_agent_row(agent, state=_find_states([agent.pk]).get(agent.pk, "idle"))
+    states = _find_states([agent.pk], workspaces_visible_to(actor).values("pk"))
+    return build_agent_row(agent, state=states.get(agent.pk, "idle"))
 
 
-def _find_states(agent_ids: list[UUID]) -> dict[UUID, AgentState]:
-    """Return the states of those of these agents that work or wait for people, in any chat."""
-    busy = Actor.objects.filter(pk__in=agent_ids, runs__state__in=["running", "waiting_approval"])
+def _find_states(
+    agent_ids: list[UUID], workspaces: Collection[UUID | None] | QuerySet[Any, Any]
+) -> dict[UUID, AgentState]:
+    """Return the states of those of these agents that work or wait for people, in any chat of these workspaces: what a public
+    agent does in other workspaces is their secret."""
+    in_state = {"runs__state__in": ["running", "waiting_approval"]}
+    busy = Actor.objects.filter(pk__in=agent_ids, runs__workspace__in=workspaces, **in_state)
     states = set(busy.values_list("pk", "runs__state"))
     waiting: dict[UUID, AgentState] = {pk: "waiting" for pk, _ in states}
     return waiting | {pk: "working" for pk, state in states if state == "running"}

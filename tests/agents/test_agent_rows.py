@@ -4,8 +4,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from chats import services as chats
+from runs.models import Run
+from runs.services.claims import claim_run
 from tests.api.test_rights import client_for
 from tests.people import make_agent
+from tests.publishing.publications import add_to_chat, publish
 
 pytestmark = pytest.mark.django_db
 
@@ -31,3 +35,12 @@ def test_a_page_of_agents_has_the_requested_length(team):
     page = client_for(team, "alice").ok("GET", f"workspaces/{team.workspace.id}/agents?limit=25")
     assert len(page["results"]) == 25
     assert page["next"] is not None
+
+
+def test_the_state_of_a_public_agent_is_that_of_its_runs_in_the_workspaces_of_the_reader(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    chats.post_message(team.charlie, chat.id, text="@interpreter hello")
+    assert claim_run(Run.objects.get(agent=copy).id, "there:1:a") is not None
+    states = {name: client_for(team, name).ok("GET", f"agents/{copy.id}")["state"] for name in ("alice", "charlie")}
+    assert states == {"alice": "idle", "charlie": "working"}
