@@ -57,7 +57,7 @@ def find_problems(schema: dict[str, Any], value: Any) -> list[str]:
     validator = _Validator(schema, registry=Registry())
     try:
         problems = list(islice(validator.iter_errors(value), MAX_PROBLEMS))
-    except (RecursionError, Unresolvable, TypeError, AttributeError, ValueError) as error:
+    except (RecursionError, Unresolvable, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise TooComplex from error
     return [f"{'.'.join(map(str, problem.absolute_path)) or 'arguments'}: {problem.message}" for problem in problems]
 

@@ -305,10 +305,17 @@ async def test_FAIR5_a_process_makes_only_so_many_calls_at_the_same_time(site: S
         {"$ref": "#/$defs/N0", "$defs": {f"N{n}": {"allOf": [{"$ref": f"#/$defs/N{n + 1}"}] * 9} for n in range(30)}},
         {"type": 7},
         {"properties": []},
+        {"properties": {"a": {"multipleOf": 0}}},
     ],
 )
 async def test_FAIR5_the_check_of_a_hostile_schema_ends(site: Site, schema: dict[str, Any]) -> None:
     assert "could not be checked" in str(await fail(build_tool(site.url(), input_schema=schema), a=1))
+    assert site.asked == []
+
+
+async def test_FAIR5_a_number_that_cannot_be_divided_is_refused(site: Site) -> None:
+    tool = build_tool(site.url(), input_schema={"properties": {"a": {"multipleOf": 0.01}}})
+    assert "could not be checked" in str(await fail(tool, a=10**400))
     assert site.asked == []
 
 
