@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from actors.rates import Bucket
 from common.paging import get_page
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import (
@@ -63,6 +64,8 @@ class OnePublicAgent(APIView):
 
 
 class TryPublicAgent(APIView):
+    person_buckets = ("tries",)
+
     @extend_schema(
         operation_id="try_public_agent",
         description="Create a chat with a public agent in a workspace of the reader, which pays for its replies.",
@@ -114,6 +117,8 @@ class Takedown(APIView):
 
 
 class Publish(APIView):
+    person_buckets = ("publications",)
+
     @extend_schema(
         operation_id="publish_agent",
         description="Publish a version of an agent as a public agent: an independent copy that nobody can change.",
@@ -127,6 +132,9 @@ class Publish(APIView):
 
 
 class Publication(APIView):
+    def buckets(self, request: Request) -> list[Bucket]:
+        return [("publications", request.user.pk)] if request.method == "PUT" else []
+
     @extend_schema(
         operation_id="read_publication",
         description="Read the publication of an agent, and what would go along with the next one.",

@@ -1,6 +1,7 @@
 """Publish an agent as an independent copy, and publish its next version."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +18,8 @@ from agents.services.specs import write_spec
 from chats import services as chats
 from chats.models import Chat
 from common.clock import now
-from common.errors import Code, Conflict, Invalid
+from common.errors import Code, Conflict, Invalid, LimitReached
 from common.handles import check_handle
-from common.writing import RowUpdate
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ListingCategory, SpecOrigin
@@ -29,7 +29,11 @@ from publishing.models import Listing
 from publishing.permissions import PUBLIC, build_not_public_error, find_public_copy, get_public_copy
 from publishing.search import build_search_text
 from publishing.selectors import check_public_name
+from publishing.services.lines import send_update_of_chats
 from workspaces.models import Workspace
+
+MAX_VERSIONS_PER_DAY = 10
+"""Versions of a public agent in 24 hours."""
 
 
 @transaction.atomic
@@ -113,14 +117,17 @@ def update_published_agent(
 ) -> Actor:
     """Publish a version of an agent, by default production, as the next version of its public copy, and return the copy.
 
-    It stays in its chats, which get a line about the new version (ADR 0015). Runs that have begun answer with the version that
-    they began with. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `not_public`, `name_taken`, `nothing_changed`.
+    It stays in its chats, which get a line about the new version (ADR 0015) by a task (`publishing/services/lines.py`). Runs that
+    have begun answer with the version that they began with. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and
+    `Conflict`: `not_public`, `name_taken`, `nothing_changed`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     workspace = Workspace.objects.get(agents=agent)
     copy = get_public_copy(agent)
-    participants = chats.lock_chats_of(copy)
+    chats.lock_participants([copy.pk])
     copy = lock_public_agent(copy.pk)
+    # Checked again, because the actor may have lost the right while this waited.
+    agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     listing = Listing.objects.get(agent=copy)
     spec = get_production(agent) if version is None else find_version(agent, version)
     before, production = listing.search_text, get_production(copy)
@@ -132,6 +139,7 @@ def update_published_agent(
 
     copy.name, copy.description = new_name, _check_description(description)
     if is_new_version:
+        _check_versions_of_day(copy)
         copy.current_spec = write_spec(
             copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=production.version + 1, message=message
         )
@@ -144,20 +152,8 @@ def update_published_agent(
     Actor.objects.filter(pk=copy.pk).update(
         name=copy.name, description=copy.description, current_spec=copy.current_spec, revision=F("revision") + 1
     )
-    for participant in participants:
-        changes: list[chats.RowChange] = []
-        if is_new_version:
-            number, note = get_production(copy).number, message.strip()[:400]
-            changes.append(
-                chats.build_system_message(
-                    participant.chat_id, "AGENT_PUBLISHED", target=copy, version=number, note=note
-                )
-            )
-        if is_renamed:
-            participant.actor = copy
-            changes.append(RowUpdate(participant))
-        if changes:
-            chats.save_changes(participant.chat_id, changes)
+    if is_new_version or is_renamed:
+        send_update_of_chats(copy.pk, get_production(copy).number if is_new_version else None)
     audit.record(
         actor,
         "agent.republished",
@@ -173,10 +169,22 @@ def update_published_agent(
     return copy
 
 
+def _check_versions_of_day(copy: Actor) -> None:
+    """Raise `LimitReached` if a public agent has had as many versions as it may have in a day: each is a line in all its chats."""
+    since = now() - timedelta(days=1)
+    if copy.specs.filter(number__isnull=False, created_at__gte=since).count() >= MAX_VERSIONS_PER_DAY:
+        raise LimitReached(
+            f"A public agent gets at most {MAX_VERSIONS_PER_DAY} versions in a day.",
+            code=Code.QUOTA_REACHED,
+            hints=["Publish the next one tomorrow."],
+            data={"quota": "public_versions", "most": MAX_VERSIONS_PER_DAY},
+        )
+
+
 def lock_public_agent(agent_id: UUID) -> Actor:
     """Lock a public agent and return it. Raises `Conflict` (`not_public`) if it was taken down meanwhile.
 
-    Its chats are locked before it (`chats/services/locking.py`).
+    The set of its chats is locked before it (`chats/services/locking.py`).
     """
     agent = Actor.objects.select_for_update(no_key=True).get(pk=agent_id)
     if not agent.is_public or agent.taken_down_at is not None:

@@ -9,15 +9,18 @@ from actors.models import Actor
 from agents.models import AgentSpec
 from agents.services import agents, drafts, specs
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
-from chats.models import ChatActor, Message
-from common.errors import Code, Conflict, Forbidden, Invalid, NotFound
+from chats.models import Chat, ChatActor, Message
+from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
 from events.models import AuditRecord
 from events.rows import ListingCategory, SpecOrigin
 from publishing import services as publishing
 from publishing.models import Listing
 from publishing.selectors import check_publication, get_publication
+from publishing.services import publications
 from suggestions import services as suggestions
+from tests.api.client import sign_in
+from tests.factories.actors import PASSWORD
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING, add_to_chat, publish, update
@@ -164,6 +167,8 @@ def test_an_update_is_the_next_version_and_its_chats_say_so(team):
     chat = add_to_chat(team, copy)
     save_version(team, prompt="Newer.")
     updated = update(team, name="Interpreter 2", message="Korean, too")
+    for _ in range(2):
+        publishing.update_chats(copy.id, 2)
     assert updated.id == copy.id
     assert list(AgentSpec.objects.filter(agent=copy).order_by("number").values_list("number", "prompt", "message")) == [
         (1, "Answer.", ""), (2, "Newer.", "Korean, too")
@@ -189,6 +194,59 @@ def test_an_update_of_the_listing_only_makes_no_version_and_no_line(team):
         update(team, category=ListingCategory.WRITING)
     assert refusal.value.code == Code.NOTHING_CHANGED
     assert count_rows() == before
+
+
+def test_a_public_agent_gets_a_number_of_versions_in_a_day(team, monkeypatch):
+    monkeypatch.setattr(publications, "MAX_VERSIONS_PER_DAY", 3)
+    copy = publish(team)
+    for number in (2, 3, 4):
+        save_version(team, prompt=f"Newer {number}.")
+        if number < 4:
+            update(team)
+    before = count_rows()
+    with pytest.raises(LimitReached) as refusal, transaction.atomic():
+        update(team)
+    assert refusal.value.code == Code.QUOTA_REACHED
+    assert count_rows() == before
+    update(team, version=3, category=ListingCategory.WRITING)
+    AgentSpec.objects.filter(agent=copy, number=1).update(created_at="2026-01-01T00:00Z")
+    update(team)
+    assert AgentSpec.objects.filter(agent=copy).count() == 4
+
+
+def test_an_update_waits_for_no_chat_and_a_chat_that_is_newer_than_it_gets_no_line(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    save_version(team, prompt="Newer.")
+    update(team, message="Korean, too")
+    assert Chat.objects.get(pk=chat.pk).version == chat.version
+    newer = add_to_chat(team, copy)
+    publishing.update_chats(copy.id, 2)
+    [line] = Message.objects.filter(type="AGENT_PUBLISHED")
+    assert line.chat == chat
+    assert not Message.objects.filter(chat=newer, type="AGENT_PUBLISHED").exists()
+
+
+def test_SEC21_publishing_and_trying_are_throttled_per_person(team, settings):
+    copy = publish(team)
+    settings.RATES = settings.RATES | {"publications": (0.01, 1), "tries": (0.01, 1)}
+    api = sign_in(team.alice.email, PASSWORD)
+    path, body = f"agents/{team.robin.id}/publication", {"name": "Interpreter", **LISTING, "category": "writing"}
+    assert api("PUT", path, body).status_code == 200
+    before = Listing.objects.values().get()
+    for method, again, other in (
+        ("PUT", path, body | {"category": "data"}),
+        ("POST", f"agents/{team.robin.id}/publish", body | {"handle": "again"}),
+    ):
+        answer = api(method, again, other)
+        assert (answer.status_code, answer.json()["error"]["data"]["limit"]) == (429, "publications")
+    assert api("GET", path).status_code == 200
+    assert Listing.objects.values().get() == before
+    mine = f"directory/{copy.handle}/try", {"workspace_id": str(team.workspace.id)}
+    assert api("POST", *mine).status_code == 201
+    count = Chat.objects.count()
+    assert api("POST", *mine).json()["error"]["data"]["limit"] == "tries"
+    assert Chat.objects.count() == count
 
 
 def test_what_is_not_public_cannot_be_updated(team):

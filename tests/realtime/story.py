@@ -166,7 +166,7 @@ class Story:
         chats.add_participant(self.team.alice, self.chat.id, public.id)
 
     def update_published_agent(self, chance: random.Random) -> None:
-        self.public_agent()
+        agent = self.public_agent()
         publishing.update_published_agent(
             self.team.alice,
             self.finch.id,
@@ -174,6 +174,7 @@ class Story:
             description="Answers.",
             category=ListingCategory.WRITING,
         )
+        publishing.update_chats(agent.id)
 
     def take_down_agent(self, chance: random.Random) -> None:
         agent = self.public_agent()
