@@ -13,7 +13,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Invalid
 from common.ids import new_id
-from llm.endpoints import build_keyless_endpoint, choose_model
+from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import Request
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState
@@ -133,7 +133,9 @@ def _find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Acto
         if spec is None:
             continue
         try:
-            choice = choose_model(chat.workspace, spec.model, person)
+            # Of a public agent the default model answers if its own cannot be had here.
+            named = find_usable_model(chat.workspace, spec.model, person) if agent.is_public else spec.model
+            choice = choose_model(chat.workspace, named, person)
         except Invalid:
             continue  # the run fails for this reason before it reaches a budget
         caller = Caller(chat.workspace_id, author.id, tree_id=new_id(), agent_id=agent.id)

@@ -15,6 +15,7 @@ from llm.messages import Answer, Usage
 from notifications.models import Notification
 from runs.services.wake import preview_wakes
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
+from tests.publishing.publications import add_to_chat, publish
 from tests.usage.test_budgets import ENDPOINT, ONE, REQUEST, ask, build_caller, read_balances, resolve
 from usage import services as usage
 from usage.errors import BudgetUsedUp
@@ -257,6 +258,16 @@ def test_the_preview_considers_the_budget_of_the_operator_if_the_key_of_the_oper
     BudgetFactory.create(workspace=team.workspace, by_operator=True, limit_micro=0)
     [effect] = preview_wakes(team.alice, team.chat.id, text="@robin hello")
     assert effect.reason == "budget_used_up"
+
+
+def test_the_preview_of_a_public_agent_is_by_the_model_that_answers_instead_of_one_that_is_not_there(team, settings):
+    settings.SYSTEM_MODEL = settings.SYSTEM_MODEL | {"provider": "openai", "models": ("gpt-4o",), "api_base": ""}
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    AgentSpec.objects.filter(agent=copy).update(model="only-of-the-publisher")
+    BudgetFactory.create(workspace=team.elsewhere, by_operator=True, limit_micro=0)
+    [effect] = preview_wakes(team.charlie, chat.id, text="@interpreter hello")
+    assert (effect.effect, effect.reason) == ("wakes", "budget_used_up")
 
 
 def test_the_preview_does_not_say_so_if_the_model_costs_nothing_or_the_agent_is_running(priced):
