@@ -16,6 +16,7 @@ from agents.services.allowed_tools import get_run_tools
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.differences import diff
 from common.errors import Conflict, Forbidden, Invalid, NotFound
+from common.ids import new_id
 from common.secrets import Secret, WrongOwner
 from events.models import AuditRecord
 from events.rows import OffReason, Policy
@@ -28,6 +29,7 @@ from tools import services as tools
 from tools.credentials import decrypt_credential
 from tools.http.form import ToolForm
 from tools.models import ToolServer, WorkspaceTool
+from tools.openapi.reader import describe_document
 from tools.services import jobs
 from tools.services.imports import ChosenOperation
 from worker import engine as engines
@@ -481,6 +483,44 @@ def test_a_document_is_read_and_its_operations_become_tools_and_changes_switch_t
     tools.import_operations(team.alice, server.id, job_id=read.id, chosen=[])
     holds.refresh_from_db()
     assert (holds.is_enabled, holds.off_reason) == (True, "")
+
+
+def store_document(team: Any, content: dict[str, Any]) -> str:
+    """Store a document that Alice has read. Return the id of the job."""
+    document = describe_document(json.dumps(content), "")
+    read = {"url": "", "hash": "a" * 64, "definitions": [one.pop("definition") for one in document["operations"]]}
+    job = jobs.ToolJob(
+        str(new_id()), "document", str(team.alice.id), state="done", is_ok=True, document=document, job_input=read
+    )
+    jobs.store_tool_job(team.workspace.id, job)
+    return job.id
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_what_an_editor_has_switched_off_stays_off_whatever_the_document_says(team, is_gone):
+    server = add_server(team, kind="openapi")
+    same = store_document(team, DOCUMENT)
+    chosen = [ChosenOperation(key="listFares", name="list_fares")]
+    [tool] = tools.import_operations(team.alice, server.id, job_id=same, chosen=chosen)
+    tools.change_tool(team.alice, tool.id, revision=tool.revision, is_enabled=False)
+    paths = {} if is_gone else {"/fares": {"get": {"operationId": "listFares", "summary": "Other."}}}
+    other = store_document(team, DOCUMENT | {"paths": paths})
+    for job_id, is_other in ((other, True), (other, True), (same, False), (same, False)):
+        tools.import_operations(team.alice, server.id, job_id=job_id, chosen=[])
+        tool.refresh_from_db()
+        assert (tool.is_enabled, tool.off_reason, tool.description) == (False, OffReason.EDITOR, "List fares.")
+        assert (tool.pending is not None) == (is_other and not is_gone)
+    tools.change_tool(team.alice, tool.id, revision=tool.revision, is_enabled=True)
+
+
+def test_an_operation_is_chosen_once(team):
+    server = add_server(team, kind="openapi")
+    chosen = [ChosenOperation(key="listFares", name=name) for name in ("one", "two")]
+    job_id = store_document(team, DOCUMENT)
+    before = fingerprint()
+    with pytest.raises(Invalid, match="once"):
+        tools.import_operations(team.alice, server.id, job_id=job_id, chosen=chosen)
+    assert fingerprint() == before
 
 
 @pytest.mark.usefixtures("of_process")

@@ -41,6 +41,8 @@ def import_operations(
         raise Invalid("This server has no OpenAPI document.")
     if len(chosen) > MAX_CHOSEN:
         raise Invalid(f"At most {MAX_CHOSEN} operations are imported at once.")
+    if len({one.key for one in chosen}) != len(chosen):
+        raise Invalid("Each operation can be chosen once.")
     document = get_document(server.workspace_id, job_id)
     operations = {one.key: one for one in document.operations}
     existing = {tool.remote_name: tool for tool in server.tools.select_for_update(no_key=True)}
@@ -71,17 +73,26 @@ def _create(
 
 def _compare(actor: Actor, tool: WorkspaceTool, operations: Mapping[str, Operation]) -> None:
     """Switch a tool off if its operation changed or is gone. A tool that was off because of that is on again if its operation is as
-    it was approved."""
+    it was approved. A tool that an editor has switched off stays so, and has the new definition to approve."""
     operation = operations.get(tool.remote_name)
     definition = operation.definition if operation else None
-    if definition is not None and definition.hash == tool.pinned_hash:
+    is_same = definition is not None and definition.hash == tool.pinned_hash
+    pending = (
+        asdict(definition) | {"hash": definition.hash, "title": tool.title} if definition and not is_same else None
+    )
+    if tool.off_reason == OffReason.EDITOR:
+        if tool.pending == pending:
+            return
+        tool.pending = pending
+        action = "tool.changed"
+    elif is_same:
         if tool.off_reason not in (OffReason.CHANGED, OffReason.GONE):
             return
         tool.is_enabled, tool.off_reason, tool.pending = True, "", None
         action = "tool.switched_on"
     else:
         tool.is_enabled, tool.off_reason = False, OffReason.CHANGED if definition else OffReason.GONE
-        tool.pending = asdict(definition) | {"hash": definition.hash, "title": tool.title} if definition else None
+        tool.pending = pending
         action = "tool.switched_off"
     tool.revision += 1
     tool.save()
