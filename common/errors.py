@@ -53,6 +53,7 @@ class Code(StrEnum):
     MODEL_UNUSABLE = "model_unusable"
     LLM_PROFILE_UNUSABLE = "llm_profile_unusable"
     BUDGET_USED_UP = "budget_used_up"
+    TIME_ZONE_CHANGED = "time_zone_changed"
     RUN_ENDED = "run_ended"
     APPROVAL_DECIDED = "approval_decided"
     INVALID_ARGUMENTS = "invalid_arguments"

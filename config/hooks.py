@@ -9,7 +9,7 @@ LISTENERS: dict[str, list[str]] = {
         "agents.services.listeners.end_grants_on_agents",
     ],
     "workspaces.hooks.model_changed": ["notifications.services.listeners.notify_model_changed"],
-    "workspaces.hooks.time_zone_changed": ["usage.services.listeners.end_periods"],
+    "workspaces.hooks.time_zone_changed": ["usage.services.reservations.move_balances"],
     "tools.hooks.tools_changed": ["notifications.services.listeners.notify_tools_changed"],
     "chats.hooks.message_posted": [
         "runs.services.wake.wake_agents",

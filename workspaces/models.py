@@ -34,6 +34,7 @@ class Workspace(Identified, WithRevision):
     allows_llm_profiles = models.BooleanField(_("members may use their own models"), default=False)
     # Its days and months begin at midnight there.
     time_zone = models.CharField(_("time zone"), max_length=64, default=get_default_time_zone)
+    time_zone_changed_at = models.DateTimeField(_("time zone changed at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:

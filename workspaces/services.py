@@ -1,14 +1,13 @@
 """The services of workspaces: creating one, its members, and the model of its agents."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from uuid import UUID
 from zoneinfo import available_timezones
 
 from django.db import transaction
-from django.db.models import F
 from django.utils.translation import gettext
 
 from common.clock import now
@@ -28,6 +27,9 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 if TYPE_CHECKING:
     from actors.models import Actor
+
+TIME_ZONE_INTERVAL = timedelta(days=1)
+"""Between two changes of the time zone. Each may begin the day of the budgets again."""
 
 
 @transaction.atomic
@@ -59,18 +61,29 @@ def rename_workspace(
 ) -> Workspace:
     """Change the name of a workspace and, unless it is null, its time zone.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if it has changed since `revision`.
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if it has changed since `revision`, or if the time zone was changed
+    less than `TIME_ZONE_INTERVAL` ago.
     """
-    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.RENAME)
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.RENAME, lock=True)
     name = _check_name(name)
     time_zone = workspace.time_zone if time_zone is None else time_zone
     if time_zone not in available_timezones():
         raise Invalid("There is no such time zone.", hints=["Name one of the IANA database, such as Asia/Taipei."])
-    rows = Workspace.objects.filter(pk=workspace.pk, revision=revision)
-    if not rows.update(name=name, time_zone=time_zone, revision=F("revision") + 1):
+    if revision != workspace.revision:
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
     is_moved = time_zone != workspace.time_zone
+    if is_moved:
+        changed_at = workspace.time_zone_changed_at
+        if changed_at is not None and now() < changed_at + TIME_ZONE_INTERVAL:
+            again_at = (changed_at + TIME_ZONE_INTERVAL).isoformat(timespec="minutes")
+            raise Conflict(
+                "The time zone can be changed once a day, because days and months of budgets begin with it.",
+                code=Code.TIME_ZONE_CHANGED,
+                hints=[f"Change it after {again_at}."],
+            )
+        workspace.time_zone_changed_at = now()
     workspace.name, workspace.time_zone, workspace.revision = name, time_zone, revision + 1
+    workspace.save(update_fields=["name", "time_zone", "time_zone_changed_at", "revision"])
     if is_moved:
         time_zone_changed.call(workspace)
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)

@@ -1,7 +1,7 @@
 """Budgets that change while they are used: limits, time zones, people and agents, the end of a period, and what is shown before."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
@@ -9,7 +9,7 @@ from django.db import transaction
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.services import agents
-from common.errors import Invalid
+from common.errors import Conflict, Invalid
 from events.payloads import BudgetPeriod, BudgetScope
 from llm.messages import Answer, Usage
 from notifications.models import Notification
@@ -22,6 +22,7 @@ from usage.errors import BudgetUsedUp
 from usage.models import Balance, Budget, LLMCall, Reservation
 from usage.selectors import list_budgets
 from workspaces import services as workspaces
+from workspaces.models import Workspace
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def set_clock(monkeypatch):
 
     def set_time(day, hour, minute=0, second=0):
         at = datetime(2030, 5, day, hour, minute, second, tzinfo=UTC)
-        for module in ("services.reservations", "services.listeners", "services.budgets", "selectors"):
+        for module in ("services.reservations", "services.budgets", "selectors"):
             monkeypatch.setattr(f"usage.{module}.now", lambda: at)
 
     return set_time
@@ -44,6 +45,8 @@ def spend(team, day, hour, cost, **fields):
 
 
 def move(team, time_zone):
+    """Change the time zone, a day after its last change."""
+    Workspace.objects.update(time_zone_changed_at=None)
     team.workspace.refresh_from_db()
     team.workspace = workspaces.rename_workspace(
         team.alice,
@@ -131,6 +134,56 @@ def test_another_time_zone_begins_other_periods_with_what_was_spent_in_them(team
     with pytest.raises(BudgetUsedUp) as error:
         ask(team)
     assert error.value.refusal.ends_at == datetime(2030, 5, 6, tzinfo=UTC)
+
+
+def test_the_time_zone_can_be_changed_once_a_day(team, monkeypatch):
+    at = datetime(2030, 5, 5, 12, tzinfo=UTC)
+    monkeypatch.setattr("workspaces.services.now", lambda: at)
+
+    def rename(**fields):
+        team.workspace.refresh_from_db()
+        return workspaces.rename_workspace(team.alice, team.workspace.id, revision=team.workspace.revision, **fields)
+
+    rename(name="Tours", time_zone="Asia/Tokyo")
+    at += timedelta(hours=23, minutes=59)
+    with pytest.raises(Conflict) as error:
+        rename(name="Trips", time_zone="Asia/Taipei")
+    assert (error.value.code, error.value.hints) == ("time_zone_changed", ["Change it after 2030-05-06T12:00+00:00."])
+    team.workspace.refresh_from_db()
+    assert (team.workspace.name, team.workspace.time_zone) == ("Tours", "Asia/Tokyo")
+    rename(name="Trips", time_zone="Asia/Tokyo")
+    at += timedelta(minutes=1)
+    assert rename(name="Trips", time_zone="Asia/Taipei").time_zone == "Asia/Taipei"
+
+
+@pytest.mark.parametrize("period", ["day", "month"])
+def test_what_is_reserved_counts_in_the_period_of_another_time_zone(team, set_clock, period):
+    move(team, "UTC")
+    BudgetFactory.create(workspace=team.workspace, period=period, limit_micro=3 * ONE)
+    set_clock(5, 12)
+    early = build_caller(team)
+    claimed_early = resolve(team, early)
+    under_way = ask(team)
+    ask(team)
+    move(team, "Pacific/Auckland")
+    [row] = list_budgets(team.alice, team.workspace.id)
+    assert (row.spent_micro, row.held_micro) == (0, 2 * ONE)
+    ask(team)
+    with pytest.raises(BudgetUsedUp):
+        ask(team)
+    with transaction.atomic():
+        usage.record_call(under_way, resolve(team, under_way), Answer("x", "", (), Usage(1, 1, 7), "stop", "m"))
+    [row] = list_budgets(team.alice, team.workspace.id)
+    assert (row.spent_micro, row.held_micro) == (7, 2 * ONE)
+    # A run that was claimed before has a balance of the earlier zone, which no change of the zone confuses with the present one.
+    usage.reserve(claimed_early, REQUEST, holder_id=early.run_id, attempt=1)
+    for time_zone in ("UTC", "Asia/Tokyo"):
+        move(team, time_zone)
+        [row] = list_budgets(team.alice, team.workspace.id)
+        assert (row.held_micro, Balance.objects.filter(ends_at__gt=datetime(2030, 5, 5, 12, tzinfo=UTC)).count()) == (
+            2 * ONE,
+            1,
+        )
 
 
 def test_the_time_zone_of_the_workspace_does_not_begin_another_period_of_a_budget_of_the_operator(team, set_clock):

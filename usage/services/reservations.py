@@ -5,13 +5,14 @@ part of it. Locks are taken in the order of the balances' ids.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Q, Sum
+from django.db.models.functions import Coalesce
 
 from actors.models import Actor
 from common.clock import now
@@ -27,6 +28,7 @@ from usage.hooks import budget_warning
 from usage.models import Balance, Budget, LLMCall, Reservation
 from usage.periods import PeriodBounds, compute_bounds, get_time_zone
 from usage.rules import COUNTED_PAYERS
+from workspaces.models import Workspace
 
 WARNING_SHARE = 0.8
 """The part of a budget after which the editors are warned."""
@@ -38,6 +40,7 @@ RESERVATION_LIFETIME = timedelta(hours=2)
 """After this time, a reservation is released even if its run seems to be alive."""
 TREE_BALANCE_LIFETIME = timedelta(days=30)
 _SUBJECT_COLUMNS = {
+    BudgetScope.WORKSPACE: "workspace_id",
     BudgetScope.PERSON: "on_behalf_of_id",
     BudgetScope.AGENT: "agent_id",
     BudgetScope.RUN_TREE: "tree_id",
@@ -163,13 +166,49 @@ def _sum_earlier_costs(budget: Budget, subject_id: UUID, starts_at: datetime | N
         earlier = Balance.objects.filter(budget=budget, subject_id=subject_id, ends_at__gt=starts_at)
         if not earlier.exists():
             return 0
+    return _sum_costs(budget, [subject_id], starts_at).get(subject_id, 0)
+
+
+def _sum_costs(budget: Budget, subject_ids: Collection[UUID], starts_at: datetime | None) -> dict[UUID, int]:
+    """Return what the ledger has of these subjects since `starts_at`, of what the budget counts."""
+    column = _SUBJECT_COLUMNS[BudgetScope(budget.scope)]
     calls = LLMCall.objects.filter(workspace_id=budget.workspace_id, paid_by__in=COUNTED_PAYERS[budget.by_operator])
-    if column := _SUBJECT_COLUMNS.get(BudgetScope(budget.scope)):
-        calls = calls.filter(**{column: subject_id})
+    calls = calls.filter(**{f"{column}__in": subject_ids})
     if starts_at is not None:
         calls = calls.filter(created_at__gte=starts_at)
-    total: int | None = calls.aggregate(total=Sum("cost_micro"))["total"]
-    return total or 0
+    totals = calls.values(column).annotate(total=Coalesce(Sum("cost_micro"), 0)).order_by()
+    return dict(totals.values_list(column, "total"))
+
+
+def move_balances(workspace: Workspace) -> None:
+    """Move the present balances of the budgets that editors have set to the periods of another time zone, with their reservations.
+
+    What is spent is what the ledger has since the period began: a call that is recorded meanwhile waits for the lock of its
+    balance. A subject with several balances has those of runs that were claimed before an earlier change of the time zone: the one
+    that holds most is moved, and the others end.
+    """
+    at = now()
+    balances = Balance.objects.filter(budget__workspace=workspace, budget__by_operator=False, ends_at__gt=at)
+    locked = list(balances.select_related("budget").select_for_update(of=("self",)).order_by("pk"))
+    moved: dict[tuple[UUID, UUID], Balance] = {}
+    for balance in sorted(locked, key=lambda row: row.held_micro, reverse=True):
+        first = moved.setdefault((balance.budget_id, balance.subject_id), balance)
+        if first is not balance:
+            # Not all at the same time, because two of them may have begun on the same day.
+            at -= timedelta(microseconds=1)
+            Balance.objects.filter(pk=balance.pk).update(ends_at=at)
+    of_budgets: dict[Budget, list[Balance]] = {}
+    for balance in moved.values():
+        of_budgets.setdefault(balance.budget, []).append(balance)
+    for budget, rows in of_budgets.items():
+        bounds = compute_bounds(BudgetPeriod(budget.period), workspace.time_zone, now())
+        costs = _sum_costs(budget, [row.subject_id for row in rows], bounds.starts_at)
+        for row in rows:
+            row.starts_on, row.ends_at = bounds.starts_on, bounds.ends_at
+            row.spent_micro = costs.get(row.subject_id, 0)
+            if row.spent_micro < budget.limit_micro * WARNING_SHARE:
+                row.warned_at = None
+        Balance.objects.bulk_update(rows, ["starts_on", "ends_at", "spent_micro", "warned_at"])
 
 
 def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:

@@ -34,6 +34,7 @@ const errors = {
   'error.budget_used_up':
     'A budget of this workspace is used up. Raise it in the settings, or wait until it begins again.',
   'error.model_unusable': "The model doesn't work with the current settings. Check its key and ID in {{settings}}.",
+  'error.time_zone_changed': 'The time zone was changed less than a day ago. It can be changed once a day.',
   'error.approval_decided': 'This has been decided already, or it is too late.',
   'error.invalid_arguments': 'The tool does not accept these values.',
   'error.run_ended': 'This run has already ended.',

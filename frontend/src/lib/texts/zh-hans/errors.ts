@@ -35,6 +35,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.host_refused': '不允许调用此服务器，可请管理员允许。',
   'error.budget_used_up': '此工作区的预算已用完。请在设置中提高预算，或等待下一期开始。',
   'error.model_unusable': '模型目前的设置无法使用，在“{{settings}}”检查密钥与 ID。',
+  'error.time_zone_changed': '时区在一天内已更改过；每天只能更改一次。',
   'error.approval_decided': '已经有人决定，或已经过期。',
   'error.invalid_arguments': '工具不接受这些值。',
   'error.run_ended': '此次运行已经结束。',

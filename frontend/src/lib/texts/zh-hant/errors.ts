@@ -35,6 +35,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.host_refused': '不允許呼叫此伺服器，請系統管理員允許。',
   'error.budget_used_up': '此工作區的預算已用完。請在設定中提高預算，或等待下一期開始。',
   'error.model_unusable': '模型目前的設定無法使用，在「{{settings}}」檢查金鑰與 ID。',
+  'error.time_zone_changed': '時區在一天內已變更過；每天只能變更一次。',
   'error.approval_decided': '已經有人決定，或已經過期。',
   'error.invalid_arguments': '工具不接受這些值。',
   'error.run_ended': '此次執行已經結束。',
