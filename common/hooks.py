@@ -11,7 +11,10 @@ T = TypeVar("T")
 
 
 class Hook(Generic[P]):
-    """A hook without results. It has the name of an event; its comment says whether it is called before or after the event."""
+    """A hook whose listeners return nothing that is used.
+
+    It has the name of an event; its comment says whether it is called before or after the event.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -52,7 +52,7 @@ def parse_ip_address(host: str) -> IpAddress | None:
 
 def is_public(ip_address: IpAddress) -> bool:
     """Return whether this IP address, and each that is embedded in it, is a global unicast address."""
-    return all(_is_public_itself(one) for one in (ip_address, *_list_embedded(ip_address)))
+    return all(_is_public_or_wrapper(one) for one in (ip_address, *_list_embedded(ip_address)))
 
 
 def _list_embedded(ip_address: IpAddress) -> Iterator[IpAddress]:
@@ -69,9 +69,10 @@ def _list_embedded(ip_address: IpAddress) -> Iterator[IpAddress]:
         yield ipaddress.IPv4Address(int(ip_address) & 0xFFFFFFFF)
 
 
-def _is_public_itself(ip_address: IpAddress) -> bool:
+def _is_public_or_wrapper(ip_address: IpAddress) -> bool:
+    """Return whether an address is global unicast or has others embedded, which `is_public` checks by themselves."""
     if any(_list_embedded(ip_address)):
-        return True  # the embedded addresses decide
+        return True
     if isinstance(ip_address, ipaddress.IPv6Address) and ip_address not in _GLOBAL_UNICAST:
         return False
     return not any(ip_address.version == network.version and ip_address in network for network in _NOT_PUBLIC)

@@ -150,10 +150,15 @@ async def _find_resource(
 async def _find_metadata(
     http: httpx2.AsyncClient, resource: ProtectedResourceMetadata | None, server_url: str
 ) -> OAuthMetadata:
-    """Return the metadata of the authorization server (RFC 8414). Raises `McpError`."""
+    """Return the metadata of the authorization server (RFC 8414), from the first well-known address that has them.
+
+    Without `resource`, the issuer must be the origin of the MCP server. Raises `McpError`.
+    """
     issuer = str(resource.authorization_servers[0]) if resource else None
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server_url):
-        may_go_on, metadata = await handle_auth_metadata_response(await http.send(create_oauth_metadata_request(url)))
+        may_try_next, metadata = await handle_auth_metadata_response(
+            await http.send(create_oauth_metadata_request(url))
+        )
         if metadata is not None:
             expected = issuer or f"{urlsplit(server_url).scheme}://{urlsplit(server_url).netloc}"
             if not issuers_match(str(metadata.issuer), expected):
@@ -161,7 +166,7 @@ async def _find_metadata(
             if "S256" not in (metadata.code_challenge_methods_supported or ()):
                 raise McpError("unauthorized", "The authorization server does not support PKCE.")
             return metadata
-        if not may_go_on:
+        if not may_try_next:
             break
     raise McpError("unauthorized", "The server names no authorization server that answers.")
 

@@ -1,6 +1,6 @@
 """The HTTP transport of the MCP SDK: it sends requests through the client that checks addresses (SEC12, SEC13, SEC31).
 
-The SDK alone reads a JSON body of any size, reconnects as often as a server asks it to, and follows redirects.
+Without this transport, the SDK would read a body of any size, reconnect as often as a server asks it to, and follow redirects.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ MAX_BYTES = 2 * 1024 * 1024
 MAX_REQUESTS = 50
 """Requests of one client."""
 _CHUNK = 64 * 1024
-_OF_OUR_SESSION = ("host", "accept-encoding", "user-agent")
-_OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")
+_HEADERS_NOT_SENT = ("host", "accept-encoding", "user-agent")
+_HEADERS_NOT_PASSED_ON = ("content-encoding", "content-length", "transfer-encoding")
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
@@ -44,7 +44,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             self._check_status(response)
         except (McpError, HostRefused, aiohttp.ClientError, ValueError, OSError) as error:
             raise self.record_failure(error, request) from error
-        headers = [(name, text) for name, text in response.headers.items() if name.lower() not in _OF_THE_CONNECTION]
+        headers = [
+            (name, text) for name, text in response.headers.items() if name.lower() not in _HEADERS_NOT_PASSED_ON
+        ]
         return httpx2.Response(response.status, headers=headers, stream=_Body(self, response, request), request=request)
 
     async def _send(self, request: httpx2.Request) -> aiohttp.ClientResponse:
@@ -58,7 +60,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if self._server and target.url.origin() != check_server_url(self._server.url).url.origin():
             raise McpError("redirected", "The server sends requests to another server, which is not followed.")
         secrets = self._server.headers if self._server else {}
-        headers = [(name, text) for name, text in request.headers.items() if name not in _OF_OUR_SESSION]
+        headers = [(name, text) for name, text in request.headers.items() if name not in _HEADERS_NOT_SENT]
         return await get_session_for(target).request(
             request.method,
             target.url,

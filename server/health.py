@@ -30,12 +30,12 @@ CACHE_SECONDS = 1.0
 
 
 class Health:
-    """Answers the two paths. `is_warm` is set when the process has served its first internal requests."""
+    """Answers the two paths. `is_warm`: the process has served its first internal requests and is not shutting down."""
 
     def __init__(self) -> None:
         self.is_warm = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="health")
-        self._result: asyncio.Task[dict[str, bool]] | None = None
+        self._check_task: asyncio.Task[dict[str, bool]] | None = None
         self._redis = build_probe_client()
 
     async def answer(self, path: str, send: ASGISendCallable) -> None:
@@ -55,9 +55,9 @@ class Health:
 
     async def _get_cached_result(self) -> dict[str, bool]:
         """Return a result that is at most `CACHE_SECONDS` old. Concurrent requests share it."""
-        if self._result is None:
-            self._result = asyncio.create_task(self._check_in_thread(), name="ready")
-        return await asyncio.shield(self._result)
+        if self._check_task is None:
+            self._check_task = asyncio.create_task(self._check_in_thread(), name="ready")
+        return await asyncio.shield(self._check_task)
 
     async def _check_in_thread(self) -> dict[str, bool]:
         loop = asyncio.get_running_loop()
@@ -67,7 +67,7 @@ class Health:
             loop.call_later(CACHE_SECONDS, self._forget)
 
     def _forget(self) -> None:
-        self._result = None
+        self._check_task = None
 
     def _check(self) -> dict[str, bool]:
         return {

@@ -90,7 +90,7 @@ def _check_suggestion_verb(actor: Actor, suggestion: Suggestion, verb: Suggestio
 def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False) -> Merge:
     """Return the merge if the actor has the right `verb`. All rights but `see` follow from the right to review the agent.
 
-    `lock` locks its chats, then its row. Raises `NotFound`, `Forbidden`.
+    `lock` locks the chats that it writes to, then its row. Raises `NotFound`, `Forbidden`.
     """
     with replace_not_found("merge"):
         merge = Merge.objects.filter(pk=id).first()

@@ -15,7 +15,7 @@ from tools.models import WorkspaceTool
 class StoredTool(Tool):
     """A tool that is built from its row. Its results are texts from outside. Subclasses implement `run`, a coroutine.
 
-    The row is read with its server, so that a call makes no query.
+    The caller has loaded `row.server` (`select_related`), so that a call makes no query.
     """
 
     def __init__(self, row: WorkspaceTool) -> None:

@@ -27,7 +27,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _is_dead(connection: "psycopg.Connection[Any]") -> bool:
-    """Return whether the server has closed the connection. An idle socket is readable only at its end or after a notice."""
+    """Return whether the server has closed the connection.
+
+    An idle socket is readable only if the server closed it or sent a notice. Only then, a query tells which.
+    """
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     if not poll.poll(0):

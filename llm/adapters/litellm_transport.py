@@ -13,7 +13,7 @@ from yarl import URL
 from common.egress import HostRefused, check_url, get_session_for, list_model_hosts
 from llm.errors import REDIRECTED
 
-_OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")
+_HEADERS_NOT_PASSED_ON = ("content-encoding", "content-length", "transfer-encoding")
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
@@ -42,7 +42,9 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         if 300 <= response.status < 400:
             response.close()
             raise HostRefused(REDIRECTED)
-        headers = [(name, text) for name, text in response.headers.items() if name.lower() not in _OF_THE_CONNECTION]
+        headers = [
+            (name, text) for name, text in response.headers.items() if name.lower() not in _HEADERS_NOT_PASSED_ON
+        ]
         return httpx.Response(response.status, headers=headers, stream=_Body(response), request=request)
 
 

@@ -42,15 +42,16 @@ async def run_loop(
 ) -> AsyncGenerator[Chunk | LoopEvent, StepSaved | None]:
     """Yield the steps of a run until it ends. Each turn of the loop:
 
-    1. makes the open calls; the messages that others wrote meanwhile come with `StepSaved`, and are added after the last result;
+    1. makes the open calls. `StepSaved` brings the messages that others wrote meanwhile; they are added after the last result;
     2. ends if calls wait for people, if a stop is requested, or at a limit;
     3. asks the model, and returns if its answer makes no call.
 
     An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
     is shortened once.
 
-    Every step is yielded before the next effect, and the caller sends `StepSaved` once it is stored. A run is resumed in the
-    same way after a crash: the open calls of the stored conversation are made first. Raises `LLMError`.
+    Every step is yielded before the next effect. The caller answers `ToolsFinished`, `ModelAnswered` and `ModelRetried` with
+    `StepSaved` once they are stored; an answer to any other event is ignored. A run is resumed in the same way after a crash:
+    the open calls of the stored conversation are made first. Raises `LLMError`.
     """
     while True:
         async with aclosing(tools.split(tuple(conversation.open_calls), is_cut=conversation.is_cut)) as batches:

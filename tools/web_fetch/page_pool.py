@@ -76,6 +76,7 @@ class PageProcess:
                 pipe.close()
 
 
+# One lock per event loop and workspace.
 _locks: "WeakValueDictionary[tuple[int, str], asyncio.Lock]" = WeakValueDictionary()
 _threads = ThreadPoolExecutor(PROCESSES, thread_name_prefix="process")
 _idle: list[PageProcess] = []
@@ -86,8 +87,9 @@ async def read_page(
 ) -> Page:
     """Extract the text of a page and return `length` characters of it from `start`; see `page_process.extract_page`.
 
-    A tenant uses one process at a time, so that there is another for the other tenants. Raises `ToolError` for a body that is
-    not text, and for one that takes too much time or memory.
+    Only one page of a workspace (`tenant`) is read at a time, so that one workspace cannot occupy all processes; all calls with
+    an empty `tenant` count as one workspace. Raises `ToolError` for a body that is not text, and for one that takes too much
+    time or memory.
     """
     job = {"url": url, "is_html": is_html, "charset": charset, "start": start, "length": length}
     loop = asyncio.get_running_loop()

@@ -81,7 +81,7 @@ def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
     Raises `NotFound`, `Forbidden`, `Conflict`, and `TooLarge` if the merged prompt is longer than a spec may be.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
+    draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
     production = get_production(agent)
     update = RowUpdate(draft)
     if merge and draft.base_version != production.number:
@@ -118,7 +118,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
     # Comparing two long prompts takes time, so it is done before the chat is locked.
     changes = _describe_changes(actor, chat_id, agent_id, revision=revision)
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
+    draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
     if draft.applied_revision == revision:
         return draft
     content = SpecContent.model_validate(draft.written)

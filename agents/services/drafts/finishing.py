@@ -35,7 +35,7 @@ def save_draft(
     that is not `base_version`.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SAVE)
-    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
+    draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
     agent = get_agent_for(actor, agent_id, AgentVerb.SAVE, lock=True)
     production = get_production(agent)
     if base_version != draft.base_version or base_version != production.version:
@@ -78,7 +78,7 @@ def end_suggested_draft(
     Raises `NotFound`, `Forbidden`, `Conflict`.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SUGGEST)
-    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
+    draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
     chats.save_changes(chat.id, [system_message, *finish_draft(draft, actor, DraftOutcome.SUGGESTED)])
     audit.record(actor, "draft.suggested", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
@@ -120,7 +120,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
     """
     if revision is not None:
         chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-        draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
+        draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
         if draft.applied_id is None and draft.written == get_production(agent).content().as_json():
             chats.save_changes(chat_id, finish_draft(draft, actor, DraftOutcome.DISCARDED))
             return draft

@@ -100,10 +100,10 @@ def lock_chat_with_agent(actor: Actor, chat_id: UUID, agent_id: UUID, verb: Agen
     return chat, agent
 
 
-def get_draft_locked_by(actor: Actor, chat: Chat, agent: Actor, *, revision: int) -> Draft:
+def lock_draft_of_holder(actor: Actor, chat: Chat, agent: Actor, *, revision: int) -> Draft:
     """Lock the row of the current draft, and return it if the actor holds its edit lock and `revision` is its latest revision.
 
-    Raises `NotFound`, `Conflict`.
+    The caller has locked the chat. Raises `NotFound`, `Conflict`.
     """
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or draft.lock_holder_id != actor.id or not draft.is_locked or draft.revision != revision:

@@ -77,7 +77,7 @@ def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: in
     another draft or may no longer edit this one.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
-    draft = locking.get_draft_locked_by(actor, chat, agent, revision=revision)
+    draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
     if to not in draft.requested_by:
         raise Conflict("This person has not requested the draft.", code=Code.NOT_REQUESTED)
     recipient = _get_recipient(draft, to)
