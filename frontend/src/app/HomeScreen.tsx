@@ -11,7 +11,7 @@ import layout from '@/ui/layout.module.css'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
-import { ShellNotifications, SidebarChats, WorkspaceMenu } from './Sidebar'
+import { ShellNotifications, SidebarChats, WorkspaceMenuButton } from './Sidebar'
 import sidebarStyles from './Sidebar.module.css'
 import { lastChatKey } from './storageKeys'
 
@@ -44,7 +44,7 @@ function PhoneChatList() {
     <main className={cx(layout.stage, sidebarStyles.phonelist)}>
       <header className={layout.bar}>
         <h1 className="sr">{workspace.name}</h1>
-        <WorkspaceMenu />
+        <WorkspaceMenuButton />
         <div className="end">
           <IconButton label={t('palette')} onClick={openPalette}>
             <Search className="i" />

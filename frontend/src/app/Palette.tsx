@@ -197,11 +197,11 @@ function useGroups(): Group[] {
 
   return useMemo(() => {
     const params = { workspace: workspace.handle }
-    const goToChat = (id: string, workshop?: string) =>
+    const goToChat = (id: string, workshopAgentId?: string) =>
       void navigate({
         to: '/w/$workspace/c/$chat',
         params: { ...params, chat: id },
-        search: workshop ? { workshop } : {},
+        search: workshopAgentId ? { workshop: workshopAgentId } : {},
       })
     const isNavigation = ({ id }: { id: ActionId }) => navigationIds.includes(id)
     return [

@@ -25,7 +25,7 @@ import { SuggestionsLink } from './SuggestionsLink'
 import { openWorkshopKey } from './storageKeys'
 import { UsageLink } from './UsageLink'
 
-const Workspaces = lazy(() => import('./Workspaces').then(module => ({ default: module.Workspaces })))
+const WorkspaceMenu = lazy(() => import('./WorkspaceMenu').then(module => ({ default: module.WorkspaceMenu })))
 
 export function Sidebar() {
   const { t } = useTexts()
@@ -33,7 +33,7 @@ export function Sidebar() {
   return (
     <nav data-pane="sidebar" className={styles.side} aria-label={t('workspace')}>
       <div className={styles.top}>
-        <WorkspaceMenu />
+        <WorkspaceMenuButton />
         <ShellNotifications />
         <IconButton label={t('newChat')} onClick={() => openNewChat()}>
           <SquarePen className="i" />
@@ -77,8 +77,8 @@ export function ShellNotifications() {
   return <NotificationsButton me={me} workspaceId={workspace.id} onGo={path => history.push(path)} />
 }
 
-/** The menu of workspaces. Its code is loaded on first use. */
-export function WorkspaceMenu() {
+/** The button of the menu of workspaces, whose code is loaded on first use. */
+export function WorkspaceMenuButton() {
   const { workspace } = useShell()
   const [isRequested, setRequested] = useState(false)
   const trigger = (
@@ -93,7 +93,7 @@ export function WorkspaceMenu() {
   if (!isRequested) return trigger
   return (
     <Suspense fallback={trigger}>
-      <Workspaces trigger={trigger} />
+      <WorkspaceMenu trigger={trigger} />
     </Suspense>
   )
 }

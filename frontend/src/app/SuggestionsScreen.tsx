@@ -21,8 +21,13 @@ export function SuggestionsScreen() {
       void navigate({ to: '/w/$workspace/suggestions', params, search: changeSearch(search, change) }),
     [navigate, params, search],
   )
-  const goToChat = (chat: string, workshop?: string) =>
-    void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: workshop ? { workshop } : {} })
+  /** Opens a chat and, if an agent is named, its workshop. */
+  const goToChat = (chat: string, workshopAgentId?: string) =>
+    void navigate({
+      to: '/w/$workspace/c/$chat',
+      params: { ...params, chat },
+      search: workshopAgentId ? { workshop: workshopAgentId } : {},
+    })
   return (
     <Suspense fallback={<main className={layout.stage} />}>
       <SuggestionsPage

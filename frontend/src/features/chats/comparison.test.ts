@@ -41,7 +41,7 @@ describe('a comparison in the log', () => {
         buildAnswer(5, 'd'),
         buildFailure(6, 'p'),
       ]),
-    ).toEqual(['3,6|2,5', 'text'])
+    ).toEqual(['3,6|2,5', 'message'])
   })
 
   it('contains the retried run instead of the failed one', () => {

@@ -70,7 +70,7 @@ describe('a growing log', () => {
     expect(growing.update(input(changed))).toEqual(buildAll(changed))
   })
 
-  const getSeq = (item: Item) => item.kind === 'text' && item.row.seq
+  const getSeq = (item: Item) => item.kind === 'message' && item.row.seq
 
   it('keeps unchanged items, and returns the same list when nothing has changed', () => {
     const rows = Array.from({ length: 50 }, (_, index) =>

@@ -34,7 +34,7 @@ const formatItems = (messages: MessageRow[], active: RunRow[] = [], unreadAfter:
     .map(item => {
       if (item.kind === 'reply')
         return `${item.runId}:${item.rows.map(row => row.seq).join(',')}${item.last ? '!' : ''}`
-      return item.kind === 'text' ? `${item.more ? '+' : ''}${item.row.seq}` : item.kind
+      return item.kind === 'message' ? `${item.more ? '+' : ''}${item.row.seq}` : item.kind
     })
 
 describe('buildItems', () => {
@@ -122,7 +122,7 @@ describe('a reply while others post messages', () => {
       unreadAfter: null,
       me: 'alice',
     })
-    expect(items.map(item => item.kind)).toEqual(['day', 'text', 'reply', 'text'])
+    expect(items.map(item => item.kind)).toEqual(['day', 'message', 'reply', 'message'])
     const done = { ...agentRow(3, 'r'), ...at(9), id: buildIdAt(1) }
     const thought = { ...agentRow(3, 'r', 'THINKING'), ...at(9) }
     expect(formatItems([question, later, done])).toEqual(['1', 'r:3!', '2'])

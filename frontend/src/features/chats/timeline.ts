@@ -1,4 +1,4 @@
-/** Builds the items of the log from rows: days, text messages, replies, comparisons and system messages. Pure functions. */
+/** Builds the items of the log from rows: days, messages (texts and files), replies, comparisons and system messages. Pure functions. */
 import type { ComparisonRow, FileMessageRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
@@ -10,7 +10,8 @@ import { isHiddenMessage, isSameAction } from './quiet'
 export type Item =
   | { kind: 'day'; key: string; at: string }
   | { kind: 'new'; key: string }
-  | { kind: 'text'; key: string; row: TextMessageRow | FileMessageRow; more: boolean }
+  /** `more`: it continues the messages of the same author above it, so its header is not repeated. */
+  | { kind: 'message'; key: string; row: TextMessageRow | FileMessageRow; more: boolean }
   | { kind: 'unsent'; key: string; entry: Unsent; more: boolean }
   | {
       kind: 'reply'
@@ -30,12 +31,13 @@ export type Item =
       production: readonly MessageRow[]
       draft: readonly MessageRow[]
     }
+  /** `row` is the first of `rows`, which are shown as one. */
   | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
 
 /** Returns the source text of an item, shown when it cannot be rendered. */
 export function getPlainText(item: Item): string {
   switch (item.kind) {
-    case 'text':
+    case 'message':
     case 'system':
       return joinTexts([item.row])
     case 'unsent':
@@ -205,17 +207,19 @@ function isSameItem(a: Item, b: Item): boolean {
 const isSameValue = (a: unknown, b: unknown): boolean =>
   Object.is(a, b) || (Array.isArray(a) && Array.isArray(b) && sameItems(a, b))
 
-function continuesGroup(before: Item, item: Extract<Item, { kind: 'text' | 'unsent' }>, me: string): boolean {
-  const { reply_to: replyTo, created_at: at } = item.kind === 'text' ? item.row : item.entry
+function continuesGroup(before: Item, item: Extract<Item, { kind: 'message' | 'unsent' }>, me: string): boolean {
+  const { reply_to: replyTo, created_at: at } = item.kind === 'message' ? item.row : item.entry
   if (replyTo) return false
   if (before.kind === 'unsent') return true
-  const author = item.kind === 'text' ? item.row.author_id : me
+  const author = item.kind === 'message' ? item.row.author_id : me
   return (
-    before.kind === 'text' && before.row.author_id === author && isSameMoment(before.row.created_at, at, GROUP_MINUTES)
+    before.kind === 'message' &&
+    before.row.author_id === author &&
+    isSameMoment(before.row.created_at, at, GROUP_MINUTES)
   )
 }
 
-const isGrouped = (item: Item | undefined) => (item?.kind === 'text' || item?.kind === 'unsent') && item.more
+const isGrouped = (item: Item | undefined) => (item?.kind === 'message' || item?.kind === 'unsent') && item.more
 
 class Builder {
   private items: Item[] = []
@@ -276,7 +280,7 @@ class Builder {
     let count = Math.min(at, 1)
     for (; at < this.items.length; at += 1) {
       const [before, item] = [this.items[at - 1], this.items[at]]
-      if (item?.kind !== 'text' && item?.kind !== 'unsent') continue
+      if (item?.kind !== 'message' && item?.kind !== 'unsent') continue
       const more = before !== undefined && count < GROUP_SIZE && continuesGroup(before, item, me)
       count = more ? count + 1 : 1
       if (item.more !== more) this.items[at] = { ...item, more }
@@ -298,7 +302,7 @@ class Builder {
     switch (row.type) {
       case 'TEXT_MESSAGE':
       case 'FILE_MESSAGE':
-        this.push({ kind: 'text', key: row.id, row, more: false }, at)
+        this.push({ kind: 'message', key: row.id, row, more: false }, at)
         this.messageTimes.push(at)
         break
       case 'COMPARISON':
@@ -433,9 +437,9 @@ class Builder {
     let at = this.items.lastIndexOf(reply) - 1
     for (let steps = 0; at >= 0 && steps <= MAX_ITEMS_TO_QUESTION; at -= 1, steps += 1) {
       const item = this.items[at]
-      if (item?.kind === 'text' && item.row.id === id) return
+      if (item?.kind === 'message' && item.row.id === id) return
       if (item?.kind === 'reply' && item.rows.some(row => row.id === id)) return
-      if (item?.kind === 'text' || (item?.kind === 'reply' && item.agentId === reply.agentId)) break
+      if (item?.kind === 'message' || (item?.kind === 'reply' && item.agentId === reply.agentId)) break
     }
     reply.answers = id
   }

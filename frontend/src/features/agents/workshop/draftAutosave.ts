@@ -134,7 +134,7 @@ function buildInitialState(draftKey: DraftKey, row: DraftRow): { state: Autosave
   }
 }
 
-/** Shows unsaved edits of an earlier page as a lost text while this person is not editing. */
+/** Shows edits that an earlier load of this page did not store, unless they are stored now, as a lost text. Only while this person is not editing. */
 function useAbandonedEdits(
   {
     draftKey,

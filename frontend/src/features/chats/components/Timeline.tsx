@@ -55,7 +55,7 @@ function containsMessage(item: Item, id: string): boolean {
   switch (item.kind) {
     case 'new':
       return id === UNREAD
-    case 'text':
+    case 'message':
       return item.row.id === id
     case 'system':
     case 'reply':
@@ -70,7 +70,7 @@ function containsMessage(item: Item, id: string): boolean {
 /** Returns the last `seq` of the messages of an item. */
 function getLastSeq(item: Item | undefined): number {
   switch (item?.kind) {
-    case 'text':
+    case 'message':
     case 'comparison':
       return item.row.seq
     case 'system':
@@ -316,7 +316,7 @@ function ItemContent({ item }: { item: Item }) {
       return <DayDivider at={item.at} />
     case 'new':
       return <NewDivider />
-    case 'text':
+    case 'message':
       return item.row.type === 'FILE_MESSAGE' ? (
         <FileMessage row={item.row} more={item.more} />
       ) : (

@@ -6,7 +6,7 @@ import { Menu, MenuCaption, MenuItem, MenuSeparator } from '@/ui/Menu'
 import { useShell } from './ShellContext'
 
 /** The menu of this person's workspaces, with a link to create one. It is rendered on first use, so it starts open. */
-export function Workspaces({ trigger }: { trigger: ReactNode }) {
+export function WorkspaceMenu({ trigger }: { trigger: ReactNode }) {
   const { t } = useTexts()
   const { me, workspace } = useShell()
   const navigate = useNavigate()
