@@ -45,8 +45,8 @@ DirectorySort = Literal["use", "new", "name"]
 SORT_COLUMNS: dict[DirectorySort, str] = {"use": "-chat_count", "new": "-published_at", "name": "name"}
 COUNTED_DAYS = 30
 """The days of which runs are counted."""
-MIN_TYPICAL_RUNS = 5
-"""Replies that are needed before typical costs are shown: fewer would tell what one workspace has paid."""
+MIN_TYPICAL_WORKSPACES = 5
+"""Workspaces whose replies are needed before typical costs are shown: fewer would tell what one workspace has paid."""
 MAX_TYPICAL_RUNS = 500
 """The newest replies of which typical costs are computed."""
 
@@ -158,21 +158,22 @@ def _build_row_fields(agent: Any, use: dict[str, Any] | None, tool_count: int) -
 
 
 def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
-    """Return what the newest replies of an agent have cost, from the ledger; null if there are too few whose price is known."""
+    """Return what the newest replies of an agent have cost, from the ledger; null if those whose price is known are of too few
+    workspaces."""
     since = now() - timedelta(days=COUNTED_DAYS)
     calls = LLMCall.objects.filter(agent=agent, run_id__isnull=False, created_at__gte=since).exclude(paid_by="demo")
-    runs = calls.values("run_id").annotate(
+    runs = calls.values("run_id", "workspace").annotate(
         cost=Sum("cost_micro"),
         unpriced=Count("pk", filter=Q(cost_micro=None)),
         ms=Sum("total_ms"),
         last=Max("created_at"),
     )
-    found = list(runs.filter(unpriced=0).order_by("-last").values_list("cost", "ms")[:MAX_TYPICAL_RUNS])
-    if len(found) < MIN_TYPICAL_RUNS:
+    found = list(runs.filter(unpriced=0).order_by("-last").values_list("cost", "ms", "workspace")[:MAX_TYPICAL_RUNS])
+    if len({workspace for _, _, workspace in found} - {None}) < MIN_TYPICAL_WORKSPACES:
         return None
-    costs = [cost for cost, _ in found]
+    costs = [cost for cost, _, _ in found]
     tenths = quantiles(costs, n=10, method="inclusive")
-    seconds = [ms / 1000 for _, ms in found if ms is not None]
+    seconds = [ms / 1000 for _, ms, _ in found if ms is not None]
     return TypicalRunRow(
         runs=len(found), median_micro=round(median(costs)), low_micro=round(tenths[0]), high_micro=round(tenths[-1]),
         median_seconds=round(median(seconds), 1) if seconds else None,

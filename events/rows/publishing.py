@@ -92,7 +92,7 @@ class TypicalRunRow(Row):
 
 class DirectoryDetailRow(DirectoryRow):
     """A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
-    `typical` is null as long as there are too few replies. `verbs` are those of the reader."""
+    `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader."""
 
     examples: list[str]
     model: str

@@ -15,8 +15,9 @@ from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
 from tests.factories.runs import RunFactory
 from tests.factories.usage import LLMCallFactory
-from tests.people import make_agent
+from tests.people import make_agent, make_person
 from tests.publishing.publications import LISTING, add_to_chat, publish
+from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
 
@@ -141,13 +142,16 @@ def test_the_detail_has_tools_limits_and_examples(team):
 
 def test_typical_costs_are_the_median_of_replies_with_a_known_price(team):
     copy = publish(team)
+    dora = make_person("Dora")
+    others = [workspaces.create_workspace(dora, name=f"Theirs {number}") for number in range(4)]
     costs = [1000, 2000, 3000, 4000, 100_000]
-    for cost in costs:
+    payers = [team.elsewhere, *others]
+    for cost, payer in [(3000, team.elsewhere)] * 5 + list(zip(costs, payers, strict=True)):
         assert get_directory_detail(team.bob, "interpreter").typical is None
         run = RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
         for part in (cost - 400, 400):
             LLMCallFactory.create(
-                workspace=team.elsewhere, agent=copy, run_id=run.id, tree_id=run.id, cost_micro=part, total_ms=1500,
+                workspace=payer, agent=copy, run_id=run.id, tree_id=run.id, cost_micro=part, total_ms=1500,
                 paid_by="workspace",
             )  # fmt: skip
     unpriced = RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
@@ -161,8 +165,8 @@ def test_typical_costs_are_the_median_of_replies_with_a_known_price(team):
     )
     typical = get_directory_detail(team.bob, "interpreter").typical
     assert typical is not None
-    assert (typical.runs, typical.median_micro, typical.median_seconds) == (5, 3000, 3.0)
-    assert 1000 <= typical.low_micro < 2000 < 4000 < typical.high_micro <= 100_000
+    assert (typical.runs, typical.median_micro, typical.median_seconds) == (10, 3000, 3.0)
+    assert 1000 <= typical.low_micro <= 3000 < 4000 <= typical.high_micro <= 100_000
 
 
 def test_the_prompt_of_a_public_agent_is_not_shown_to_others(team):

@@ -2586,7 +2586,7 @@ export interface components {
         };
         /**
          * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
-         *     `typical` is null as long as there are too few replies. `verbs` are those of the reader.
+         *     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
          */
         DirectoryDetailRow: {
             actor: components["schemas"]["ActorRow"];
