@@ -49,6 +49,8 @@ MIN_TYPICAL_WORKSPACES = 5
 """Workspaces whose replies are needed before typical costs are shown: fewer would tell what one workspace has paid."""
 MAX_TYPICAL_RUNS = 500
 """The newest replies of which typical costs are computed."""
+MAX_LISTED = 20
+"""The newest versions of a public agent, and takedowns, that are shown."""
 
 
 # --- the directory --------------------------------------------------------------------------------------------------
@@ -127,7 +129,8 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
         tools=tools,
         typical=_compute_typical_run(agent),
         versions=[
-            DirectoryVersionRow(number=one.version, message=one.message, created_at=one.created_at) for one in versions
+            DirectoryVersionRow(number=one.version, message=one.message, created_at=one.created_at)
+            for one in versions[:MAX_LISTED]
         ],
         verbs=sorted(compute_agent_verbs(agent)),
     )
@@ -262,7 +265,7 @@ def get_publication(
                 published_at=listing.agent.published_at, taken_down_at=listing.agent.taken_down_at,
                 by_operator=listing.taken_down_by_operator, reason=listing.takedown_reason,
             )
-            for listing in ended.select_related("agent").order_by("-agent__taken_down_at")
+            for listing in ended.select_related("agent").order_by("-agent__taken_down_at")[:MAX_LISTED]
         ],
     )  # fmt: skip
 

@@ -92,7 +92,8 @@ class TypicalRunRow(Row):
 
 class DirectoryDetailRow(DirectoryRow):
     """A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
-    `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader."""
+    `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
+    `versions` are the newest twenty."""
 
     examples: list[str]
     model: str
@@ -152,7 +153,7 @@ class TakedownRow(Row):
 
 class PublicationRow(Row):
     """The publication of an agent, for its editors. `listing` is the public copy, null if there is none; `origin_version` the
-    version of the agent that the copy was made of."""
+    version of the agent that the copy was made of. `takedowns` are the newest twenty."""
 
     check: PublicationCheckRow
     listing: DirectoryDetailRow | None

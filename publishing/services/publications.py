@@ -1,5 +1,6 @@
 """Publish an agent as an independent copy, and publish its next version."""
 
+import unicodedata
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -23,7 +24,7 @@ from common.handles import check_handle
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ListingCategory, SpecOrigin
-from publishing.content import build_public_content
+from publishing.content import build_public_content, build_tool_rows
 from publishing.hooks import agent_published
 from publishing.models import Listing
 from publishing.permissions import PUBLIC, build_not_public_error, find_public_copy, get_public_copy
@@ -78,11 +79,7 @@ def publish_agent(
                 published_from_agent=agent,
             )
     except IntegrityError as error:
-        # Another transaction was faster.
-        cause = error.__cause__
-        rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
-        if rule == "public_agent_name_unique":
-            raise _build_name_taken_error(name, []) from error
+        _check_name_was_free(name, error)
         raise
     content = build_public_content(spec.content())
     copy.current_spec = write_spec(copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=1, message=message)
@@ -149,9 +146,14 @@ def update_published_agent(
         listing.category, listing.languages, listing.examples
     ):  # fmt: skip
         raise Conflict(f"{copy.name} is published like this already.", code=Code.NOTHING_CHANGED)
-    Actor.objects.filter(pk=copy.pk).update(
-        name=copy.name, description=copy.description, current_spec=copy.current_spec, revision=F("revision") + 1
-    )
+    try:
+        with transaction.atomic():
+            Actor.objects.filter(pk=copy.pk).update(
+                name=copy.name, description=copy.description, current_spec=copy.current_spec, revision=F("revision") + 1
+            )
+    except IntegrityError as error:
+        _check_name_was_free(new_name, error)
+        raise
     if is_new_version or is_renamed:
         send_update_of_chats(copy.pk, get_production(copy).number if is_new_version else None)
     audit.record(
@@ -212,7 +214,7 @@ def _write_listing(
     listing.category, listing.origin_version = category, spec.version
     listing.languages = list(dict.fromkeys(languages))
     listing.examples = [example.strip() for example in examples if example.strip()]
-    tools = sorted(build_public_content(spec.content()).tool_names)
+    tools = [tool.name for tool in build_tool_rows(spec.content())]
     listing.search_text = build_search_text(
         [agent.name, agent.handle, agent.description or "", workspace.name, *listing.examples, *tools]
     )
@@ -229,10 +231,21 @@ def _check_description(description: str) -> str:
 def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> str:
     """Return the name as it is stored. Raises `Invalid`, and `Conflict` (`name_taken`) with free names."""
     name = check_agent_name(name)
+    # Two names that look the same would else be different. Emoji that are joined by such a character are refused, too.
+    if any(unicodedata.category(char) == "Cf" for char in name):
+        raise Invalid("The name of a public agent has no invisible characters.")
     checked = check_public_name(name, workspace, copy)
     if not checked.is_free:
         raise _build_name_taken_error(name, checked.suggestions)
     return name
+
+
+def _check_name_was_free(name: str, error: IntegrityError) -> None:
+    """Raise `Conflict` (`name_taken`) if the error is that another transaction has taken the name meanwhile."""
+    cause = error.__cause__
+    rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
+    if rule == "public_agent_name_unique":
+        raise _build_name_taken_error(name, []) from error
 
 
 def _build_name_taken_error(name: str, suggestions: Sequence[str]) -> Conflict:

@@ -1,6 +1,7 @@
 """Publishing an agent, and publishing its next version."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -14,6 +15,7 @@ from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotF
 from common.ids import new_id
 from events.models import AuditRecord
 from events.rows import ListingCategory, SpecOrigin
+from publishing import selectors
 from publishing import services as publishing
 from publishing.models import Listing
 from publishing.selectors import check_publication, get_publication
@@ -152,6 +154,63 @@ def test_only_editors_publish(team, who, error):
         with pytest.raises(error):
             attempt()
     assert count_rows() == before
+
+
+@pytest.mark.parametrize("name", ["Inter\u200bpreter", "Interpreter\u2060", "Inter\u00adpreter", "\ufeffInterpreter"])
+def test_a_public_name_has_no_invisible_characters(team, name):
+    before = count_rows()
+    with pytest.raises(Invalid):
+        publish(team, name=name)
+    assert count_rows() == before
+    publish(team)
+    with pytest.raises(Invalid):
+        update(team, name=name)
+    assert Actor.objects.filter(is_public=True, name="Interpreter").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_concurrent_renames_to_one_name_one_succeeds(team):
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    publish(team)
+    publishing.publish_agent(team.alice, wren.id, name="Wren", handle="wren", **LISTING)
+    both = Barrier(2)
+
+    def rename(agent_id):
+        try:
+            with transaction.atomic():
+                both.wait(10)
+                publishing.update_published_agent(team.alice, agent_id, name="Same", **LISTING)
+                return "renamed"
+        except Conflict as error:
+            return error.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        results = list(threads.map(rename, [team.robin.id, wren.id]))
+    assert sorted(results) == sorted(["renamed", Code.NAME_TAKEN])
+    assert Actor.objects.filter(is_public=True, name="Same").count() == 1
+
+
+def test_only_the_newest_versions_and_takedowns_are_listed(team, monkeypatch):
+    monkeypatch.setattr(selectors, "MAX_LISTED", 2)
+    for number in range(3):
+        copy = publish(team, name=f"Number {number}", handle=f"number-{number}")
+        publishing.take_down_agent(team.alice, copy.id)
+    publish(team)
+    for number in (2, 3):
+        save_version(team, prompt=f"Newer {number}.")
+        update(team)
+    row = get_publication(team.alice, team.robin.id)
+    assert [takedown.name for takedown in row.takedowns] == ["Number 2", "Number 1"]
+    assert row.listing is not None
+    assert [version.number for version in row.listing.versions] == [3, 2]
+
+
+def test_a_disabled_tool_is_not_searched(team):
+    save_version(team, tools=(ToolUse(tool="current_time", is_enabled=False),))
+    publish(team)
+    assert "current_time" not in Listing.objects.get().search_text
 
 
 def test_a_publication_needs_a_name_and_a_description(team):

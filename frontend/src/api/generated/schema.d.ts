@@ -2587,6 +2587,7 @@ export interface components {
         /**
          * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
          *     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
+         *     `versions` are the newest twenty.
          */
         DirectoryDetailRow: {
             actor: components["schemas"]["ActorRow"];
@@ -4093,7 +4094,7 @@ export interface components {
         };
         /**
          * @description The publication of an agent, for its editors. `listing` is the public copy, null if there is none; `origin_version` the
-         *     version of the agent that the copy was made of.
+         *     version of the agent that the copy was made of. `takedowns` are the newest twenty.
          */
         PublicationRow: {
             check: components["schemas"]["PublicationCheckRow"];
