@@ -9,9 +9,11 @@ from uuid import uuid4
 import pytest
 
 from agents.models import AgentSpec
+from events.rows import UsageRow
 from tests.api.client import Api
 from tests.factories.usage import BalanceFactory, BudgetFactory, LLMCallFactory, ModelPriceFactory
 from tests.people import make_agent
+from usage.api.csv_export import write_csv
 from usage.models import Balance, Budget, LLMCall, ModelPrice
 
 NOVEMBER = "starts_on=2029-11-01&ends_on=2029-11-30"
@@ -283,3 +285,11 @@ def test_a_price_is_set_once_for_each_model(team):
     of_operator = next(row for row in rows if row["by_operator"])
     assert api("DELETE", f"prices/{of_operator['id']}").status_code == 404
     assert ModelPrice.objects.count() == 2
+
+
+@pytest.mark.parametrize("beginning", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_a_text_that_a_spreadsheet_would_execute_gets_an_apostrophe(beginning):
+    sums = {"runs": 1, "calls": 1, "unpriced_calls": 0, "input_tokens": 1, "output_tokens": 1}
+    row = UsageRow(key="x", name=f"{beginning}SUM(1)", **sums, cost_micro=1, draft_micro=0)
+    _, [_, _, name, *_] = csv.reader(io.StringIO(write_csv([row]), newline=""))
+    assert name == f"'{beginning}SUM(1)"

@@ -20,7 +20,7 @@ COLUMNS = (
     "cost in USD",
     "of it on drafts in USD",
 )
-FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 BYTE_ORDER_MARK = "\ufeff"
 """With it, spreadsheets read UTF-8."""
 
