@@ -74,7 +74,11 @@ async def _follow_redirects(
 
 
 def _check_redirect(target: Target, location: str, allow_private: frozenset[str]) -> Target:
-    next_target = check_url(urljoin(str(target.url), location), allow_private)
+    try:
+        url = urljoin(str(target.url), location)
+    except ValueError as error:
+        raise HostRefused("The server redirects to an invalid address.") from error
+    next_target = check_url(url, allow_private)
     if target.url.scheme == "https" and next_target.url.scheme != "https":
         raise HostRefused("The server redirects from https to http; that is not followed.")
     return next_target

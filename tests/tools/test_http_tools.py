@@ -174,6 +174,14 @@ async def test_a_redirect_is_followed_only_within_the_origin_and_only_by_reads(s
     assert [asked.path for asked in site.asked[before:]] == ["/v1/x/holds"]
 
 
+@pytest.mark.parametrize("location", ["http://[", "http://x:99999/", "data:x"])
+async def test_a_redirect_to_what_is_no_address_is_an_error_of_the_server(site: Site, location: str) -> None:
+    site.set_redirect("/things", location)
+    refused = await fail(build_tool(site.url()))
+    assert "redirects to another address" in str(refused)
+    assert len(site.asked) == 1
+
+
 async def test_SEC12_a_private_host_is_refused_unless_the_operator_allows_it(site: Site, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     for base_url in (site.url(), "http://localhost/", "http://169.254.169.254/", "http://[::1]/"):

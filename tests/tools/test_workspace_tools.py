@@ -28,6 +28,7 @@ from tests.runs.fixtures import _scripted_model, engine, environment, model
 from tools import services as tools
 from tools.credentials import decrypt_credential
 from tools.http.form import ToolForm
+from tools.http.tool import HttpTool
 from tools.models import ToolServer, WorkspaceTool
 from tools.openapi.reader import describe_document
 from tools.services import jobs
@@ -55,11 +56,13 @@ def of_process(engine, monkeypatch):
 
 
 def run_tasks() -> None:
-    """Run the sent tasks as Celery would."""
+    """Run the sent tasks of the worker as Celery would, without those that its sweeper sends to other apps."""
     client = redis.from_url(configured.REDIS_URL)
     for task in client.lrange("work", 0, -1):
         message = json.loads(task)
-        getattr(tasks, message["headers"]["task"].rsplit(".", 1)[1])(*json.loads(b64decode(message["body"]))[0])
+        module, name = message["headers"]["task"].rsplit(".", 1)
+        if module == tasks.__name__:
+            getattr(tasks, name)(*json.loads(b64decode(message["body"]))[0])
     client.delete("work")
 
 
@@ -433,6 +436,19 @@ def test_an_editor_tests_a_tool_and_its_server_remembers_the_result(environment,
             jobs.get_tool_job(person, team.workspace.id, done.id)
     assert fingerprint() == before
     assert len(booking.paths) == 1
+
+
+@pytest.mark.usefixtures("of_process")
+def test_the_test_of_a_tool_with_an_error_in_its_code_ends(environment, booking, monkeypatch):
+    team = environment.team
+    tool = add_tool(team, add_server(team, booking.url))
+
+    async def fail(*_: object) -> None:
+        raise RuntimeError("CANARY")
+
+    monkeypatch.setattr(HttpTool, "run", fail)
+    done = wait_for(environment, jobs.start_tool_test(team.alice, tool.id, arguments={}))
+    assert (done.is_ok, done.message) == (False, "It failed because of an error in Atelier.")
 
 
 DOCUMENT: dict[str, Any] = {

@@ -83,8 +83,12 @@ async def _send(
         if response.status not in REDIRECTS or not location:
             return response
         response.close()
-        url = target.url.join(URL(location))
-        if not is_read or request.method not in READ_METHODS or url.origin() != target.url.origin():
+        try:
+            url = target.url.join(URL(location))
+            is_same_origin = url.origin() == target.url.origin()
+        except ValueError:  # it is no address
+            is_same_origin = False
+        if not is_read or request.method not in READ_METHODS or not is_same_origin:
             raise ToolError(
                 f"{server.name} redirects to another address, which is not followed. An editor can correct its address.",
                 final=True,

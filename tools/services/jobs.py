@@ -160,8 +160,12 @@ def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[
 
 async def _run(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
     started = time.monotonic()
-    with on_behalf_of_tenant(workspace_id):
-        done = await (_read_document(workspace_id, job) if tool is None else _test_tool(job, tool))
+    try:
+        with on_behalf_of_tenant(workspace_id):
+            done = await (_read_document(workspace_id, job) if tool is None else _test_tool(job, tool))
+    except Exception:  # also an error of the tool's code: the person must not wait for a result
+        logger.exception("A tool job has failed.")
+        done = replace(job, message="It failed because of an error in Atelier.")
     done = replace(done, state="done", seconds=round(time.monotonic() - started, 3))
     try:
         await asyncio.to_thread(_finish, workspace_id, done)
