@@ -47,6 +47,8 @@ COUNTED_DAYS = 30
 """The days of which runs are counted."""
 MIN_TYPICAL_WORKSPACES = 5
 """Workspaces whose replies are needed before typical costs are shown: fewer would tell what one workspace has paid."""
+MIN_COUNT = 5
+"""The smallest count of the use of a public agent that is shown."""
 MAX_TYPICAL_RUNS = 500
 """The newest replies of which typical costs are computed."""
 MAX_LISTED = 20
@@ -154,10 +156,15 @@ def _build_row_fields(agent: Any, use: dict[str, Any] | None, tool_count: int) -
         "version": agent.version,
         "published_at": agent.published_at,
         "tool_count": tool_count,
-        "chat_count": agent.chat_count,
-        "run_count": use["runs"] if use else 0,
-        "workspace_count": use["workspaces"] if use else 0,
+        "chat_count": _hide_small(agent.chat_count),
+        "run_count": _hide_small(use["runs"] if use else 0),
+        "workspace_count": _hide_small(use["workspaces"] if use else 0),
     }
+
+
+def _hide_small(count: int) -> int | None:
+    """Return the count, or null if it is so small that it would tell what single workspaces do."""
+    return count if count == 0 or count >= MIN_COUNT else None
 
 
 def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
@@ -278,7 +285,15 @@ def list_public_use(actor: Actor, agent_id: UUID) -> list[PublicUseRow]:
     counted = days.annotate(
         runs=Count("pk"), chats=Count("chat", distinct=True), workspaces=Count("workspace", distinct=True)
     )
-    return [PublicUseRow(**use) for use in counted.order_by("-day")]
+    return [
+        PublicUseRow(
+            day=use["day"],
+            runs=_hide_small(use["runs"]),
+            chats=_hide_small(use["chats"]),
+            workspaces=_hide_small(use["workspaces"]),
+        )
+        for use in counted.order_by("-day")
+    ]
 
 
 # --- takedowns ------------------------------------------------------------------------------------------------------

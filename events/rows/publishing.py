@@ -47,6 +47,7 @@ class DirectoryRow(Row):
 
     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
     member of that workspace. `chat_count`: chats that it is in now. `run_count` and `workspace_count`: in the last 30 days.
+    A count is null if it is one to four, because it would tell what single workspaces do.
     """
 
     actor: ActorRow
@@ -58,9 +59,9 @@ class DirectoryRow(Row):
     version: int
     published_at: datetime
     tool_count: int
-    chat_count: int
-    run_count: int
-    workspace_count: int
+    chat_count: int | None
+    run_count: int | None
+    workspace_count: int | None
 
 
 class DirectoryToolRow(Row):
@@ -162,12 +163,13 @@ class PublicationRow(Row):
 
 
 class PublicUseRow(Row):
-    """The use of a public agent on one day (UTC), everywhere. Numbers only: its publisher sees nothing else of others."""
+    """The use of a public agent on one day (UTC), everywhere. Numbers only: its publisher sees nothing else of others.
+    A number is null if it is one to four."""
 
     day: date
-    runs: int
-    chats: int
-    workspaces: int
+    runs: int | None
+    chats: int | None
+    workspaces: int | None
 
 
 class TakedownPreviewRow(Row):

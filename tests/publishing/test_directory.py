@@ -97,9 +97,17 @@ def test_a_card_has_the_publisher_and_numbers(team):
     Run.objects.filter(pk=old.pk).update(created_at="2020-01-01T00:00Z")
     [row] = sign_in(team.bob.email, PASSWORD).ok("GET", "directory")["results"]
     assert (row["publisher_name"], row["is_yours"], row["version"], row["tool_count"]) == ("Lighthouse", True, 1, 1)
-    assert (row["chat_count"], row["run_count"], row["workspace_count"]) == (1, 3, 1)
+    assert (row["chat_count"], row["run_count"], row["workspace_count"]) == (None, None, None)
     use = list_public_use(team.alice, team.robin.id)
-    assert [(day.runs, day.chats, day.workspaces) for day in use] == [(3, 1, 1)]
+    assert [(day.runs, day.chats, day.workspaces) for day in use] == [(None, None, None)]
+    for _ in range(4):
+        RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    row = get_directory_detail(team.bob, "interpreter")
+    assert (row.chat_count, row.run_count, row.workspace_count) == (5, 7, None)
+    [day] = list_public_use(team.alice, team.robin.id)
+    assert (day.runs, day.chats, day.workspaces) == (7, 5, None)
+    Run.objects.all().delete()
+    assert get_directory_detail(team.bob, "interpreter").run_count == 0
 
 
 def test_a_shipped_agent_has_no_publisher_and_one_that_only_does_jobs_is_not_listed(team):

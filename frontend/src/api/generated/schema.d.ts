@@ -2592,7 +2592,7 @@ export interface components {
         DirectoryDetailRow: {
             actor: components["schemas"]["ActorRow"];
             category: components["schemas"]["ListingCategory"];
-            chat_count: number;
+            chat_count: number | null;
             examples: string[];
             is_shipped: boolean;
             is_yours: boolean;
@@ -2603,35 +2603,36 @@ export interface components {
             /** Format: date-time */
             published_at: string;
             publisher_name: string | null;
-            run_count: number;
+            run_count: number | null;
             tool_count: number;
             tools: components["schemas"]["DirectoryToolRow"][];
             typical: components["schemas"]["TypicalRunRow"] | null;
             verbs: string[];
             version: number;
             versions: components["schemas"]["DirectoryVersionRow"][];
-            workspace_count: number;
+            workspace_count: number | null;
         };
         /**
          * @description A public agent in the directory.
          *
          *     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
          *     member of that workspace. `chat_count`: chats that it is in now. `run_count` and `workspace_count`: in the last 30 days.
+         *     A count is null if it is one to four, because it would tell what single workspaces do.
          */
         DirectoryRow: {
             actor: components["schemas"]["ActorRow"];
             category: components["schemas"]["ListingCategory"];
-            chat_count: number;
+            chat_count: number | null;
             is_shipped: boolean;
             is_yours: boolean;
             languages: string[];
             /** Format: date-time */
             published_at: string;
             publisher_name: string | null;
-            run_count: number;
+            run_count: number | null;
             tool_count: number;
             version: number;
-            workspace_count: number;
+            workspace_count: number | null;
         };
         /** @description A tool of a public agent. Whether its calls ask first is the policy of the workspace in whose chat it works. */
         DirectoryToolRow: {
@@ -4067,13 +4068,16 @@ export interface components {
             name: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
             usual_model: string;
         };
-        /** @description The use of a public agent on one day (UTC), everywhere. Numbers only: its publisher sees nothing else of others. */
+        /**
+         * @description The use of a public agent on one day (UTC), everywhere. Numbers only: its publisher sees nothing else of others.
+         *     A number is null if it is one to four.
+         */
         PublicUseRow: {
-            chats: number;
+            chats: number | null;
             /** Format: date */
             day: string;
-            runs: number;
-            workspaces: number;
+            runs: number | null;
+            workspaces: number | null;
         };
         /**
          * @description What would go along with a publication, and what would not: never workspace tools, keys, files, memory and history.
