@@ -35,14 +35,14 @@ from publishing.content import build_tool_rows, list_left_tools
 from publishing.models import Listing
 from publishing.permissions import PUBLIC, find_public_copy, get_public_agent, public_agents_visible_to
 from publishing.search import build_search_condition
-from runs.models import ACTIVE, Run
+from runs.models import ACTIVE, Run, RunState
 from tools.models import WorkspaceTool
 from usage.models import LLMCall
 from workspaces.models import Credential, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 DirectorySort = Literal["use", "new", "name"]
-SORT_COLUMNS: dict[DirectorySort, str] = {"use": "-chat_count", "new": "-published_at", "name": "name"}
+SORT_COLUMNS: dict[DirectorySort, str] = {"use": "-use_count", "new": "-published_at", "name": "name"}
 COUNTED_DAYS = 30
 """The days of which runs are counted."""
 MIN_TYPICAL_WORKSPACES = 5
@@ -73,9 +73,16 @@ def list_directory(
     """
     in_chats = ChatActor.objects.filter(actor=OuterRef("pk"), ended_at=None).order_by()
     chat_count = in_chats.values("actor").annotate(count=Count("pk")).values("count")
+    since = now() - timedelta(days=COUNTED_DAYS)
+    replies = Run.objects.filter(
+        agent=OuterRef("pk"), chat__isnull=False, state=RunState.COMPLETED, created_at__gte=since
+    )
+    use_count = replies.order_by().values("agent").annotate(count=Count("workspace", distinct=True)).values("count")
     agents = public_agents_visible_to(actor).select_related("listing", "published_by_workspace")
     agents = agents.annotate(
         chat_count=Coalesce(Subquery(chat_count), 0),
+        # Workspaces and not chats, because one person can begin thousands of chats.
+        use_count=Coalesce(Subquery(use_count), 0),
         version=Subquery(Actor.objects.filter(pk=OuterRef("pk")).values("current_spec__number")[:1]),
     )
     if query:

@@ -71,8 +71,10 @@ def test_filters_by_category_language_publisher_and_use(team):
 def test_the_directory_is_sorted_by_use_age_or_name_and_its_pages_join(team):
     copy = publish(team)
     publish_other(team, "Alpha", "alpha")
-    publish_other(team, "Beta", "beta")
-    add_to_chat(team, copy)
+    beta = publish_other(team, "Beta", "beta")
+    RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    for _ in range(3):
+        RunFactory.create(chat=add_to_chat(team, beta), agent=beta)
     assert list_handles(team.bob, sort="name") == ["alpha", "beta", "interpreter"]
     assert list_handles(team.bob, sort="use")[0] == "interpreter"
     assert list_handles(team.bob, sort="new") == ["beta", "alpha", "interpreter"]
