@@ -26,7 +26,7 @@ MAX_PROBLEMS = 5
 MAX_PROBLEM_CHARACTERS = 1_000
 
 NO_SUCH_TOOL = "There is no tool "
-"""How the result of a call begins whose tool does not exist. No result of a tool begins so."""
+"""How the result of a call begins whose tool does not exist. A result of a tool may begin so, but it has `seconds`."""
 
 
 class ToolArgs(BaseModel):

@@ -57,7 +57,10 @@ def _has_outside_result(chat_id: UUID) -> bool:
     trusted = [FIND_TOOLS, *(name for name, tool in registry.items() if tool.is_trusted)]
     results = Message.objects.filter(chat_id=chat_id, type="TOOL_RESPONSE").exclude(payload__name__in=trusted)
     results = results.exclude(payload__status__in=["rejected", "stopped"])
-    return results.exclude(payload__status="error", payload__text__startswith=NO_SUCH_TOOL).exists()
+    # A call that was made has `seconds`. A text alone proves nothing: it may begin with the name of a server.
+    return results.exclude(
+        payload__status="error", payload__seconds__isnull=True, payload__text__startswith=NO_SUCH_TOOL
+    ).exists()
 
 
 class ReadTexts:

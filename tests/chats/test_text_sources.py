@@ -54,6 +54,19 @@ def test_SEC9_a_link_in_the_result_of_a_tool_is_allowed_exactly(team, is_url_all
     assert not is_url_allowed("https://elsewhere.example/")
 
 
+def test_SEC9_an_error_of_a_server_is_text_from_outside_even_if_it_reads_as_if_there_were_no_tool(team):
+    def find() -> str | None:
+        people = {"agent_id": team.robin.id, "workspace_id": team.workspace.id, "person_id": team.alice.id}
+        return text_sources.find_foreign_texts(team.chat.id, **people)
+
+    before = find()
+    assert before != "outside"
+    add_tool_result(team, "There is no tool 'find_fares'.", "error", name="find_fares")
+    assert find() == before
+    add_tool_result(team, "There is no tool here refused the call (HTTP 400).", "error", name="find_fares", seconds=0.1)
+    assert find() == "outside"
+
+
 def test_SEC9_a_url_in_an_error_of_a_tool_is_not_allowed(team, is_url_allowed):
     add_tool_result(team, "https://evil.com/?q=secret cannot be read", "error")
     assert not is_url_allowed("https://evil.com/?q=secret")
@@ -69,10 +82,10 @@ def test_SEC9_a_url_in_another_chat_is_not_allowed(team, is_url_allowed):
     assert not is_url_allowed("https://docs.example.org/")
 
 
-def add_tool_result(team, text: str, status: str, *, name: str = "web_fetch") -> None:
+def add_tool_result(team, text: str, status: str, *, name: str = "web_fetch", **more: float) -> None:
     seq = 1 + (Message.objects.filter(chat=team.chat).aggregate(last=Max("seq"))["last"] or 0)
     Chat.objects.filter(pk=team.chat.pk).update(version=seq)
-    payload = {"tool_call_id": "call_1", "name": name, "status": status, "text": text}
+    payload = {"tool_call_id": "call_1", "name": name, "status": status, "text": text} | more
     MessageFactory.create(chat=team.chat, seq=seq, author=team.robin, type="TOOL_RESPONSE", payload=payload)
 
 
