@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import threading
 import time
 from base64 import b64decode
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -13,13 +15,13 @@ import redis
 from aiohttp import web
 from asgiref.sync import sync_to_async
 from django.conf import settings as configured
-from django.db import connections
+from django.db import connections, transaction
 from django.test import Client
 
 from actors.models import Actor
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
-from common.secrets import Secret
+from common.secrets import Secret, encrypt_for
 from events.models import AuditRecord
 from events.rows import OffReason, ServerState, ToolEffect
 from mcp_client.client import list_server_tools
@@ -33,7 +35,7 @@ from tests.tools.test_mcp_client import HostileServer, describe
 from tools.credentials import encrypt_credential
 from tools.interface import ToolConfig, ToolContext, ToolError
 from tools.mcp import services
-from tools.mcp.connecting import finish_sign_in, refresh_server
+from tools.mcp.connecting import _renew_token, finish_sign_in, open_connection, refresh_server, run_query
 from tools.mcp.tool import McpTool
 from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
 from tools.selectors import list_server_rows
@@ -71,11 +73,13 @@ def mailroom(real_process, environment, settings, engine, monkeypatch):
 
 
 def run_tasks() -> None:
-    """Run the sent tasks as Celery would."""
+    """Run the sent tasks of the worker as Celery would, without those that its sweeper sends to other apps."""
     client = redis.from_url(configured.REDIS_URL)
     for task in client.lrange("work", 0, -1):
         message = json.loads(task)
-        getattr(tasks, message["headers"]["task"].rsplit(".", 1)[1])(*json.loads(b64decode(message["body"]))[0])
+        module, name = message["headers"]["task"].rsplit(".", 1)
+        if module == tasks.__name__:
+            getattr(tasks, name)(*json.loads(b64decode(message["body"]))[0])
     client.delete("work")
 
 
@@ -425,6 +429,36 @@ async def test_an_editor_signs_in_at_a_server_and_the_token_is_renewed(team, set
         [asked] = [one for one in site.asked if one.path == "/elsewhere"][:1]
         assert "access-token" not in asked.headers.get("Authorization", "")
         await sync_to_async(connections.close_all)()
+
+
+async def test_a_call_waits_without_a_thread_while_another_one_renews_the_token(team):
+    """The row is locked by another connection, as during a request to a slow authorization server."""
+    server = await sync_to_async(ToolServerFactory.create)(workspace=team.workspace, kind="mcp", auth="oauth")
+    sealed = encrypt_for(Secret('{"access": "newer"}'), owner=str(server.pk), purpose=ServerAuthorization.PURPOSE)
+    found = {"server_url": server.base_url}
+    authorization = await sync_to_async(ServerAuthorizationFactory.create)(
+        server=server, authorization_server=found, encrypted_secrets=sealed, expires_at="2020-01-01T00:00:00Z"
+    )
+    is_locked, may_commit = threading.Event(), threading.Event()
+
+    def renew_slowly():
+        with transaction.atomic():
+            row = ServerAuthorization.objects.select_for_update().get(pk=authorization.pk)
+            is_locked.set()
+            may_commit.wait(20)
+            row.expires_at = None
+            row.save()
+        connections.close_all()
+
+    with ThreadPoolExecutor(1) as other:
+        renewing = other.submit(renew_slowly)
+        await asyncio.to_thread(is_locked.wait, 20)
+        assert await run_query(_renew_token, authorization.pk, None) is None
+        waiting = asyncio.create_task(open_connection(server))
+        may_commit.set()
+        assert (await waiting).headers["Authorization"].reveal() == "Bearer newer"
+        renewing.result(20)
+    await sync_to_async(connections.close_all)()
 
 
 def test_a_sign_in_url_has_pkce_and_names_the_server(team, settings):

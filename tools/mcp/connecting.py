@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,6 +29,9 @@ from tools.models import ServerAuthorization, ToolServer
 
 RENEW_BEFORE = timedelta(seconds=60)
 """How long before its end an access token is renewed."""
+RENEWAL_WAIT_SECONDS = 30.0
+"""How long a call waits for a token that another one renews."""
+RENEWAL_POLL_SECONDS = 0.2
 LISTINGS_AT_ONCE = 20
 """Listings that a process makes at the same time. Further ones fail."""
 _running = 0
@@ -154,21 +158,34 @@ async def _prepare_sign_in(row: ToolServer, challenge: str) -> None:
 
 async def _get_access_token(row: ToolServer) -> Secret:
     """Return an access token of the server, a new one if the old one ends soon. Raises `McpError`."""
-    authorization = await run_query(_find_authorization, row.pk)
-    if authorization is None or authorization.authorization_server["server_url"] != row.base_url:
-        # Without a token the server answers with the address of its authorization server.
-        return Secret("")
-    stored = _decrypt_secrets(authorization)
-    if not _ends_soon(authorization.expires_at):
-        return stored.get("access", Secret(""))
-    module = await _import_authorization()
-    return await run_query(_renew_token, authorization.pk, module)
+    waits_until = time.monotonic() + RENEWAL_WAIT_SECONDS
+    while True:
+        authorization = await run_query(_find_authorization, row.pk)
+        if authorization is None or authorization.authorization_server["server_url"] != row.base_url:
+            # Without a token the server answers with the address of its authorization server.
+            return Secret("")
+        stored = _decrypt_secrets(authorization)
+        if not _ends_soon(authorization.expires_at):
+            return stored.get("access", Secret(""))
+        module = await _import_authorization()
+        renewed = await run_query(_renew_token, authorization.pk, module)
+        if renewed is not None:
+            return renewed
+        if time.monotonic() > waits_until:
+            raise McpError("failed", "The authorization server takes too long to renew the sign-in.", final=False)
+        await asyncio.sleep(RENEWAL_POLL_SECONDS)
 
 
-def _renew_token(authorization_id: UUID, module: Any) -> Secret:
-    """Renew the token under a lock on its row: a refresh token counts once. Raises `McpError`."""
+def _renew_token(authorization_id: UUID, module: Any) -> Secret | None:
+    """Renew the token under a lock on its row: a refresh token counts once. Raises `McpError`.
+
+    Return null if the row is locked or gone. The caller then waits without a thread or a connection, so that a slow authorization
+    server holds one of each and not one for each call.
+    """
     with transaction.atomic():
-        row = ServerAuthorization.objects.select_for_update().get(pk=authorization_id)
+        row = ServerAuthorization.objects.select_for_update(skip_locked=True).filter(pk=authorization_id).first()
+        if row is None:
+            return None
         stored = _decrypt_secrets(row)
         if not _ends_soon(row.expires_at):  # another process has done it while this one waited
             return stored["access"]
