@@ -290,7 +290,8 @@ class BudgetRefusal(Payload):
     """The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
 
     `subject_id`: of whom it is, and null in rows that are older than this field; `needed_micro`: the most that the call could have
-    cost; `ends_at`: when the budget begins again, null for that of a run.
+    cost; `ends_at`: when the budget begins again, null for that of a run; `revision`: of the budget. `limit_micro` and
+    `spent_micro` are null for the budget of a person, because all participants read this, and not all may see the usage of others.
     """
 
     budget_id: UUID
@@ -298,9 +299,10 @@ class BudgetRefusal(Payload):
     period: BudgetPeriod
     subject_id: UUID | None = None
     subject_name: str = ""
-    limit_micro: int
-    spent_micro: int
+    limit_micro: int | None = None
+    spent_micro: int | None = None
     needed_micro: int
+    revision: int | None = None
     ends_at: datetime | None = None
     time_zone: str = ""
 

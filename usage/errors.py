@@ -14,11 +14,10 @@ class BudgetUsedUp(LimitReached):
 
 def _build_text(refusal: BudgetRefusal) -> str:
     name = f" of {refusal.subject_name}" if refusal.subject_name else ""
-    text = (
-        f"The budget{name} per {refusal.period} ({refusal.scope.label}) is used up: "
-        f"${refusal.spent_micro / 1e6:.2f} of ${refusal.limit_micro / 1e6:.2f} is spent, "
-        f"and this call could cost ${refusal.needed_micro / 1e6:.4f}."
-    )
+    text = f"The budget{name} per {refusal.period} ({refusal.scope.label}) is used up: "
+    if refusal.spent_micro is not None and refusal.limit_micro is not None:
+        text += f"${refusal.spent_micro / 1e6:.2f} of ${refusal.limit_micro / 1e6:.2f} is spent, and "
+    text += f"this call could cost ${refusal.needed_micro / 1e6:.4f}."
     if refusal.ends_at is not None:
         text += f" It begins again at {refusal.ends_at.isoformat(timespec='minutes')}."
     return text

@@ -8,7 +8,7 @@ from notifications.models import Notification
 from runs.models import Run
 from runs.services.leases import release_dead_reservations
 from runs.services.runs import stop_run
-from tests.factories.usage import BudgetFactory, ModelPriceFactory
+from tests.factories.usage import BalanceFactory, BudgetFactory, ModelPriceFactory
 from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation
 from workspaces.models import Credential
 
@@ -51,6 +51,21 @@ def test_a_run_whose_budget_is_used_up_fails_before_it_asks_the_model(priced):
     assert (refusal["spent_micro"], refusal["limit_micro"], refusal["needed_micro"] > 2 * 8_192) == (0, 100, True)
     assert refusal["ends_at"] is not None
     assert (priced.model.requests, LLMCall.objects.count(), Reservation.objects.count()) == ([], 0, 0)
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_chat_does_not_say_what_a_person_has_spent(priced):
+    budget = BudgetFactory.create(workspace=priced.team.workspace, scope="person", limit_micro=123_456)
+    BalanceFactory.create(budget=budget, subject_id=priced.team.alice.id, spent_micro=119_876)
+    priced.post("hello")
+    [run] = priced.wait_until_idle()
+    assert (run.state, run.error_code) == ("failed", "budget_used_up")
+    [line] = priced.log("RUN_FAILED")
+    refusal = line.payload["budget"]
+    assert (refusal["scope"], refusal["subject_id"]) == ("person", str(priced.team.alice.id))
+    assert (refusal.get("limit_micro"), refusal.get("spent_micro"), refusal["revision"]) == (None, None, 1)
+    stored = f"{line.payload} {run.error}"
+    assert not any(amount in stored for amount in ("123456", "119876", "$0.12"))
 
 
 @pytest.mark.usefixtures("engine")

@@ -215,15 +215,17 @@ def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:
     balance = Balance.objects.select_related("budget__workspace").get(pk=balance_id)
     budget = balance.budget
     name = Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True).first()
+    has_amounts = budget.scope != BudgetScope.PERSON
     return BudgetRefusal(
         budget_id=budget.id,
         scope=BudgetScope(budget.scope),
         period=BudgetPeriod(budget.period),
         subject_id=balance.subject_id,
         subject_name=name or "",
-        limit_micro=budget.limit_micro,
-        spent_micro=balance.spent_micro,
+        limit_micro=budget.limit_micro if has_amounts else None,
+        spent_micro=balance.spent_micro if has_amounts else None,
         needed_micro=amount,
+        revision=budget.revision,
         ends_at=balance.ends_at,
         time_zone=get_time_zone(budget.workspace.time_zone, by_operator=budget.by_operator),
     )

@@ -2282,18 +2282,23 @@ export interface components {
          * @description The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
          *
          *     `subject_id`: of whom it is, and null in rows that are older than this field; `needed_micro`: the most that the call could have
-         *     cost; `ends_at`: when the budget begins again, null for that of a run.
+         *     cost; `ends_at`: when the budget begins again, null for that of a run; `revision`: of the budget. `limit_micro` and
+         *     `spent_micro` are null for the budget of a person, because all participants read this, and not all may see the usage of others.
          */
         BudgetRefusal: {
             /** Format: uuid */
             budget_id: string;
             /** @default null */
             ends_at?: string | null;
-            limit_micro: number;
+            /** @default null */
+            limit_micro?: number | null;
             needed_micro: number;
             period: components["schemas"]["BudgetPeriod"];
+            /** @default null */
+            revision?: number | null;
             scope: components["schemas"]["BudgetScope"];
-            spent_micro: number;
+            /** @default null */
+            spent_micro?: number | null;
             /** @default null */
             subject_id?: string | null;
             /** @default  */

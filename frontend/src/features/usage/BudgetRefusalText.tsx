@@ -6,13 +6,16 @@ import { formatCurrency, formatFullTime } from '@/lib/time'
 export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
   const { t } = useTexts()
   const name = refusal.scope === 'workspace' || !refusal.subject_name ? '' : ` (${refusal.subject_name})`
+  const { spent_micro: spent, limit_micro: limit } = refusal
   return (
     <>
       <b>
         {t(`budget.stopped.${refusal.period}`)}
         {name}
       </b>{' '}
-      {t('budget.spentOf', { spent: formatCurrency(refusal.spent_micro), limit: formatCurrency(refusal.limit_micro) })}{' '}
+      {spent == null || limit == null
+        ? null
+        : `${t('budget.spentOf', { spent: formatCurrency(spent), limit: formatCurrency(limit) })} `}
       {t('budget.needed', { cost: formatCurrency(refusal.needed_micro) })} {t('budget.kept')}{' '}
       {refusal.ends_at ? t('budget.beginsAgain', { time: formatFullTime(refusal.ends_at) }) : null}
     </>

@@ -11,6 +11,7 @@ const refusal: BudgetRefusal = {
   limit_micro: 1_000,
   spent_micro: 950,
   needed_micro: 100,
+  revision: 1,
   ends_at: '2026-11-21T00:00:00Z',
   time_zone: 'UTC',
 }
@@ -44,6 +45,17 @@ describe('a budget that has refused a call', () => {
     const each = { ...row, scope: 'person', limit_micro: 2_000, spent_micro: 1_990 } as const
     expect(isStillUsedUp({ ...refusal, scope: 'person' }, each)).toBe(false)
     expect(isStillUsedUp({ ...refusal, scope: 'person' }, { ...each, subject_id: 'alice' })).toBe(true)
+  })
+
+  it('of a person has no amounts, and refuses until the budget was changed or is known to have enough left', () => {
+    const ofPerson = { ...refusal, scope: 'person', limit_micro: null, spent_micro: null, revision: 1 } as const
+    const each = { ...row, scope: 'person', spent_micro: 10 } as const
+    expect(isStillUsedUp(ofPerson, null)).toBe(true)
+    expect(isStillUsedUp(ofPerson, each)).toBe(true)
+    expect(isStillUsedUp(ofPerson, { ...each, revision: 2 })).toBe(false)
+    const own = { ...each, subject_id: 'alice' }
+    expect(isStillUsedUp(ofPerson, { ...own, spent_micro: 950, revision: 2 })).toBe(true)
+    expect(isStillUsedUp(ofPerson, { ...own, spent_micro: 900 })).toBe(false)
   })
 
   it('of one run is another one for a retry', () => {

@@ -15,12 +15,15 @@ export function parseDollars(text: string): number | null {
 
 /**
  * Returns whether a budget that has refused a call would refuse it again in the same period. `row`: the budget as it is now, null
- * if that is not known. A run that is retried has a budget of its own, of which nothing is spent.
+ * if that is not known. A run that is retried has a budget of its own, of which nothing is spent. The refusal by the budget of a
+ * person has no amounts: if the row has not those of this person either, the budget refuses until it was changed.
  */
 export function isStillUsedUp(refusal: BudgetRefusal, row: BudgetRow | null): boolean {
-  const limit = row?.limit_micro ?? refusal.limit_micro
+  const limit = row?.limit_micro ?? refusal.limit_micro ?? null
   // The row of a budget of each person or agent has what another one has spent.
   const isOfOne = row !== null && (row.scope === 'workspace' || row.subject_id !== null)
-  const spent = isOfOne ? Math.max(row.spent_micro, refusal.spent_micro) : refusal.spent_micro
+  const spentThen = refusal.spent_micro ?? null
+  const spent = isOfOne ? Math.max(row.spent_micro, spentThen ?? 0) : spentThen
+  if (limit === null || spent === null) return row === null || row.revision === refusal.revision
   return limit - (refusal.scope === 'run_tree' ? 0 : spent) < Math.max(1, refusal.needed_micro)
 }
