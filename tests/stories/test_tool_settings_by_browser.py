@@ -111,7 +111,7 @@ def test_an_editor_changes_and_deletes_tools_and_imports_a_file_and_a_suggester_
     dialog.get_by_role("checkbox", name="GET /fares").click()
     expect(dialog.get_by_label("Base URL")).to_have_value("https://fares.example.org")
     page.screenshot(path=tmp_path / "file.png")
-    dialog.get_by_role("button", name="Add 1 tools").click()
+    dialog.get_by_role("button", name="Add 1 tool").click()
     fares = page.get_by_role("region", name="Fares")
     expect(fares.get_by_text("list_fares")).to_be_visible()
 

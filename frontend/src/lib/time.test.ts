@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { formatFullTime, formatTime } from './time'
+import { formatCurrency, formatFullTime, formatTime } from './time'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -20,4 +20,17 @@ it('creates each format once for many times', () => {
     expect(formatFullTime(at)).toContain(`${minute}:00`)
   }
   expect(created).toBe(2)
+})
+
+it.each([
+  [0, '$0'],
+  [1, '$0.000001'],
+  [123, '$0.00012'],
+  [1_000, '$0.001'],
+  [4_560, '$0.0046'],
+  [45_600, '$0.046'],
+  [999_000, '$0.999'],
+  [5_000_000, '$5.00'],
+])('shows at least two digits of %i millionths of a dollar', (micro, text) => {
+  expect(formatCurrency(micro)).toBe(text)
 })

@@ -80,7 +80,7 @@ export function formatNumber(value: number): string {
   return getNumberFormat().format(value)
 }
 
-/** Formats millionths of a dollar as money, with three decimals below one dollar. */
+/** Formats millionths of a dollar as money, below one dollar with three decimals or, if it is very little, two significant digits. */
 export function formatCurrency(micro: number): string {
   const dollars = micro / 1_000_000
   const digits = dollars === 0 ? 0 : dollars < 1 ? 3 : 2
@@ -88,7 +88,7 @@ export function formatCurrency(micro: number): string {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
+    maximumFractionDigits: dollars > 0 && dollars < 0.01 ? Math.min(6, 1 - Math.floor(Math.log10(dollars))) : digits,
   }).format(dollars)
 }
 
