@@ -1,6 +1,6 @@
 import type { BudgetRefusal } from '@/api'
 import { useTexts } from '@/lib/language'
-import { formatCurrency, formatFullTime } from '@/lib/time'
+import { formatCurrency, formatShortDate, formatTime } from '@/lib/time'
 
 /** Which budget ended a run, what is spent of it, what the call could have cost, that what was written is kept, and when the budget begins again. */
 export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
@@ -17,7 +17,9 @@ export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
         ? null
         : `${t('budget.spentOf', { spent: formatCurrency(spent), limit: formatCurrency(limit) })} `}
       {t('budget.needed', { cost: formatCurrency(refusal.needed_micro) })} {t('budget.kept')}{' '}
-      {refusal.ends_at ? t('budget.beginsAgain', { time: formatFullTime(refusal.ends_at) }) : null}
+      {refusal.ends_at
+        ? t('budget.beginsAgain', { time: `${formatShortDate(refusal.ends_at)} ${formatTime(refusal.ends_at)}` })
+        : null}
     </>
   )
 }

@@ -71,7 +71,7 @@ const usage = {
   'budget.spentOf': '{{spent}} of {{limit}} is spent.',
   'budget.needed': 'The next call could cost {{cost}}.',
   'budget.kept': 'What was written is kept.',
-  'budget.beginsAgain': 'The budget begins again at {{time}}.',
+  'budget.beginsAgain': 'The budget begins again on {{time}}.',
   'budget.canRetry': 'There is enough left now to retry.',
   'budget.youRaise': 'You or another editor can raise it.',
   'budget.askToRaise': '{{names}} can raise it.',
