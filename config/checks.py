@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
-from tools.web_search.providers import PROVIDERS
+from system_tools.web_search.providers import PROVIDERS
 
 KNOWN_SECRET_KEY = "only-for-tests-and-tools-that-serve-nobody"
 KNOWN_SECRET_KEYS = ["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="]

@@ -96,6 +96,7 @@ INSTALLED_APPS = [
     "actors",
     "workspaces",
     "tools",
+    "system_tools",
     "chats",
     "files",
     "llm",

@@ -15,9 +15,9 @@ from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import detect_language, read_conversation
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
+from system_tools.web_fetch.page_pool import Page
+from system_tools.web_fetch.tool import format_page
 from tools.registry import registry
-from tools.web_fetch.page_pool import Page
-from tools.web_fetch.tool import format_page
 
 FRAME = (
     "\n\nYou are Scribe (@scribe), an agent in the chat “Plans” of the workspace “Acme”. With you in it: Alice (@alice)."

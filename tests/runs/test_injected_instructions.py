@@ -31,6 +31,7 @@ from files.models import File
 from files.reading.reader import read_file
 from mcp_client.descriptions import hash_description
 from runs.models import Run
+from system_tools.web_search.tool import WebSearch
 from tests.api.test_rights import fingerprint
 from tests.chaos import IS_CHAOS, report
 from tests.factories.files import FileFactory
@@ -39,7 +40,6 @@ from tests.files import samples
 from tests.people import make_agent, make_person
 from tests.runs.environment import RunEnvironment
 from tools.registry import registry
-from tools.web_search.tool import WebSearch
 from workspaces import services as workspaces
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]

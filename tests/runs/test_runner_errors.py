@@ -14,7 +14,7 @@ from llm.tokens import estimate_tokens
 from runs.kinds.job import JobInput
 from runs.models import Run
 from runs.services.runs import start_job
-from tools.current_time import CurrentTime
+from system_tools.current_time import CurrentTime
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
 from usage.models import LLMCall

@@ -106,7 +106,7 @@ def test_RUN1_a_reclaimed_run_continues_after_the_last_stored_step(environment, 
 
 
 def test_RUN15_a_started_call_that_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
-    from tools.current_time import CurrentTime
+    from system_tools.current_time import CurrentTime
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
     dead = claimed(environment, owner="elsewhere:1:a")

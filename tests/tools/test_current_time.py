@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from actors.models import Actor
-from tools.current_time import ALIASES, CurrentTime, find_zone
+from system_tools.current_time import ALIASES, CurrentTime, find_zone
 from tools.interface import ToolContext, ToolError
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
@@ -14,7 +14,7 @@ NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 def ask(monkeypatch):
-    monkeypatch.setattr("tools.current_time.now", lambda: NOON)
+    monkeypatch.setattr("system_tools.current_time.now", lambda: NOON)
     context = ToolContext(actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1")
     return lambda place: CurrentTime().run(context, CurrentTime.Args(timezone=place))
 

@@ -12,10 +12,10 @@ from aiohttp import web
 from actors.models import Actor
 from common.errors import AppError
 from events.payloads import WebPageData
+from system_tools.web_fetch import page_pool, tool
+from system_tools.web_fetch.tool import MAX_CHARS, WebFetch
 from tests.hostile_web import FakeDns, Site, build_bomb, run_site, run_tcp_server
 from tools.interface import ToolContext, ToolError, ToolOutput
-from tools.web_fetch import page_pool, tool
-from tools.web_fetch.tool import MAX_CHARS, WebFetch
 
 ARTICLE = """<!doctype html><html><head><title>Herons of the north</title>
 <meta property="og:site_name" content="The Marsh"><meta property="article:published_time" content="2026-03-04"></head>

@@ -10,9 +10,9 @@ from aiohttp import web
 
 from actors.models import Actor
 from config.checks import check_web_search
+from system_tools.web_search.providers import PROVIDERS, parse_results
 from tools.interface import ToolContext, ToolError
 from tools.registry import registry
-from tools.web_search.providers import PROVIDERS, parse_results
 
 HITS = [
     {
@@ -30,7 +30,7 @@ HITS = [
 @pytest.fixture
 def tool():
     """The tool, which is registered only if there is a search service."""
-    module = importlib.import_module("tools.web_search.tool")
+    module = importlib.import_module("system_tools.web_search.tool")
     registry.setdefault("web_search", module.WebSearch())
     yield registry["web_search"]
     del registry["web_search"]

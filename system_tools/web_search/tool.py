@@ -10,10 +10,10 @@ from pydantic_core import from_json
 
 from common.egress import check_url, get_session_for, read_capped
 from events.payloads import SearchHit, SearchResultsData
+from system_tools.web_search.providers import build_search_request, parse_results
 from tools.fence import fence_lines
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
 from tools.registry import register
-from tools.web_search.providers import build_search_request, parse_results
 
 MAX_BYTES = 1024 * 1024
 """Bytes of an answer that are read (RUN14)."""

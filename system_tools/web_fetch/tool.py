@@ -13,10 +13,10 @@ from common.egress import read_capped
 from common.fetching import FetchFailed, open_url
 from common.tenants import get_current_tenant
 from events.payloads import WebPageData
+from system_tools.web_fetch.page_pool import Page, read_page
 from tools.fence import fence_lines
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
 from tools.registry import register
-from tools.web_fetch.page_pool import Page, read_page
 
 MAX_BYTES = 2 * 1024 * 1024
 """Decompressed bytes of a page that are read (RUN14)."""
