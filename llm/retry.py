@@ -18,6 +18,7 @@ MAX_DELAY_SECONDS = 20.0
 MAX_FAILURES_IN_ROW = 10
 """Failures in a row, on one endpoint and model of a tenant, after which requests pause."""
 PAUSE_SECONDS = 5.0
+MAX_PAUSE_SECONDS = 60.0
 ANNOUNCED_DELAY_SECONDS = 2.0
 """A wait of so many seconds or more before a retry is announced."""
 
@@ -51,7 +52,7 @@ class Breaker:
             return  # the request was wrong; the endpoint works
         self.failures += 1
         self.last = error
-        self.until = now + min(max(PAUSE_SECONDS, error.retry_after or 0.0), 60.0)
+        self.until = now + min(max(PAUSE_SECONDS, error.retry_after or 0.0), MAX_PAUSE_SECONDS)
 
     def _build_paused_error(self, seconds: float) -> LLMError:
         code = self.last.code if self.last else "server"

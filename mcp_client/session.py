@@ -60,7 +60,7 @@ async def call_tool(
 
 
 async def _check_hash(client: Client, name: str, pinned_hash: str) -> None:
-    """Raise `McpError` unless the server lists the tool once, with the description that was approved (SEC31)."""
+    """Raise `McpError` unless the server lists the tool, each time with the description that was approved (SEC31)."""
     found = [tool async for page, _ in _list_pages(client) for tool in page if tool.name == name]
     if not found:
         raise McpError("missing", "The server has no such tool any more, so it was not called.")

@@ -149,6 +149,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         super().handle_cont(event)
         if len(self.frames) > limits.MAX_FRAGMENTS:
             self.conn.fail(1009, "too many fragments")
+            # Sends the close frame that `fail` has queued, and closes the transport.
             self.handle_parser_exception()
 
     def keepalive_timeout(self) -> None:

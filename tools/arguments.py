@@ -51,8 +51,10 @@ _Validator = _extend(
 
 
 def find_problems(schema: dict[str, Any], value: Any) -> list[str]:
-    """Return the first problems of a value. Raises `TooComplex`, also for a schema that refers to itself without end, and for a
-    schema that is none."""
+    """Return the first problems of a value.
+
+    Raises `TooComplex` if the check takes too long, if the schema refers to itself without end, and if it is not a valid schema.
+    """
     _keywords_left.set([MAX_KEYWORDS_CHECKED])
     validator = _Validator(schema, registry=Registry())
     try:

@@ -64,6 +64,7 @@ class Sweeper:
         self._clean_up_at = 0.0
         self._orphans_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
         self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
+        self._takedowns_at = time.monotonic() + FILES_INTERVAL_SECONDS
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -98,6 +99,8 @@ class Sweeper:
             actors.delete_expired()
             files.delete_unposted_files()
             usage.delete_old_balances()
+        if self._takedowns_at <= time.monotonic():
+            self._takedowns_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
             with suppress(Unavailable):
                 send_task_now("publishing.tasks.finish_takedowns", [])
         if self._files_at <= time.monotonic():

@@ -54,7 +54,7 @@ def requeue_run(run: Run, model: ResolvedModel | None = None, error: LLMError | 
     """Put a run of this process in the queue again and dispatch it; no crash is counted (RUN6). `error`: the usage of the request
     to the model that was under way, which gets an entry in the ledger. Raises `LeaseLost`."""
     dispatch_next_run(run.concurrency_key)
-    _requeue(run, model=model, error=error)
+    _requeue_or_end(run, model=model, error=error)
 
 
 @transaction.atomic
@@ -100,7 +100,7 @@ def reclaim_run(stale: Run, owner_state: LeaseOwnerState) -> bool:
     """Queue a run of another process again, or fail it after its third crash. Return false when another worker was faster."""
     try:
         with transaction.atomic():
-            _requeue(stale, owner_state)
+            _requeue_or_end(stale, owner_state)
     except LeaseLost:
         return False
     return True
@@ -112,13 +112,15 @@ def withdraw_crashes(owner: str) -> int:
     return counted.update(crashes=F("crashes") - 1, presumed_dead="")
 
 
-def _requeue(
+def _requeue_or_end(
     stale: Run,
     owner_state: LeaseOwnerState = LeaseOwnerState.ALIVE,
     *,
     model: ResolvedModel | None = None,
     error: LLMError | None = None,
 ) -> None:
+    """Queue a running run again; end it if a stop was requested, or if it crashed `MAX_CRASHES` times. `model` and `error`: of the
+    request under way, for the ledger."""
     run = Run.objects.select_related("agent").get(pk=stale.pk)
     kind = get_kind(run)
     kind.lock(run)

@@ -112,7 +112,7 @@ export function rich<K extends TextKey>(
 }
 
 /** Returns the separator of two sentences. In Chinese the full stop includes a space. */
-export const sentenceGap = (): string => (currentLanguage() === 'en' ? ' ' : '')
+export const sentenceGap = (): string => (currentLanguage().startsWith('zh') ? '' : ' ')
 
 const renderBold = (value: string) => createElement('b', null, value)
 const needsSpace = (before: string, after: string) =>
