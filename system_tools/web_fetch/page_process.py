@@ -158,8 +158,14 @@ def serve() -> None:
     while select.select([stdin], [], [], IDLE_SECONDS)[0] and (line := stdin.readline()):
         job = json.loads(line)
         print(json.dumps(_process_job(job, stdin.read(job["size"]))), file=stdout, flush=True)
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MAX_RESIDENT_KIB:
+        if _get_peak_memory_kib() > MAX_RESIDENT_KIB:
             return
+
+
+def _get_peak_memory_kib() -> int:
+    """Return the most resident memory that this process has used. `ru_maxrss` includes that of the process which started it."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
 
 
 if __name__ == "__main__":

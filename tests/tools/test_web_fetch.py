@@ -12,7 +12,7 @@ from aiohttp import web
 from actors.models import Actor
 from common.errors import AppError
 from events.payloads import WebPageData
-from system_tools.web_fetch import page_pool, tool
+from system_tools.web_fetch import page_pool, page_process, tool
 from system_tools.web_fetch.tool import MAX_CHARS, WebFetch
 from tests.hostile_web import FakeDns, Site, build_bomb, run_site, run_tcp_server
 from tools.interface import ToolContext, ToolError, ToolOutput
@@ -335,12 +335,23 @@ async def test_a_page_process_that_died_is_replaced(site: Site) -> None:
 
 def test_SEC17_a_page_process_has_no_environment_variables(monkeypatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://secret")
-    page_process = page_pool.PageProcess()
+    started = page_pool.PageProcess()
     try:
         # The answer shows that the process has started: before, its environment is that of its parent.
         job = {"url": "", "is_html": False, "charset": "", "start": 0, "length": 9}
-        assert page_process.ask(job, b"fine", 30.0) is not None
-        with open(f"/proc/{page_process._process.pid}/environ", "rb") as environment:
+        assert started.ask(job, b"fine", 30.0) is not None
+        with open(f"/proc/{started._process.pid}/environ", "rb") as environment:
             assert environment.read() == b""
     finally:
-        page_process.end()
+        started.end()
+
+
+def test_a_page_process_of_a_large_process_answers_more_than_once() -> None:
+    large = b"x" * (page_process.MAX_RESIDENT_KIB * 1024)
+    started = page_pool.PageProcess()
+    try:
+        job = {"url": "", "is_html": False, "charset": "", "start": 0, "length": 9}
+        assert [started.ask(job, b"fine", 30.0) is not None for _ in range(3)] == [True] * 3
+    finally:
+        started.end()
+    assert large
