@@ -3,9 +3,10 @@
 import base64
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from common.isolated_scripts import run_script
 
 READ_SECONDS = 40.0
 """Seconds of the clock; then the process is killed. Its CPU time has a limit of its own."""
@@ -20,11 +21,7 @@ class UnreadableFile(Exception):
 def read_in_process(kind: str, content: bytes) -> dict[str, Any]:
     """Return what was read of a file of this kind; see `reader.read_file`. Raises `UnreadableFile`."""
     try:
-        done = subprocess.run(
-            # No environment: ours may have keys.
-            [sys.executable, "-I", "-X", "utf8", str(_SCRIPT), kind],
-            input=content, capture_output=True, timeout=READ_SECONDS, env={}, cwd="/", check=False,
-        )  # fmt: skip
+        done = run_script(_SCRIPT, kind, content=content, seconds=READ_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise UnreadableFile("It took too long.") from error
     if done.returncode:

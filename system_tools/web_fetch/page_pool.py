@@ -1,19 +1,16 @@
 """Extract the text of pages in separate processes, with limited time and memory; two at a time."""
 
-import asyncio
 import atexit
 import json
 import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Any
-from weakref import WeakValueDictionary
 
+from common.isolated_scripts import TenantThreads, build_script_command
 from tools.interface import ToolError
 
 PAGE_SECONDS = 15.0
@@ -41,7 +38,7 @@ class PageProcess:
         self.is_timed_out = False
         # Without environment variables, which may contain keys. When this process ends, the child's stdin is closed, and it ends.
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-X", "utf8", str(_SCRIPT)],
+            build_script_command(_SCRIPT),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, cwd="/",
         )  # fmt: skip
         if self._process.stdin is None or self._process.stdout is None:
@@ -76,9 +73,7 @@ class PageProcess:
                 pipe.close()
 
 
-# One lock per event loop and workspace.
-_locks: "WeakValueDictionary[tuple[int, str], asyncio.Lock]" = WeakValueDictionary()
-_threads = ThreadPoolExecutor(PROCESSES, thread_name_prefix="process")
+_threads = TenantThreads(PROCESSES, "process")
 _idle: list[PageProcess] = []
 
 
@@ -92,10 +87,7 @@ async def read_page(
     time or memory.
     """
     job = {"url": url, "is_html": is_html, "charset": charset, "start": start, "length": length}
-    loop = asyncio.get_running_loop()
-    lock = _locks.setdefault((id(loop), tenant), asyncio.Lock())
-    async with lock:
-        answer = await loop.run_in_executor(_threads, partial(_run_job, job, body))
+    answer = await _threads.run(partial(_run_job, job, body), tenant=tenant)
     if answer is None:
         raise ToolError("The page is too large or too tangled to be read.", final=True)
     if "error" in answer:
