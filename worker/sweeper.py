@@ -5,6 +5,8 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -46,9 +48,16 @@ logger = logging.getLogger(__name__)
 
 MAX_FAILURES = 5
 """How often a process tries to start or to store a run before it fails the run."""
-CLEAN_UP_INTERVAL_SECONDS = 60 * 60
-FILES_INTERVAL_SECONDS = 60
-ORPHANS_INTERVAL_SECONDS = 24 * 60 * 60
+MINUTE, HOUR, DAY = 60, 60 * 60, 24 * 60 * 60
+
+
+@dataclass
+class PeriodicJob:
+    """Work of the sweeper that is done every `seconds`, for the first time at `next_at` (`time.monotonic`)."""
+
+    seconds: int
+    work: Callable[[], object]
+    next_at: float
 
 
 class Sweeper:
@@ -61,10 +70,14 @@ class Sweeper:
         self._isolated = isolated
         self._failures = failures or BoundedCounter(10_000)
         self._stopping = threading.Event()
-        self._clean_up_at = 0.0
-        self._orphans_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
-        self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
-        self._takedowns_at = time.monotonic() + FILES_INTERVAL_SECONDS
+        started_at = time.monotonic()
+        self._periodic_jobs = [
+            PeriodicJob(HOUR, _delete_old_rows, next_at=0.0),
+            PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.finish_takedowns", []), started_at + MINUTE),
+            PeriodicJob(MINUTE, files.enqueue_waiting_files, started_at + MINUTE),
+            # A task, because a storage at another host may answer slowly.
+            PeriodicJob(DAY, partial(send_task_now, "files.tasks.delete_orphaned_content", []), started_at + HOUR),
+        ]
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -94,24 +107,11 @@ class Sweeper:
         notify_expired_locks()
         release_dead_reservations()
         approvals.expire_approvals()
-        if self._clean_up_at <= time.monotonic():
-            self._clean_up_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
-            actors.delete_expired()
-            files.delete_unposted_files()
-            usage.delete_old_balances()
-        if self._takedowns_at <= time.monotonic():
-            self._takedowns_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
-            with suppress(Unavailable):
-                send_task_now("publishing.tasks.finish_takedowns", [])
-        if self._files_at <= time.monotonic():
-            self._files_at = time.monotonic() + FILES_INTERVAL_SECONDS
-            with suppress(Unavailable):
-                files.enqueue_waiting_files()
-        if self._orphans_at <= time.monotonic():
-            self._orphans_at = time.monotonic() + ORPHANS_INTERVAL_SECONDS
-            with suppress(Unavailable):
-                # A task, because a storage at another host may answer slowly.
-                send_task_now("files.tasks.delete_orphaned_content", [])
+        for job in self._periodic_jobs:
+            if job.next_at <= time.monotonic():
+                job.next_at = time.monotonic() + job.seconds
+                with suppress(Unavailable):  # Redis does not answer: it is done the next time
+                    job.work()
 
     def _reclaim_runs(self) -> list[UUID]:
         """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is
@@ -170,6 +170,12 @@ class Sweeper:
                 # In this thread: the kernel ends these processes when the thread that started them ends.
                 self._isolated.close()
                 return
+
+
+def _delete_old_rows() -> None:
+    actors.delete_expired()
+    files.delete_unposted_files()
+    usage.delete_old_balances()
 
 
 def _fail_run(run: Run) -> None:
