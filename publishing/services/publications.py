@@ -127,8 +127,7 @@ def update_published_agent(
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     listing = Listing.objects.get(agent=copy)
     spec = get_production(agent) if version is None else find_version(agent, version)
-    before, production = listing.search_text, get_production(copy)
-    shown = (listing.category, listing.languages, listing.examples)
+    production = get_production(copy)
     new_name = _check_name(name, workspace, copy)
     is_renamed = new_name != copy.name
     content = build_public_content(spec.content())
@@ -141,10 +140,8 @@ def update_published_agent(
             copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=production.version + 1, message=message
         )
     listing.agent = copy
-    _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
-    if not is_new_version and listing.search_text == before and shown == (
-        listing.category, listing.languages, listing.examples
-    ):  # fmt: skip
+    is_changed = _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
+    if not is_new_version and not is_changed:
         raise Conflict(f"{copy.name} is published like this already.", code=Code.NOTHING_CHANGED)
     try:
         with transaction.atomic():
@@ -209,8 +206,10 @@ def _write_listing(
     category: ListingCategory,
     languages: Sequence[str],
     examples: Sequence[str],
-) -> None:
+) -> bool:
+    """Store the listing. Return whether anything that people see or search has changed in it."""
     agent: Any = listing.agent
+    before = (listing.category, listing.languages, listing.examples, listing.search_text)
     listing.category, listing.origin_version = category, spec.version
     listing.languages = list(dict.fromkeys(languages))
     listing.examples = [example.strip() for example in examples if example.strip()]
@@ -219,6 +218,7 @@ def _write_listing(
         [agent.name, agent.handle, agent.description or "", workspace.name, *listing.examples, *tools]
     )
     listing.save()
+    return before != (listing.category, listing.languages, listing.examples, listing.search_text)
 
 
 def _check_description(description: str) -> str:

@@ -206,10 +206,10 @@ def _make_name(key: str, names: set[str]) -> str:
     return name
 
 
-def _make_argument_name(target: str, taken: dict[str, Any]) -> str:
+def _make_argument_name(target: str, names: dict[str, Any]) -> str:
     """Return a name that every provider of models accepts."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", target)[:60] or "argument"
-    while name in taken:
+    while name in names:
         name += "_"
     return name
 
