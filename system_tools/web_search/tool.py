@@ -13,7 +13,6 @@ from events.payloads import SearchHit, SearchResultsData
 from system_tools.web_search.providers import build_search_request, parse_results
 from tools.fence import fence_lines
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
-from tools.registry import register
 
 MAX_BYTES = 1024 * 1024
 """Bytes of an answer that are read (RUN14)."""
@@ -27,7 +26,6 @@ class WebSearchConfig(ToolConfig):
     max_results: int = Field(default=8, ge=1, le=MAX_RESULTS)
 
 
-@register
 class WebSearch(Tool):
     """Search the web. Gives pages with their title, address and an excerpt; read those that matter with web_fetch."""
 

@@ -454,7 +454,7 @@ def victim(environment: RunEnvironment, strangers: list[StrangersServer], settin
     site, evil = strangers
     settings.ALLOW_PRIVATE_HOSTS |= {f"127.0.0.1:{site.port}", f"localhost:{evil.port}"}
     settings.WEB_SEARCH = {"provider": "searxng", "url": f"http://127.0.0.1:{site.port}", "key": ""}
-    monkeypatch.setitem(registry, "web_search", registry.get("web_search") or WebSearch())
+    monkeypatch.setitem(registry, "web_search", WebSearch())
     team = environment.team
     base = f"http://127.0.0.1:{site.port}"
     api = ToolServerFactory.create(workspace=team.workspace, base_url=f"{base}/api")

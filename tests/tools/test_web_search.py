@@ -1,7 +1,6 @@
 """`web_search` asks the service that the operator has configured, and its results are texts of strangers."""
 
 import asyncio
-import importlib
 import json
 from uuid import uuid4
 
@@ -11,6 +10,7 @@ from aiohttp import web
 from actors.models import Actor
 from config.checks import check_web_search
 from system_tools.web_search.providers import PROVIDERS, parse_results
+from system_tools.web_search.tool import WebSearch
 from tools.interface import ToolContext, ToolError
 from tools.registry import registry
 
@@ -29,11 +29,7 @@ HITS = [
 
 @pytest.fixture
 def tool():
-    """The tool, which is registered only if there is a search service."""
-    module = importlib.import_module("system_tools.web_search.tool")
-    registry.setdefault("web_search", module.WebSearch())
-    yield registry["web_search"]
-    del registry["web_search"]
+    return WebSearch()
 
 
 @pytest.fixture
