@@ -197,7 +197,22 @@ def get_session_for(target: Target) -> aiohttp.ClientSession:
     of_loop = _sessions.setdefault(asyncio.get_running_loop(), {})
     session = of_loop.get(target.trusted)
     if session is None or session.closed:
-        session = of_loop[target.trusted] = _build_session(trusted=target.trusted)
+        # Without a limit of connections (the default is 100): the runs of a process are limited elsewhere.
+        if target.trusted:
+            connector = aiohttp.TCPConnector(limit=0)
+        else:
+            connector = aiohttp.TCPConnector(
+                limit=0, ttl_dns_cache=30, resolver=PublicOnlyResolver(), socket_factory=make_checked_socket
+            )
+        session = of_loop[target.trusted] = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_SECONDS),
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
+            headers={"User-Agent": "Atelier", "Accept-Encoding": "identity"},
+        )
     return session
 
 
@@ -205,25 +220,6 @@ async def close_sessions() -> None:
     """Close the sessions of this loop, at the end of a process or a test."""
     for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
         await session.close()
-
-
-def _build_session(*, trusted: bool) -> aiohttp.ClientSession:
-    # Without a limit of connections (the default is 100): the runs of a process are limited elsewhere.
-    if trusted:
-        connector = aiohttp.TCPConnector(limit=0)
-    else:
-        connector = aiohttp.TCPConnector(
-            limit=0, ttl_dns_cache=30, resolver=PublicOnlyResolver(), socket_factory=make_checked_socket
-        )
-    return aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=False,
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_SECONDS),
-        max_line_size=MAX_HEADER_BYTES,
-        max_field_size=MAX_HEADER_BYTES,
-        headers={"User-Agent": "Atelier", "Accept-Encoding": "identity"},
-    )
 
 
 async def read_capped(response: aiohttp.ClientResponse, limit: int) -> bytes:

@@ -42,10 +42,15 @@ def get_page(rows: QuerySet[Any], query: PageQuery, *, by: str, max_rows: int = 
     except (ValidationError, ValueError, TypeError, OverflowError, DataError) as error:
         if query.cursor is None:
             raise
-        raise _build_invalid_cursor() from error
+        raise Invalid(
+            "This is not a cursor of this list.", hints=["Pass `next` of an earlier answer as it is."]
+        ) from error
     page = found[:limit]
-    has_more = len(found) > limit
-    return page, _encode_cursor(page[-1], by.removeprefix("-")) if has_more else None
+    if len(found) <= limit:
+        return page, None
+    value = reduce(getattr, by.removeprefix("-").split("__"), page[-1])
+    cursor = json.dumps([value if isinstance(value, int) else str(value), str(page[-1].pk)])
+    return page, base64.urlsafe_b64encode(cursor.encode()).decode()
 
 
 def serialize_rows(found: Iterable[Any]) -> list[BaseModel]:
@@ -67,30 +72,12 @@ def answer_page(
 
 
 def _start_after(rows: QuerySet[Any], cursor: str | None, by: str) -> QuerySet[Any]:
-    """Order the rows, and filter those that come after the cursor."""
+    """Order the rows, and filter those that come after the cursor. `get_page` handles the errors of an invalid cursor."""
     is_descending = by.startswith("-")
     rows = rows.order_by(by, "-pk" if is_descending else "pk")
     if cursor is None:
         return rows
-    value, pk = _decode_cursor(cursor)
+    value, pk = json.loads(base64.urlsafe_b64decode(cursor.encode()))
     field = by.removeprefix("-")
     lookup = "lt" if is_descending else "gt"
-    return rows.filter(Q(**{f"{field}__{lookup}": value}) | Q(**{field: value, f"pk__{lookup}": pk}))
-
-
-def _encode_cursor(row: Any, field: str) -> str:
-    value = reduce(getattr, field.split("__"), row)
-    text = json.dumps([value if isinstance(value, int) else str(value), str(row.pk)])
-    return base64.urlsafe_b64encode(text.encode()).decode()
-
-
-def _decode_cursor(cursor: str) -> tuple[Any, str]:
-    try:
-        value, key = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-    except (ValueError, TypeError) as error:
-        raise _build_invalid_cursor() from error
-    return value, str(key)
-
-
-def _build_invalid_cursor() -> Invalid:
-    return Invalid("This is not a cursor of this list.", hints=["Pass `next` of an earlier answer as it is."])
+    return rows.filter(Q(**{f"{field}__{lookup}": value}) | Q(**{field: value, f"pk__{lookup}": str(pk)}))

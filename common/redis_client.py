@@ -68,8 +68,11 @@ class RedisClient:
         """Return the result of `command(client)`, or the default if Redis is unavailable."""
         if not self.breaker.allows_call():
             return default
+        if self._client is None or self._url != settings.REDIS_URL:
+            self._url = settings.REDIS_URL
+            self._client = build_client()
         try:
-            result = command(self._get_client())
+            result = command(self._client)
         except (redis.RedisError, OSError) as error:
             self.breaker.record_failure(error)
             return default
@@ -79,12 +82,6 @@ class RedisClient:
     def publish(self, messages: Sequence[tuple[str, bytes]]) -> None:
         """Publish messages (channel, body) in one round trip. Never raises."""
         self.call(lambda client: _publish(client, messages), None)
-
-    def _get_client(self) -> redis.Redis:
-        if self._client is None or self._url != settings.REDIS_URL:
-            self._url = settings.REDIS_URL
-            self._client = build_client()
-        return self._client
 
 
 class AsyncRedisClient:

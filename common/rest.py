@@ -139,11 +139,6 @@ def handle_error(error: Exception, context: dict[str, Any]) -> Response:
         logger.error("A request failed: %s", type(context.get("view")).__name__, exc_info=error)
         app_error = _build_app_error(500, "Something went wrong on our side. Nothing was changed.", Code.INTERNAL)
     response = Response(app_error.body(), status=app_error.status)
-    _set_headers(response, error, context)
-    return response
-
-
-def _set_headers(response: Response, error: Exception, context: dict[str, Any]) -> None:
     if isinstance(error, exceptions.APIException):
         if header := getattr(error, "auth_header", None):
             response["WWW-Authenticate"] = header
@@ -153,6 +148,7 @@ def _set_headers(response: Response, error: Exception, context: dict[str, Any]) 
         response["Retry-After"] = str(error.data["seconds"])
     if response.status_code == 503:
         response["Retry-After"] = "2"
+    return response
 
 
 _CODES = {
