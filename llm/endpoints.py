@@ -4,7 +4,6 @@ then the model of the workspace, of the operator, and the demo model.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -65,7 +64,16 @@ def get_endpoint(workspace: Workspace, model: str = "", person: Actor | None = N
     if choice.settings is not None:
         return _build_stored_endpoint(choice, choice.settings), choice.model
     if choice.paid_by == "system":
-        return _build_system_endpoint(settings.SYSTEM_MODEL, choice.reason), choice.model
+        system = settings.SYSTEM_MODEL
+        endpoint = Endpoint(
+            provider=system["provider"],
+            api_base=system["api_base"] or None,
+            key=Secret(system["key"]),
+            paid_by="system",
+            options=system.get("options", {}),
+            reason=choice.reason,
+        )
+        return endpoint, choice.model
     return Endpoint("demo", None, Secret(""), "demo", reason=choice.reason), choice.model
 
 
@@ -201,17 +209,6 @@ def _build_stored_endpoint(choice: ModelChoice, stored: ModelSettings) -> Endpoi
         reason=choice.reason,
         person_id=choice.person.id if choice.person else None,
         person_name=choice.person.name if choice.person else "",
-    )
-
-
-def _build_system_endpoint(system: dict[str, Any], reason: PayerReason) -> Endpoint:
-    return Endpoint(
-        provider=system["provider"],
-        api_base=system["api_base"] or None,
-        key=Secret(system["key"]),
-        paid_by="system",
-        options=system.get("options", {}),
-        reason=reason,
     )
 
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from common.logs import MASK, scrub
 from common.secrets import Secret
 from llm.protocol import LLMError
-from llm.redaction import redact
 
 _CODES = {
     400: "bad_request",
@@ -24,6 +24,8 @@ _CODES = {
     422: "bad_request",
     429: "rate_limited",
 }
+MAX_TEXT_CHARACTERS = 500
+_SPACE = re.compile(r"\s+")
 _RETRYABLE = ("server", "rate_limited")
 REDIRECTED = "The model's server sent us elsewhere; redirects are not followed."
 _TRANSPORT_LIBRARIES = frozenset({"aiohttp", "httpx", "httpcore"})
@@ -35,6 +37,16 @@ _TOO_LONG = re.compile(
 )
 # Kinds of a 429 that a retry cannot resolve: the account has no credit left.
 _FINAL_KINDS = ("insufficient_quota", "billing_hard_limit_reached")
+
+
+def redact(text: str, key: Secret) -> str:
+    """Return the text of a provider without line breaks and keys, with at most 500 characters, to be stored or shown.
+
+    Some servers repeat the key; anything that looks like one is removed, too (SEC17).
+    """
+    if key:
+        text = text.replace(key.reveal(), MASK)
+    return _SPACE.sub(" ", scrub(text)).strip()[:MAX_TEXT_CHARACTERS]
 
 
 def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:

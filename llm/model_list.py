@@ -8,10 +8,9 @@ from pydantic_core import from_json
 from common.egress import HostRefused, get_session_for, read_capped
 from common.providers import get_provider
 from llm.adapters.openai import build_headers, get_target
-from llm.errors import build_status_error
+from llm.errors import build_status_error, redact
 from llm.prices import list_known_models
 from llm.protocol import Endpoint, LLMError
-from llm.redaction import redact
 
 LIST_SECONDS = 8.0
 MAX_BODY_BYTES = 2 * 1024 * 1024

@@ -41,20 +41,14 @@ _PREFIX_OF_HOST = {
 def get_price(endpoint: Endpoint, model: str) -> Price | None:
     """Return the price of a model: that of the endpoint, else that of the list. Return null if neither is known, for example on a
     self-hosted server."""
-    listed = _find_listed_price(endpoint, model)
+    names = _build_names(endpoint, model)
+    known = _load_prices() if names else {}  # reading the list takes a while
+    listed = next((known[name] for name in names if name in known), None)
     own = endpoint.price
     if own is None:
         return listed
     unlisted = listed or Price(own.input, own.output, own.input, None, None)
     return replace(unlisted, input=own.input, output=own.output, cached_input=own.input)
-
-
-def _find_listed_price(endpoint: Endpoint, model: str) -> Price | None:
-    names = _build_names(endpoint, model)
-    if not names:
-        return None  # before the list is read, which takes a while
-    known = _load_prices()
-    return next((known[name] for name in names if name in known), None)
 
 
 def get_context_size(endpoint: Endpoint, model: str) -> int | None:
@@ -96,7 +90,8 @@ def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any
         _parse_tokens(reported.get("completion_tokens")),
     )
     if tokens_in is None or tokens_out is None:
-        return estimate_usage(endpoint, request, _join_answer(assembly))
+        calls = (f"{call.name}{call.arguments}" for call in assembly.build_calls())
+        return estimate_usage(endpoint, request, "".join([assembly.text, assembly.thinking, *calls]))
     usage = Usage(tokens_in, tokens_out)
     if reports_cost(endpoint) and (cost_micro := _parse_cost(reported.get("cost"))) is not None:
         return replace(usage, cost_micro=cost_micro)
@@ -134,12 +129,6 @@ def _parse_cost(reported: Any) -> int | None:
     """Return a cost in dollars as millionths; null if it is no amount, such as NaN, or less than nothing."""
     is_number = isinstance(reported, int | float) and not isinstance(reported, bool)
     return round(reported * _MICRO) if is_number and 0 <= reported <= MAX_COST else None
-
-
-def _join_answer(assembly: Assembly) -> str:
-    return "".join(
-        [assembly.text, assembly.thinking, *(f"{call.name}{call.arguments}" for call in assembly.build_calls())]
-    )
 
 
 def _build_names(endpoint: Endpoint, model: str) -> list[str]:

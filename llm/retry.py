@@ -41,7 +41,13 @@ class Breaker:
         if self.failures < MAX_FAILURES_IN_ROW:
             return
         if now < self.until:
-            raise self._build_paused_error(self.until - now)
+            seconds = self.until - now
+            code = self.last.code if self.last else "server"
+            text = (
+                f"The model failed {self.failures} times in a row; it is not asked again for {seconds:.0f} s. "
+                f"Last: {self.last}"
+            )
+            raise LLMError(code, text[:500], retryable=True, retry_after=seconds, tries=0)
         self.until = now + PAUSE_SECONDS  # this request tests the model; others are refused meanwhile
 
     def record_success(self) -> None:
@@ -53,11 +59,6 @@ class Breaker:
         self.failures += 1
         self.last = error
         self.until = now + min(max(PAUSE_SECONDS, error.retry_after or 0.0), MAX_PAUSE_SECONDS)
-
-    def _build_paused_error(self, seconds: float) -> LLMError:
-        code = self.last.code if self.last else "server"
-        text = f"The model failed {self.failures} times in a row; it is not asked again for {seconds:.0f} s. Last: {self.last}"
-        return LLMError(code, text[:500], retryable=True, retry_after=seconds, tries=0)
 
 
 _breakers: dict[tuple[str, ...], Breaker] = {}

@@ -138,17 +138,15 @@ def record_llm_profile_test(endpoint: Endpoint, model: str, result: ModelTestRes
     """Store the result of a test with the person's own model, if its settings and its key are those that were tested."""
     with transaction.atomic():
         profile = LLMProfile.objects.select_for_update().filter(person=endpoint.person_id).first()
-        if profile is None or not _has_settings(profile, endpoint, model):
+        if profile is None:
+            return
+        stored = (profile.provider, profile.api_base or None, profile.options, profile.default_model)
+        tested = (endpoint.provider, endpoint.api_base, endpoint.options, model)
+        if stored != tested or profile.decrypt_key() != endpoint.key:
             return
         profile.tested_at, profile.test_code, profile.test_message = now(), result.code[:40], result.message[:600]
         profile.save(update_fields=["tested_at", "test_code", "test_message"])
         publish_list_changed([profile.person_id], "me")
-
-
-def _has_settings(profile: LLMProfile, endpoint: Endpoint, model: str) -> bool:
-    stored = (profile.provider, profile.api_base or None, profile.options, profile.default_model)
-    tested = (endpoint.provider, endpoint.api_base, endpoint.options, model)
-    return stored == tested and profile.decrypt_key() == endpoint.key
 
 
 def record_llm_profile_failure(endpoint: Endpoint, error: LLMError) -> None:

@@ -97,7 +97,9 @@ class Assembly:
         """Add one entry of `delta.tool_calls`."""
         function = delta.get("function") or {}
         name = str(function.get("name") or "")
-        arguments = _to_json_text(function.get("arguments"))
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):  # some servers send an object instead of its text
+            arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
         position, is_new = self._find_position(
             delta.get("index"), str(delta.get("id") or ""), begins=bool(name and arguments)
         )
@@ -168,13 +170,6 @@ def _is_same_call(builder: _CallBuilder, key: int | None, provider_id: str) -> b
     if provider_id and builder.provider_id and provider_id != builder.provider_id:
         return False
     return key is None or builder.key is None or key == builder.key
-
-
-def _to_json_text(arguments: Any) -> str:
-    """Return arguments as JSON text. Some servers send an object instead of its text."""
-    if arguments is None:
-        return ""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def normalize_finish(finish: str, *, has_calls: bool) -> str:

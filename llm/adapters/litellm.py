@@ -58,7 +58,8 @@ class LiteLLMAdapter:
                 for chunk in _read_chunks(assembly, event):
                     deadlines.pause()
                     yield chunk
-                usage = _get_usage(event) or usage
+                if reported := getattr(event, "usage", None):
+                    usage = reported.model_dump()
                 if assembly.is_full:
                     break
             yield self._build_answer(request, assembly, stream, usage, deadlines)
@@ -191,11 +192,6 @@ def _read_chunks(assembly: Assembly, event: Any) -> list[Chunk]:
     for call in delta.tool_calls or ():
         chunks.append(assembly.add_call(call.model_dump()))
     return [chunk for chunk in chunks if chunk is not None]
-
-
-def _get_usage(event: Any) -> Mapping[str, Any] | None:
-    usage = getattr(event, "usage", None)
-    return usage.model_dump() if usage else None
 
 
 async def _close_stream(stream: Any) -> None:

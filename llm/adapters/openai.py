@@ -24,11 +24,10 @@ from common.providers import get_provider
 from llm.adapters.assembly import normalize_finish
 from llm.adapters.openai_format import build_messages, build_tools
 from llm.adapters.openai_stream import OpenAIStream
-from llm.errors import build_status_error
+from llm.errors import build_status_error, redact
 from llm.messages import Answer, Chunk, Request
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
-from llm.redaction import redact
 from llm.timeouts import RequestTimer, build_timeout_error
 
 SECONDS_AFTER_FINISH = 2.0

@@ -102,7 +102,9 @@ class OpenAIStream:
         if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
             yield self.assembly.add_thinking(str(thinking))
         if content := delta.get("content"):
-            yield self.assembly.add_text(content if isinstance(content, str) else _join_parts(content))
+            if not isinstance(content, str):  # some servers send it in parts
+                content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+            yield self.assembly.add_text(content)
         for call in delta.get("tool_calls") or ():
             if chunk := self.assembly.add_call(call):
                 yield chunk
@@ -131,8 +133,3 @@ def _check_shape(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         yield from chunks
     except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True) from error
-
-
-def _join_parts(content: Any) -> str:
-    """Return the text of content in parts, as some servers send it."""
-    return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))

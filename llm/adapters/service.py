@@ -19,10 +19,9 @@ import aiohttp
 
 from common.egress import HostRefused, check_url, get_session_for, read_capped
 from common.secrets import Secret
-from llm.errors import build_status_error
+from llm.errors import build_status_error, redact
 from llm.messages import Answer, Chunk, Request, Usage
 from llm.protocol import Endpoint, LLMError, Timeouts
-from llm.redaction import redact
 
 SERVICE_NAME = "merge service"
 """Its name in the ledger."""
@@ -72,31 +71,24 @@ class MergeServiceAdapter:
             response_body = await read_capped(response, MAX_BODY_BYTES + 1)
             if response.status != 200:
                 raise build_status_error(response.status, response.headers, response_body, self._endpoint.key)
-        return _check_json(response_body)
+        if len(response_body) > MAX_BODY_BYTES:
+            raise LLMError("garbled", "The merge service's answer is too large.")
+        try:
+            text = response_body.decode()
+            json.loads(text)
+        except ValueError as error:
+            raise LLMError("garbled", "The merge service's answer is no JSON.") from error
+        return text
 
 
 def build_signature_headers(body: str, secret: Secret, *, id: str, at: int) -> dict[str, str]:
     """Return the headers of Standard Webhooks for a message signed at the Unix time `at`."""
-    mac = hmac.new(_decode_secret(secret), f"{id}.{at}.{body}".encode(), hashlib.sha256)
-    signature = base64.b64encode(mac.digest()).decode()
-    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,{signature}"}
-
-
-def _decode_secret(secret: Secret) -> bytes:
     try:
-        return base64.b64decode(secret.reveal().removeprefix(SECRET_PREFIX), validate=True)
+        key = base64.b64decode(secret.reveal().removeprefix(SECRET_PREFIX), validate=True)
     except binascii.Error as error:
         raise LLMError(
             "bad_request", "MERGE_SERVICE_SECRET is not base64, with or without whsec_ before it."
         ) from error
-
-
-def _check_json(response_body: bytes) -> str:
-    if len(response_body) > MAX_BODY_BYTES:
-        raise LLMError("garbled", "The merge service's answer is too large.")
-    try:
-        text = response_body.decode()
-        json.loads(text)
-    except ValueError as error:
-        raise LLMError("garbled", "The merge service's answer is no JSON.") from error
-    return text
+    mac = hmac.new(key, f"{id}.{at}.{body}".encode(), hashlib.sha256)
+    signature = base64.b64encode(mac.digest()).decode()
+    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,{signature}"}

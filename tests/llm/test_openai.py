@@ -15,12 +15,11 @@ from llm.adapters import openai
 from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
-from llm.errors import build_frame_error, build_status_error, parse_retry_after
+from llm.errors import build_frame_error, build_status_error, parse_retry_after, redact
 from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.model_list import list_models
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
-from llm.redaction import redact
 from tests.hostile_web import ConnectionRecorder, FakeDns
 from tests.scripted_model import ScriptedModel
 
