@@ -33,6 +33,7 @@ STATUS_LABELS = {
 STATUS_COLOURS = {"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"}
 FIELDS_OF_PEOPLE = ("email", "language", "last_login", "level")
 FIELDS_OF_AGENTS = (
+    "normalized_name",
     "description",
     "workspace",
     "current_spec",

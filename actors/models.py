@@ -114,6 +114,8 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
         related_name="published_copies",
     )
     taken_down_at = models.DateTimeField(_("taken down at"), null=True, blank=True)
+    # The name of a public agent as `normalize_for_comparison` returns it; null for all others.
+    normalized_name = models.TextField(_("normalized name"), null=True, blank=True)
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -174,8 +176,14 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
                 fields=["workspace", "handle"], condition=Q(workspace__isnull=False) & ~Q(status="deleted"),
                 name="agent_handle_unique_in_workspace",
             ),
+            models.CheckConstraint(
+                condition=Q(is_public=False, normalized_name=None)
+                | Q(is_public=True, normalized_name__isnull=False, normalized_name__gt=""),
+                name="public_agent_has_normalized_name",
+            ),
             models.UniqueConstraint(
-                fields=["name"], condition=Q(is_public=True, taken_down_at=None), name="public_agent_name_unique"
+                fields=["normalized_name"], condition=Q(is_public=True, taken_down_at=None),
+                name="public_agent_name_unique",
             ),
             models.UniqueConstraint(
                 fields=["handle"], condition=Q(is_public=True, taken_down_at=None), name="public_agent_handle_unique"

@@ -35,18 +35,18 @@ def normalize_handle(text: str) -> str:
     return text.strip().removeprefix("@").lower()
 
 
-def check_handle(handle: str, existing: QuerySet[Any]) -> str:
+def check_handle(handle: str, existing: QuerySet[Any], *, reserved: frozenset[str] = RESERVED) -> str:
     """Check that a chosen handle is valid and free, return it as it is stored, and lock it until the caller's transaction ends.
 
     Call it before chats are locked. Raises `Invalid` if the text cannot be a handle, and `Conflict` (`handle_taken`) if one of
-    the `existing` rows has it or it is reserved.
+    the `existing` rows has it or it is `reserved`.
     """
     handle = normalize_handle(handle)
     if not HANDLE_PATTERN.fullmatch(handle):
         advice = "1 to 40 of a–z, 0–9, - and _; it begins and ends with a letter or a digit."
         raise Invalid("This cannot be a handle.", hints=[advice])
     lock_handle(handle)
-    if handle in RESERVED or existing.filter(handle=handle).exists():
+    if handle in reserved or existing.filter(handle=handle).exists():
         raise Conflict("This handle is taken.", code=Code.HANDLE_TAKEN, hints=["Choose another one."])
     return handle
 

@@ -1,5 +1,6 @@
 """Clean text from outside, so that it can be stored and shown."""
 
+import re
 import unicodedata
 from math import isfinite
 from typing import Any
@@ -50,6 +51,28 @@ def remove_invisible(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n")
     return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) not in _HIDDEN_CATEGORIES)
+
+
+_DEFAULT_IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\ufe00-\ufe0f\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+"""Characters besides those of the category Cf that are not displayed (Unicode's `Default_Ignorable_Code_Point`)."""
+
+
+def remove_format_characters(text: str) -> str:
+    """Return the text without characters of the category Cf, which are not displayed."""
+    return text if text.isascii() else "".join(char for char in text if unicodedata.category(char) != "Cf")
+
+
+def normalize_for_comparison(text: str) -> str:
+    """Return the form in which texts are compared and searched: without regard to case, to full and half width, to the number of
+    spaces, and to characters that are not displayed.
+
+    Letters of different alphabets that look alike, such as Latin and Cyrillic `a`, stay different.
+    """
+    text = unicodedata.normalize("NFKC", to_storable(text)).casefold()
+    text = remove_format_characters(unicodedata.normalize("NFKC", text))
+    return " ".join(_DEFAULT_IGNORABLE.sub("", text).replace("\u2800", " ").split())
 
 
 def normalize_name(text: str) -> str:

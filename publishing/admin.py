@@ -38,10 +38,10 @@ def describe_affected(agent: Actor) -> str:
     workspaces = [f"{one.name} ({one.chat_count})" for one in list_affected_workspaces(agent)[:MAX_NAMES]]
     agents = [f"{one.name} ({one.workspace or '–'})" for one in list_affected_agents(agent)[:MAX_NAMES]]
     lines = [
-        _join(ngettext("%d workspace", "%d workspaces", affected.workspaces) % affected.workspaces, workspaces),
-        ngettext("%d chat", "%d chats", affected.chats) % affected.chats,
-        _join(ngettext("a tool of %d agent", "a tool of %d agents", affected.agents) % affected.agents, agents),
-        ngettext("%d run under way", "%d runs under way", affected.runs) % affected.runs,
+        _join(ngettext("%d workspace", "%d workspaces", affected["workspaces"]) % affected["workspaces"], workspaces),
+        ngettext("%d chat", "%d chats", affected["chats"]) % affected["chats"],
+        _join(ngettext("a tool of %d agent", "a tool of %d agents", affected["agents"]) % affected["agents"], agents),
+        ngettext("%d run under way", "%d runs under way", affected["runs"]) % affected["runs"],
     ]
     return "; ".join(lines)
 

@@ -13,11 +13,12 @@ from actors.models import Actor, AgentStatus
 from agents.models import AgentToolConfig
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import find_version, list_agents_that_call
+from agents.services.shipped import SHIPPED
 from chats.models import Chat, ChatActor
 from chats.permissions import chats_visible_to
 from common.clock import now
 from common.handles import HANDLE_PATTERN, RESERVED, normalize_handle
-from common.text import normalize_name
+from common.text import normalize_for_comparison, normalize_name, remove_format_characters
 from events.rows import (
     DirectoryDetailRow,
     DirectoryRow,
@@ -81,8 +82,9 @@ def list_directory(
     agents = public_agents_visible_to(actor).select_related("listing", "published_by_workspace")
     agents = agents.annotate(
         chat_count=Coalesce(Subquery(chat_count), 0),
-        # Workspaces and not chats, because one person can begin thousands of chats.
-        use_count=Coalesce(Subquery(use_count), 0),
+        # Workspaces and not chats, because one person can begin thousands of chats. A hidden count is 0 here, because the
+        # order and the cursors of pages would tell it.
+        use_count=Coalesce(Subquery(use_count.filter(count__gte=MIN_COUNT)), 0),
         version=Subquery(Actor.objects.filter(pk=OuterRef("pk")).values("current_spec__number")[:1]),
     )
     if query:
@@ -227,22 +229,31 @@ def check_publication(
 
 
 def check_public_name(name: str, workspace: Workspace, copy: Actor | None) -> NameCheckRow:
-    """Return whether a public agent of this workspace may have the name. `copy` is the one that would be renamed, or null."""
-    others = _list_others(copy)
-    candidates = [f"{workspace.name} {name}", f"{name} ({workspace.name})", *(f"{name} {n}" for n in range(2, 5))]
-    taken = {
-        other.casefold()
-        for other in others.filter(_is_one_of("name", [name, *candidates])).values_list("name", flat=True)
-    }
-    is_free = bool(name) and name.casefold() not in taken
-    free = [one for one in candidates if len(one) <= 80 and one.casefold() not in taken] if name and not is_free else []
-    return NameCheckRow(value=name, is_free=is_free, suggestions=free[:2])
+    """Return whether a public agent of this workspace may have the name. `copy` is the one that would be renamed, or null.
+
+    A name with format characters is not free, because it would look like another one. Emoji that are joined by such a character
+    are refused, too.
+    """
+    visible, publisher = remove_format_characters(name), remove_format_characters(workspace.name)
+    candidates = [
+        visible,
+        f"{publisher} {visible}",
+        f"{visible} ({publisher})",
+        *(f"{visible} {number}" for number in range(2, 5)),
+    ]
+    normalized = {candidate: normalize_for_comparison(candidate) for candidate in candidates}
+    others = _list_others(copy).filter(normalized_name__in=normalized.values())
+    shipped = {normalize_for_comparison(definition.name) for definition in SHIPPED.values()}
+    taken = {"", *shipped, *others.values_list("normalized_name", flat=True)}
+    free = [candidate for candidate in candidates if len(candidate) <= 80 and normalized[candidate] not in taken]
+    is_free = name in free
+    return NameCheckRow(value=name, is_free=is_free, suggestions=free[:2] if visible and not is_free else [])
 
 
 def _check_public_handle(handle: str, workspace: Workspace, copy: Actor | None) -> NameCheckRow:
     others = _list_others(copy)
     candidates = [f"{handle}-{workspace.handle}", *(f"{handle}-{n}" for n in range(2, 5))]
-    taken = {*others.filter(handle__in=[handle, *candidates]).values_list("handle", flat=True), *RESERVED}
+    taken = {*others.filter(handle__in=[handle, *candidates]).values_list("handle", flat=True), *RESERVED, *SHIPPED}
     is_free = HANDLE_PATTERN.fullmatch(handle) is not None and handle not in taken
     free = [one for one in candidates if HANDLE_PATTERN.fullmatch(one) and one not in taken] if not is_free else []
     return NameCheckRow(value=handle, is_free=is_free, suggestions=free[:2])
@@ -251,13 +262,6 @@ def _check_public_handle(handle: str, workspace: Workspace, copy: Actor | None) 
 def _list_others(copy: Actor | None) -> QuerySet[Actor]:
     others = Actor.objects.filter(**PUBLIC)
     return others.exclude(pk=copy.pk) if copy is not None else others
-
-
-def _is_one_of(field: str, values: Iterable[str]) -> Q:
-    condition = Q()
-    for value in values:
-        condition |= Q(**{f"{field}__iexact": value})
-    return condition
 
 
 def get_publication(
@@ -306,20 +310,21 @@ def list_public_use(actor: Actor, agent_id: UUID) -> list[PublicUseRow]:
 # --- takedowns ------------------------------------------------------------------------------------------------------
 
 
-def count_affected(agent: Actor) -> TakedownPreviewRow:
-    """Return how many a takedown of this public agent affects. It checks no rights."""
+def count_affected(agent: Actor) -> dict[str, int]:
+    """Return the exact numbers of `TakedownPreviewRow` for this public agent. It checks no rights: only operators may read them."""
     chats = Chat.objects.filter(participants__actor=agent, participants__ended_at=None)
     counted = chats.aggregate(chats=Count("pk"), workspaces=Count("workspace", distinct=True))
-    return TakedownPreviewRow(
+    return {
         **counted,
-        agents=list_agents_that_call(agent.pk).count(),
-        runs=Run.objects.filter(agent=agent, state__in=ACTIVE).count(),
-    )
+        "agents": list_agents_that_call(agent.pk).count(),
+        "runs": Run.objects.filter(agent=agent, state__in=ACTIVE).count(),
+    }
 
 
 def preview_takedown(actor: Actor, agent_id: UUID) -> TakedownPreviewRow:
     """Return how many a takedown affects, for an editor of the publisher. Raises `NotFound`, `Forbidden`."""
-    return count_affected(get_agent_for(actor, agent_id, AgentVerb.TAKE_DOWN))
+    affected = count_affected(get_agent_for(actor, agent_id, AgentVerb.TAKE_DOWN))
+    return TakedownPreviewRow(**{name: _hide_small(count) for name, count in affected.items()})
 
 
 def list_affected_workspaces(agent: Actor) -> QuerySet[Any]:

@@ -9,6 +9,7 @@ from agents.models import AgentSpec
 from agents.services.specs import write_spec
 from agents.specs.content import Limits, SpecContent
 from common.clock import now
+from common.text import normalize_for_comparison
 from events.rows import SpecOrigin
 
 SUMMARIZER = """\
@@ -98,6 +99,7 @@ def get_shipped_agent(handle: str) -> Actor:
             is_shipped=True,
             handle=handle,
             name=definition.name,
+            normalized_name=normalize_for_comparison(definition.name),
             description=definition.description,
             published_at=now(),
             avatar={"kind": "emoji", "emoji": definition.emoji},

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from actors.models import Actor, AgentStatus, Kind
+from actors.rates import throttle
 from chats.hooks import actor_left
 from chats.models import Chat, ChatActor, ChatLink, Wake
 from chats.permissions import ChatVerb, get_chat_for
@@ -42,6 +43,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
     if len(ids) > MAX_PARTICIPANTS:
         raise Invalid(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
+    _throttle_tries(actor, ids)
     lock_participants(ids, shared=True)
     actors = {allowed.id: allowed for allowed in _list_allowed_actors(workspace, ids)}
     if actor.id not in actors:
@@ -56,6 +58,15 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(ids))
     publish_list_changed(ids, "chats")
     return chat
+
+
+def _throttle_tries(actor: Actor, ids: Sequence[UUID]) -> None:
+    """Take from the bucket `tries` of the actor if one of these ids is of a public agent. Raises `LimitReached`.
+
+    The counts of the directory and the lines about new versions grow with each chat that a public agent is in.
+    """
+    if Actor.objects.filter(pk__in=ids, is_public=True, is_shipped=False).exists():
+        throttle(("tries", actor.pk))
 
 
 def _list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
@@ -74,6 +85,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     """
     # Rights are checked before any lock, so that people cannot lock actors of a chat that they may not see.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
+    _throttle_tries(actor, [target_id])
     lock_participants([target_id], shared=True)
     chat = get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT, lock=True)
     target = next(iter(_list_allowed_actors(chat.workspace, [target_id])), None)

@@ -173,12 +173,13 @@ class PublicUseRow(Row):
 
 
 class TakedownPreviewRow(Row):
-    """How many a takedown affects: workspaces and chats that the agent is in, agents that have it as a tool, and runs under way."""
+    """How many a takedown affects: workspaces and chats that the agent is in, agents that have it as a tool, and runs under way.
+    A number is null if it is one to four."""
 
-    workspaces: int
-    chats: int
-    agents: int
-    runs: int
+    workspaces: int | None
+    chats: int | None
+    agents: int | None
+    runs: int | None
 
 
 class AgentReportRow(Row):

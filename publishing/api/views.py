@@ -64,8 +64,6 @@ class OnePublicAgent(APIView):
 
 
 class TryPublicAgent(APIView):
-    person_buckets = ("tries",)
-
     @extend_schema(
         operation_id="try_public_agent",
         description="Create a chat with a public agent in a workspace of the reader, which pays for its replies.",

@@ -1,6 +1,5 @@
 """Publish an agent as an independent copy, and publish its next version."""
 
-import unicodedata
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -15,12 +14,14 @@ from agents.models import AgentSpec
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.services.agents import check_agent_name
+from agents.services.shipped import SHIPPED
 from agents.services.specs import write_spec
 from chats import services as chats
 from chats.models import Chat
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached
-from common.handles import check_handle
+from common.handles import RESERVED, check_handle
+from common.text import normalize_for_comparison, remove_format_characters
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ListingCategory, SpecOrigin
@@ -57,7 +58,7 @@ def publish_agent(
     and `Conflict`: `already_public`, `name_taken`, `handle_taken`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
-    handle = check_handle(handle, Actor.objects.filter(**PUBLIC))
+    handle = check_handle(handle, Actor.objects.filter(**PUBLIC), reserved=RESERVED | SHIPPED.keys())
     # Locked, so that it cannot be deleted meanwhile.
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH, lock=True)
     workspace = Workspace.objects.get(agents=agent)
@@ -71,6 +72,7 @@ def publish_agent(
                 kind=Kind.AGENT,
                 is_public=True,
                 name=name,
+                normalized_name=normalize_for_comparison(name),
                 handle=handle,
                 description=_check_description(description),
                 avatar=agent.avatar,
@@ -146,7 +148,11 @@ def update_published_agent(
     try:
         with transaction.atomic():
             Actor.objects.filter(pk=copy.pk).update(
-                name=copy.name, description=copy.description, current_spec=copy.current_spec, revision=F("revision") + 1
+                name=copy.name,
+                normalized_name=normalize_for_comparison(copy.name),
+                description=copy.description,
+                current_spec=copy.current_spec,
+                revision=F("revision") + 1,
             )
     except IntegrityError as error:
         _check_name_was_free(new_name, error)
@@ -231,13 +237,12 @@ def _check_description(description: str) -> str:
 def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> str:
     """Return the name as it is stored. Raises `Invalid`, and `Conflict` (`name_taken`) with free names."""
     name = check_agent_name(name)
-    # Two names that look the same would else be different. Emoji that are joined by such a character are refused, too.
-    if any(unicodedata.category(char) == "Cf" for char in name):
-        raise Invalid("The name of a public agent has no invisible characters.")
     checked = check_public_name(name, workspace, copy)
-    if not checked.is_free:
-        raise _build_name_taken_error(name, checked.suggestions)
-    return name
+    if checked.is_free:
+        return name
+    if name != remove_format_characters(name):
+        raise Invalid("The name of a public agent has no invisible characters.")
+    raise _build_name_taken_error(name, checked.suggestions)
 
 
 def _check_name_was_free(name: str, error: IntegrityError) -> None:

@@ -116,8 +116,9 @@ def test_a_grant_without_effect_is_refused_with_the_reason(environment, who, wor
 
 def test_grants_on_public_agents_are_refused(environment):
     Actor.objects.filter(pk=environment.team.robin.pk).update(
-        is_public=True, is_shipped=True, workspace=None, published_at=environment.team.robin.created_at
-    )
+        is_public=True, is_shipped=True, workspace=None, published_at=environment.team.robin.created_at,
+        normalized_name="robin",
+    )  # fmt: skip
     answer = add_grant_by_form(environment, AgentGrant, "save_agent_actor", environment.team.robin)
     assert "Nobody may change a public agent" in answer.content.decode()
     assert not AgentGrant.objects.exists()

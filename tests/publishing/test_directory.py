@@ -1,5 +1,8 @@
 """The directory: search, order, pages, and what others see of a public agent."""
 
+import base64
+import json
+
 import pytest
 
 from actors.models import Actor
@@ -9,7 +12,7 @@ from chats import services as chats
 from common.errors import NotFound
 from events.rows import ListingCategory
 from publishing import services as publishing
-from publishing.selectors import SORT_COLUMNS, get_directory_detail, list_directory, list_public_use
+from publishing.selectors import MIN_COUNT, SORT_COLUMNS, get_directory_detail, list_directory, list_public_use
 from runs.models import Run
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
@@ -72,9 +75,14 @@ def test_the_directory_is_sorted_by_use_age_or_name_and_its_pages_join(team):
     copy = publish(team)
     publish_other(team, "Alpha", "alpha")
     beta = publish_other(team, "Beta", "beta")
-    RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    for number in range(MIN_COUNT):
+        chat = add_to_chat(team, copy)
+        chat.workspace = workspaces.create_workspace(team.charlie, name=f"User {number}")
+        chat.save()
+        RunFactory.create(chat=chat, agent=copy, ended=True)
     for _ in range(3):
         RunFactory.create(chat=add_to_chat(team, beta), agent=beta)
+    assert list_directory(team.bob).get(pk=copy.pk).use_count == MIN_COUNT
     assert list_handles(team.bob, sort="name") == ["alpha", "beta", "interpreter"]
     assert list_handles(team.bob, sort="use")[0] == "interpreter"
     assert list_handles(team.bob, sort="new") == ["beta", "alpha", "interpreter"]
@@ -88,6 +96,16 @@ def test_the_directory_is_sorted_by_use_age_or_name_and_its_pages_join(team):
             found += page["results"]
         assert [row["actor"]["handle"] for row in found] == whole
         assert len(whole) == 3
+
+
+def test_the_order_by_use_does_not_tell_counts_that_are_hidden(team):
+    copy = publish(team)
+    newer = publish_other(team, "Alpha", "alpha")
+    RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    assert set(list_directory(team.bob).values_list("use_count", flat=True)) == {0}
+    page = sign_in(team.bob.email, PASSWORD).ok("GET", "directory?sort=use&limit=1")
+    assert page["results"][0]["actor"]["id"] == str(newer.id)
+    assert json.loads(base64.urlsafe_b64decode(page["next"])) == [0, str(newer.id)]
 
 
 def test_a_card_has_the_publisher_and_numbers(team):

@@ -1,18 +1,22 @@
 """Publishing an agent, and publishing its next version."""
 
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from threading import Barrier
 
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.services import agents, drafts, specs
+from agents.services.shipped import get_shipped_agent
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
 from chats.models import Chat, ChatActor, Message
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
+from common.text import normalize_for_comparison
 from events.models import AuditRecord
 from events.rows import ListingCategory, SpecOrigin
 from publishing import selectors
@@ -22,6 +26,7 @@ from publishing.selectors import check_publication, get_publication
 from publishing.services import publications
 from suggestions import services as suggestions
 from tests.api.client import sign_in
+from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
 from tests.factories.actors import PASSWORD
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_agent
@@ -116,6 +121,103 @@ def test_names_and_handles_are_unique_among_public_agents_and_a_taken_one_comes_
     assert (check.handle.is_free, check.handle.suggestions[0]) == (False, "interpreter-lighthouse")
 
 
+LOOK_ALIKES = [
+    "INTERPRETER",
+    "Ｉｎｔｅｒｐｒｅｔｅｒ",
+    "Interpreter\ufe0f",
+    "Inter\u034fpreter",
+    "\u3164Interpreter",
+    "Interpreter ",
+]
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_a_name_that_looks_like_a_public_one_is_refused_by_service_and_database(team, name):
+    publish(team)
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    before = count_rows()
+    with pytest.raises(Conflict) as refusal:
+        publishing.publish_agent(team.alice, wren.id, name=name, handle="wren", **LISTING)
+    assert refusal.value.code == Code.NAME_TAKEN
+    assert not check_publication(team.alice, wren.id, name=name).name.is_free
+    fields = Actor.objects.filter(is_public=True).values().get()
+    fields |= {"id": new_id(), "name": name, "handle": "wren", "published_from_agent_id": wren.id}
+    with pytest.raises(IntegrityError) as error, transaction.atomic():
+        Actor.objects.create(**fields | {"normalized_name": normalize_for_comparison(name)})
+    assert rule_of(error.value) == "public_agent_name_unique"
+    for missing in (None, ""):
+        with pytest.raises(IntegrityError) as error, transaction.atomic():
+            Actor.objects.create(**fields | {"normalized_name": missing})
+        assert rule_of(error.value) == "public_agent_has_normalized_name"
+    assert count_rows() == before
+
+
+def test_a_name_of_80_letters_that_become_longer_is_stored(team):
+    copy = publish(team, name="\ufdfa" * 80)
+    copy.refresh_from_db()
+    assert copy.normalized_name == normalize_for_comparison("\ufdfa" * 80)
+    assert len(copy.normalized_name) == 80 * 18
+    with pytest.raises(Conflict):
+        publish(team, name="\ufdfa" * 80)
+
+
+@pytest.mark.parametrize("fields", [{"name": "MERGE  Agent"}, {"handle": "summarizer"}])
+def test_names_and_handles_of_agents_of_the_release_are_refused_before_these_exist(team, fields):
+    before = count_rows()
+    check = check_publication(team.alice, team.robin.id, **fields)
+    assert (check.name.is_free, check.handle.is_free) == ("name" not in fields, "handle" not in fields)
+    with pytest.raises(Conflict) as refusal:
+        publish(team, **fields)
+    assert refusal.value.code in (Code.NAME_TAKEN, Code.HANDLE_TAKEN)
+    assert count_rows() == before
+    assert get_shipped_agent("merger").name == "Merge agent"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_concurrent_publications_with_names_that_look_alike_one_succeeds(team):
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    with transaction.atomic():
+        publish(team, name="Interpreter")
+
+        def publish_wren():
+            # It sees no other public agent, and waits in the database for the one that is not committed yet.
+            return publishing.publish_agent(
+                team.alice, wren.id, name="ＩＮＴＥＲＰＲＥＴＥＲ", handle="wren", **LISTING
+            )
+
+        other = ConcurrentTransaction(publish_wren)
+        assert count_sessions_that_wait() == 1
+    with pytest.raises(Conflict) as refusal:
+        other.result()
+    assert refusal.value.code == Code.NAME_TAKEN
+    assert isinstance(refusal.value.__cause__, IntegrityError)
+    assert list(Actor.objects.filter(is_public=True).values_list("name", flat=True)) == ["Interpreter"]
+
+
+def test_the_migration_numbers_public_agents_whose_names_look_alike(team):
+    fill = import_module("actors.migrations.0006_fill_normalized_name").fill
+    first = publish(team)
+    others = []
+    for name in ("Wren", "Stork"):
+        agent = make_agent(team.workspace, team.alice, name)
+        copy = publishing.publish_agent(team.alice, agent.id, name=name, handle=name.lower(), **LISTING)
+        others.append(copy)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("ALTER TABLE actors_actor DROP CONSTRAINT public_agent_has_normalized_name")
+        cursor.execute("DROP INDEX public_agent_name_unique")
+    Actor.objects.filter(pk__in=[copy.pk for copy in others]).update(name="ＩＮＴＥＲＰＲＥＴＥＲ")
+    Actor.objects.filter(is_public=True).update(normalized_name=None)
+    fill(apps, None)
+    stored = Actor.objects.in_bulk([first.pk, *(copy.pk for copy in others)])
+    assert [(stored[copy.pk].name, stored[copy.pk].normalized_name) for copy in (first, *others)] == [
+        ("Interpreter", "interpreter"),
+        ("ＩＮＴＥＲＰＲＥＴＥＲ 2", "interpreter 2"),
+        ("ＩＮＴＥＲＰＲＥＴＥＲ 3", "interpreter 3"),
+    ]
+    assert not Actor.objects.filter(is_public=False, normalized_name__isnull=False).exists()
+
+
 def test_an_agent_is_public_once(team):
     copy = publish(team)
     before = count_rows()
@@ -159,6 +261,8 @@ def test_only_editors_publish(team, who, error):
 @pytest.mark.parametrize("name", ["Inter\u200bpreter", "Interpreter\u2060", "Inter\u00adpreter", "\ufeffInterpreter"])
 def test_a_public_name_has_no_invisible_characters(team, name):
     before = count_rows()
+    check = check_publication(team.alice, team.robin.id, name=name)
+    assert (check.name.is_free, check.name.suggestions[0]) == (False, "Interpreter")
     with pytest.raises(Invalid):
         publish(team, name=name)
     assert count_rows() == before
@@ -304,8 +408,17 @@ def test_SEC21_publishing_and_trying_are_throttled_per_person(team, settings):
     mine = f"directory/{copy.handle}/try", {"workspace_id": str(team.workspace.id)}
     assert api("POST", *mine).status_code == 201
     count = Chat.objects.count()
-    assert api("POST", *mine).json()["error"]["data"]["limit"] == "tries"
+    with_agent = {"title": "", "actor_ids": [str(copy.id)]}
+    for path, body in (
+        mine,
+        (f"workspaces/{team.workspace.id}/chats", with_agent),
+        (f"chats/{team.chat.id}/participants", {"actor_id": str(copy.id)}),
+    ):
+        answer = api("POST", path, body)
+        assert (answer.status_code, answer.json()["error"]["data"]["limit"]) == (429, "tries")
     assert Chat.objects.count() == count
+    assert not team.chat.participants.filter(actor=copy).exists()
+    assert api("POST", f"workspaces/{team.workspace.id}/chats", {"title": "", "actor_ids": []}).status_code == 201
 
 
 def test_what_is_not_public_cannot_be_updated(team):

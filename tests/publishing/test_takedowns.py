@@ -15,10 +15,12 @@ from events.rows import ReportReason
 from notifications.models import Notification
 from publishing import services as publishing
 from publishing.models import AgentReport, Listing
-from publishing.selectors import get_publication, preview_takedown
+from publishing.selectors import count_affected, get_publication, preview_takedown
 from publishing.services import lines
 from runs.models import Run
 from runs.services.wake import preview_wakes
+from tests.api.client import sign_in
+from tests.factories.actors import PASSWORD
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_operator, make_person
 from tests.publishing.publications import add_to_chat, publish
@@ -157,8 +159,20 @@ def test_the_preview_counts_what_is_affected(team):
     caller = make_agent(team.elsewhere, team.charlie, "Writer")
     spec = AgentSpec.objects.get(agent=caller)
     AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
-    preview = preview_takedown(team.alice, copy.id)
-    assert (preview.workspaces, preview.chats, preview.agents, preview.runs) == (1, 2, 1, 1)
+    assert count_affected(copy) == {"workspaces": 1, "chats": 2, "agents": 1, "runs": 1}
+
+
+def test_the_publisher_reads_no_count_from_one_to_four(team):
+    copy = publish(team)
+    api, path = sign_in(team.alice.email, PASSWORD), f"directory/{copy.handle}/takedown"
+    assert api.ok("GET", path) == {"workspaces": 0, "chats": 0, "agents": 0, "runs": 0}
+    for number in range(5):
+        if number:
+            assert api.ok("GET", path) == {"workspaces": None, "chats": None, "agents": 0, "runs": 0}
+        add_to_chat(team, copy)
+    five = {"workspaces": None, "chats": 5, "agents": 0, "runs": 0}
+    assert api.ok("GET", path) == five
+    assert api.ok("POST", path, {"reason": ""}) == five
 
 
 def test_users_editors_of_calling_agents_and_the_publisher_are_notified(team):

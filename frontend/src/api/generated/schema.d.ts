@@ -4631,12 +4631,15 @@ export interface components {
             /** @default  */
             reason?: string;
         };
-        /** @description How many a takedown affects: workspaces and chats that the agent is in, agents that have it as a tool, and runs under way. */
+        /**
+         * @description How many a takedown affects: workspaces and chats that the agent is in, agents that have it as a tool, and runs under way.
+         *     A number is null if it is one to four.
+         */
         TakedownPreviewRow: {
-            agents: number;
-            chats: number;
-            runs: number;
-            workspaces: number;
+            agents: number | null;
+            chats: number | null;
+            runs: number | null;
+            workspaces: number | null;
         };
         /** @description A public copy that was taken down. `by_operator`: an operator did it, and not its publisher. */
         TakedownRow: {
