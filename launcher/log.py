@@ -41,12 +41,9 @@ class Log:
         self._rest[key.fd] = lines.pop()
         for line in lines:
             write_line(key.data, line.decode(errors="replace").rstrip())
-        if not part:
-            self._close(key)
-
-    def _close(self, key: selectors.SelectorKey) -> None:
-        rest = self._rest.pop(key.fd)
-        if rest:
+        if part:
+            return
+        if rest := self._rest.pop(key.fd):
             write_line(key.data, rest.decode(errors="replace"))
         self._selector.unregister(key.fileobj)
         key.fileobj.close()  # type: ignore[union-attr]  # always the pipe that it was registered with

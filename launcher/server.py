@@ -117,7 +117,9 @@ class Server(ABC):
                 shutil.copytree(folder, temporary / folder.relative_to(shared), symlinks=True, dirs_exist_ok=True)
             if not folders:
                 shutil.copy(program, temporary)
-            _make_world_readable(temporary)
+            for path in [temporary, *temporary.rglob("*")]:
+                if not path.is_symlink():
+                    path.chmod(path.stat().st_mode | _get_world_mode(path))
             temporary.rename(copy)
         return copy / program.relative_to(shared)
 
@@ -141,9 +143,3 @@ def _are_world_readable(folders: Sequence[Path]) -> bool:
     # Only the direct contents: checking all 1800 files at each start is too slow, and an installer gives them the same rights.
     paths = [path for folder in folders for path in folder.iterdir() if not path.is_symlink()]
     return all(path.stat().st_mode & 0o005 == _get_world_mode(path) & 0o005 for path in paths)
-
-
-def _make_world_readable(folder: Path) -> None:
-    for path in [folder, *folder.rglob("*")]:
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode | _get_world_mode(path))
