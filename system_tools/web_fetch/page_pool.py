@@ -97,7 +97,10 @@ async def read_page(
 
 def _run_job(job: dict[str, Any], body: bytes) -> dict[str, Any] | None:
     while True:
-        process, is_new = _get_process()
+        try:
+            process, is_new = _idle.pop(), False
+        except IndexError:
+            process, is_new = PageProcess(), True
         answer = process.ask(job, body, PAGE_SECONDS)
         if answer is not None:
             _idle.append(process)
@@ -106,13 +109,6 @@ def _run_job(job: dict[str, Any], body: bytes) -> dict[str, Any] | None:
         if is_new or process.is_timed_out:
             return None
         # The idle process had ended by itself: try the next one.
-
-
-def _get_process() -> tuple[PageProcess, bool]:
-    try:
-        return _idle.pop(), False
-    except IndexError:
-        return PageProcess(), True
 
 
 @atexit.register

@@ -96,7 +96,7 @@ def _guess_charset(body: bytes) -> str:
 
 
 def _read_html(html: str, url: str) -> dict[str, str]:
-    from trafilatura import bare_extraction
+    from trafilatura import bare_extraction, html2txt
 
     found: Any = None
     try:
@@ -107,19 +107,13 @@ def _read_html(html: str, url: str) -> dict[str, str]:
             )  # fmt: skip
     except (TooSlow, MemoryError, RecursionError):
         found = None
-    text = (found and found.text) or _extract_plain_text(html)
+    text = (found and found.text) or html2txt(html)
     return {
         "title": (found and found.title) or _find_title(html),
         "site": (found and found.sitename) or "",
         "published": (found and found.date) or "",
         "text": text.strip(),
     }
-
-
-def _extract_plain_text(html: str) -> str:
-    from trafilatura import html2txt
-
-    return html2txt(html)
 
 
 def _find_title(html: str) -> str:

@@ -122,8 +122,9 @@ def _check_response(response: aiohttp.ClientResponse) -> bool | None:
 def format_page(page: Page, url: URL, start: int, *, is_cut: bool) -> str:
     """Return the text for the model: the page between two lines with a random mark, its source on top (SEC9)."""
     title = _escape_brackets(page.title) or url.host or "page"
+    address = str(url).replace("(", "%28").replace(")", "%29")
     lines = [
-        f"[{title}]({_escape_parentheses(str(url))})",
+        f"[{title}]({address})",
         f"Site: {_to_one_line(page.site)}" if page.site not in ("", url.host, url.authority) else "",
         f"Published: {_to_one_line(page.published)}" if page.published else "",
         page.text or "(There is no text here.)",
@@ -159,7 +160,3 @@ def _to_one_line(text: str) -> str:
 
 def _escape_brackets(title: str) -> str:
     return _to_one_line(title).translate(str.maketrans("[]", "()"))
-
-
-def _escape_parentheses(url: str) -> str:
-    return url.replace("(", "%28").replace(")", "%29")
