@@ -27,14 +27,6 @@ class InvalidTool(TypeError):
 
 def register(cls: T) -> T:
     """Check the class of a tool and add it to the registry. Raises `InvalidTool`, also if there is a tool of this name."""
-    _check_definition(cls)
-    if cls.name in registry:
-        raise InvalidTool(f"There are two tools called {cls.name!r}: {type(registry[cls.name]).__qualname__} is one.")
-    registry[cls.name] = cls()
-    return cls
-
-
-def _check_definition(cls: type[Tool]) -> None:
     rules = {
         "a name of letters, digits, _ and -": isinstance(getattr(cls, "name", None), str) and NAME.match(cls.name),
         "a docstring for the model": bool((cls.__dict__.get("__doc__") or "").strip()),
@@ -45,6 +37,10 @@ def _check_definition(cls: type[Tool]) -> None:
     }
     if missing := [rule for rule, is_met in rules.items() if not is_met]:
         raise InvalidTool(f"The tool {cls.__qualname__} needs {'; '.join(missing)}.")
+    if cls.name in registry:
+        raise InvalidTool(f"There are two tools called {cls.name!r}: {type(registry[cls.name]).__qualname__} is one.")
+    registry[cls.name] = cls()
+    return cls
 
 
 def _is_subclass(candidate: object, base: type) -> bool:

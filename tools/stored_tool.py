@@ -8,8 +8,13 @@ from django.conf import settings
 
 from events.rows import Policy, ToolEffect
 from tools.arguments import parse_arguments
+from tools.fence import fence_lines
 from tools.interface import Tool, ToolConfig
 from tools.models import WorkspaceTool
+
+MAX_CHARACTERS = 19_000
+"""Characters of an answer that the model reads. A result has 20,000 at most, of which some are for the lines around them."""
+MAX_ERROR_CHARACTERS = 1_000
 
 
 class StoredTool(Tool):
@@ -59,6 +64,16 @@ class StoredTool(Tool):
         schema = super().build_config_schema()
         schema["properties"]["timeout_s"]["default"] = self.row.timeout_s
         return schema
+
+    def fence_answer(self, text: str) -> str:
+        """Return the text of the server between two lines that mark it as such (SEC9)."""
+        lines = fence_lines("answer", [text], authors="another server", citation=f"the name {self.row.server.name}")
+        return "\n".join(lines)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the first `limit` characters of a text, and below them how many are left out."""
+    return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"
 
 
 _semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()

@@ -18,10 +18,10 @@ from events.rows import Policy
 from tests.hostile_web import Site, build_bomb, run_site, run_tcp_server
 from tools.credentials import encrypt_credential
 from tools.http.mapping import RequestMapping, build_http_request
-from tools.http.tool import MAX_BYTES, MAX_CHARACTERS, HttpTool
+from tools.http.tool import MAX_BYTES, HttpTool
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer, WorkspaceTool
-from tools.stored_tool import get_call_semaphore
+from tools.stored_tool import MAX_CHARACTERS, get_call_semaphore
 
 KEY = "k3y-with/slash+and%sign"
 

@@ -15,17 +15,13 @@ from common.secrets import Secret
 from common.text import remove_invisible
 from events.payloads import HttpResponseData
 from tools.credentials import build_auth_headers, build_auth_query, decrypt_credential, redact_credential
-from tools.fence import fence_lines
 from tools.http.mapping import READ_METHODS, HttpRequest, RequestMapping, build_http_request
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer
-from tools.stored_tool import StoredTool, get_call_semaphore
+from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, get_call_semaphore, shorten
 
 MAX_BYTES = 2 * 1024 * 1024
 """Decoded bytes of a response that are read (RUN14)."""
-MAX_CHARACTERS = 19_000
-"""Characters of a response that the model reads. A result has 20,000 at most, of which some are for the lines around them."""
-MAX_ERROR_CHARACTERS = 1_000
 _TEXT_TYPES = ("json", "xml", "text/", "yaml", "javascript", "x-www-form-urlencoded")
 
 
@@ -53,19 +49,17 @@ class HttpTool(StoredTool):
         if response.status >= 400:
             raise ToolError(
                 f"{server.name} refused the call (HTTP {response.status})."
-                + (f"\n{self._fence(_shorten(text, MAX_ERROR_CHARACTERS))}" if text else ""),
+                + (f"\n{self.fence_answer(shorten(text, MAX_ERROR_CHARACTERS))}" if text else ""),
                 final=not (self.can_repeat and (response.status in (408, 429) or response.status >= 500)),
             )
-        shown = _shorten(text, MAX_CHARACTERS)
+        shown = shorten(text, MAX_CHARACTERS)
         data = HttpResponseData(
             server=server.name, method=request.method, path=self.row.request["path"], status=response.status,
             content_type=content_type, text=shown, is_cut=shown != text or len(body) == MAX_BYTES,
         )  # fmt: skip
-        return ToolOutput(f"HTTP {response.status}\n{self._fence(shown)}" if text else f"HTTP {response.status}", data)
-
-    def _fence(self, text: str) -> str:
-        lines = fence_lines("answer", [text], authors="another server", citation=f"the name {self.row.server.name}")
-        return "\n".join(lines)
+        return ToolOutput(
+            f"HTTP {response.status}\n{self.fence_answer(shown)}" if text else f"HTTP {response.status}", data
+        )
 
 
 async def _send(
@@ -124,7 +118,3 @@ def _decode(response: aiohttp.ClientResponse, body: bytes) -> str:
     except LookupError:
         text = body.decode("utf-8", "replace")
     return remove_invisible(text)
-
-
-def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"

@@ -15,7 +15,7 @@ from django.db import connections, transaction
 
 from actors.models import Actor
 from common.clock import now
-from common.egress import HostRefused
+from common.egress import HostRefused, close_sessions
 from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for
 from common.tenants import on_behalf_of_tenant
 from events import audit
@@ -198,8 +198,6 @@ def _renew_token(authorization_id: UUID, module: Any) -> Secret | None:
 
 
 async def _refresh(module: Any, server: AuthorizationServer, stored: Mapping[str, Secret]) -> Any:
-    from common.egress import close_sessions
-
     try:
         return await module.refresh_tokens(server, stored["client_secret"], refresh=stored["refresh"])
     finally:

@@ -7,14 +7,9 @@ from common.text import remove_invisible
 from events.payloads import McpResultData
 from mcp_client.client import call_server_tool
 from mcp_client.protocol import McpError
-from tools.fence import fence_lines
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.mcp.connecting import open_connection, refresh_server
-from tools.stored_tool import StoredTool, get_call_semaphore
-
-MAX_CHARACTERS = 19_000
-"""Characters of a result that the model reads. A result has 20,000 at most, of which some are for the lines around them."""
-MAX_ERROR_CHARACTERS = 1_000
+from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, get_call_semaphore, shorten
 
 
 class McpTool(StoredTool):
@@ -36,12 +31,12 @@ class McpTool(StoredTool):
                 await refresh_server(self.row.server_id)
             if error.code == "timeout":
                 raise TimeoutError from error
-            said = f"\n{self._fence(error.said[:MAX_ERROR_CHARACTERS])}" if error.said else ""
+            said = f"\n{self.fence_answer(error.said[:MAX_ERROR_CHARACTERS])}" if error.said else ""
             raise ToolError(f"{error}{said}", final=error.is_final or not self.can_repeat) from error
         if result.is_error:
-            text = f"The tool failed.\n{self._fence(_shorten(result.text, MAX_ERROR_CHARACTERS))}"
+            text = f"The tool failed.\n{self.fence_answer(shorten(result.text, MAX_ERROR_CHARACTERS))}"
             raise ToolError(text, final=not self.can_repeat)
-        text = self._fence(_shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS))
+        text = self.fence_answer(shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS))
         return ToolOutput(text, self._build_data(result.structured))
 
     def _build_data(self, structured: Any) -> McpResultData | None:
@@ -49,13 +44,5 @@ class McpTool(StoredTool):
         if structured is None:
             return None
         text = remove_invisible(json.dumps(structured, ensure_ascii=False, indent=1))
-        shown = _shorten(text, MAX_CHARACTERS)
+        shown = shorten(text, MAX_CHARACTERS)
         return McpResultData(server=self.row.server.name, tool=self.row.remote_name, text=shown, is_cut=shown != text)
-
-    def _fence(self, text: str) -> str:
-        lines = fence_lines("answer", [text], authors="another server", citation=f"the name {self.row.server.name}")
-        return "\n".join(lines)
-
-
-def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"
