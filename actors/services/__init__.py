@@ -1,6 +1,5 @@
 """The services of actors: people, their passwords, sessions and API tokens, and the status of agents."""
 
-from actors.services.cleanup import delete_expired
 from actors.services.emails import cancel_email_change, confirm_email, send_email_change, start_email_change
 from actors.services.passwords import (
     check_password,
@@ -10,7 +9,7 @@ from actors.services.passwords import (
     set_password,
 )
 from actors.services.people import activate_person, deactivate_person, resume_agent, suspend_agent, update_profile
-from actors.services.sessions import end_sessions, end_sessions_of
+from actors.services.sessions import delete_expired, end_sessions, end_sessions_of
 from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens
 
 __all__ = [

@@ -39,7 +39,16 @@ def start_email_change(actor: Actor, *, email: str, password: str, web_app_url: 
         validate_email(email)
     except ValidationError as error:
         raise Invalid("This is no email address.") from error
-    change = _start_change(actor, email, password)
+    with transaction.atomic():
+        person = Actor.people.select_for_update(no_key=True).get(pk=actor.pk)
+        check_password(person, password)
+        if email == person.email:
+            raise Invalid("This is your email already.")
+        EmailChange.objects.filter(person=person).delete()
+        change = EmailChange.objects.create(
+            person=person, email=email, created_at=now(), expires_at=now() + timedelta(hours=LINK_LIFETIME_HOURS)
+        )
+        audit.record(person, "email.change_started", object_id=person.id)
     try:
         # Not on commit, because the change is deleted if the mails cannot be enqueued.
         send_task_now("actors.tasks.send_email_change_notice", [str(actor.pk), language])
@@ -48,20 +57,6 @@ def start_email_change(actor: Actor, *, email: str, password: str, web_app_url: 
         EmailChange.objects.filter(pk=change.pk).delete()
         raise
     publish_list_changed([actor.id], "me")
-    return change
-
-
-@transaction.atomic
-def _start_change(person: Actor, email: str, password: str) -> EmailChange:
-    person = Actor.people.select_for_update(no_key=True).get(pk=person.pk)
-    check_password(person, password)
-    if email == person.email:
-        raise Invalid("This is your email already.")
-    EmailChange.objects.filter(person=person).delete()
-    change = EmailChange.objects.create(
-        person=person, email=email, created_at=now(), expires_at=now() + timedelta(hours=LINK_LIFETIME_HOURS)
-    )
-    audit.record(person, "email.change_started", object_id=person.id)
     return change
 
 

@@ -1,17 +1,21 @@
-"""Ending the sessions of a person."""
+"""Ending the sessions of a person, and deleting what has expired."""
 
 from uuid import UUID
 
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F
 
-from actors.models import Actor
+from actors.models import Actor, EmailChange
 from actors.operators import check_may_manage
+from common.clock import now
 from common.operators import get_for_operator
 from events import audit
 from events.publish import publish_rights_changed
+
+ROWS_PER_BATCH = 1000
 
 
 @transaction.atomic
@@ -36,3 +40,15 @@ def _end_sessions(person: Actor, actor: Actor, *, keep: SessionBase | None = Non
         keep.save()
     audit.record(actor, "sessions.ended", object_id=person.id)
     publish_rights_changed(person.id)
+
+
+def delete_expired() -> int:
+    """Delete expired sessions, in one transaction for each batch, and changes of emails. Return the number of sessions."""
+    EmailChange.objects.filter(expires_at__lt=now()).delete()
+    deleted = 0
+    while True:
+        expired = Session.objects.filter(expire_date__lt=now()).order_by("pk")
+        keys = list(expired.values_list("pk", flat=True)[:ROWS_PER_BATCH])
+        deleted += Session.objects.filter(pk__in=keys).delete()[0]
+        if len(keys) < ROWS_PER_BATCH:
+            return deleted
