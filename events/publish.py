@@ -44,7 +44,12 @@ def publish(frame: Frame, *, activity_in: UUID | None = None) -> None:
 
     `activity_in` is the workspace if a message was posted: participants who do not have the chat open get its unread count.
     """
-    _send_on_commit(encode_for_redis(frame), *([_build_activity(activity_in, frame.topic)] if activity_in else ()))
+    messages = [encode_for_redis(frame)]
+    if activity_in is not None:
+        topic = f"workspace:{activity_in}"
+        activity = {"type": "activity", "topic": topic, "chat": frame.topic.removeprefix("chat:")}
+        messages.append(_serialize(get_group_name(topic), activity))
+    _send_on_commit(*messages)
 
 
 def publish_transient(frames: Iterable[Frame]) -> None:
@@ -68,14 +73,6 @@ def publish_transient(frames: Iterable[Frame]) -> None:
 
 def _send_on_commit(*messages: RedisMessage) -> None:
     transaction.on_commit(lambda: redis_client.publish(messages), robust=True)
-
-
-def _build_activity(workspace_id: UUID, topic: str) -> RedisMessage:
-    workspace_topic = f"workspace:{workspace_id}"
-    return _serialize(
-        get_group_name(workspace_topic),
-        {"type": "activity", "topic": workspace_topic, "chat": topic.removeprefix("chat:")},
-    )
 
 
 def _build_batch(frames: list[tuple[str, str, str]]) -> RedisMessage:
@@ -107,25 +104,22 @@ def publish_rights_changed(actor_id: UUID) -> None:
 
 
 def encode_for_redis(frame: Frame) -> RedisMessage:
-    """Return the Redis channel and the bytes of a frame, for a caller with its own pipeline."""
-    return _serialize(get_group_name(frame.topic), _build_envelope(frame))
+    """Return the Redis channel and the bytes of a frame, for a caller with its own pipeline.
+
+    The message has the encoded frame, and the fields of it that a hub uses. `text` is null for a large frame.
+    """
+    text = frame.model_dump_json()
+    fits = len(text) <= MAX_FRAME_BYTES and len(text.encode()) <= MAX_FRAME_BYTES
+    message: dict[str, Any] = {"type": "frame", "kind": frame.type, "topic": frame.topic}
+    message["text"] = text if fits else None
+    if isinstance(frame, Changes):
+        message |= {"after": frame.after, "version": frame.version}
+    return _serialize(get_group_name(frame.topic), message)
 
 
 def get_group_name(topic: str) -> str:
     """Return the group of a topic; the name of a group has no colons."""
     return topic.replace(":", ".")
-
-
-def _build_envelope(frame: Frame) -> dict[str, Any]:
-    """Return the message for hubs: the encoded frame, and the fields of it that a hub uses. `text` is null for a large frame."""
-    text = frame.model_dump_json()
-    fits = len(text) <= MAX_FRAME_BYTES and len(text.encode()) <= MAX_FRAME_BYTES
-    envelope: dict[str, Any] = {
-        "type": "frame", "kind": frame.type, "topic": frame.topic, "text": text if fits else None
-    }  # fmt: skip
-    if isinstance(frame, Changes):
-        envelope |= {"after": frame.after, "version": frame.version}
-    return envelope
 
 
 def _serialize(group: str, message: dict[str, Any]) -> RedisMessage:

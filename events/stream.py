@@ -135,7 +135,13 @@ class Streams:
 
     def open(self, *, topic: str, run_id: UUID, agent_id: UUID, message_id: UUID, attempt: int) -> Stream:
         """Start to stream a message. Call it on the loop. A newer message of a run replaces the older one."""
-        self._ensure_flush_loop()
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            # A client, an event and a lock belong to the loop they were first used on.
+            self._reset()
+            self._loop = loop
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self._flush_loop(), name="streams")
         stream = Stream(
             self, topic=topic, run_id=run_id, agent_id=agent_id, message_id=message_id, attempt=attempt
         )  # fmt: skip
@@ -221,15 +227,6 @@ class Streams:
                 await self._wake_event.wait()
         except TimeoutError:
             return
-
-    def _ensure_flush_loop(self) -> None:
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            # A client, an event and a lock belong to the loop they were first used on.
-            self._reset()
-            self._loop = loop
-        if self._task is None or self._task.done():
-            self._task = loop.create_task(self._flush_loop(), name="streams")
 
 
 streams = Streams()

@@ -40,7 +40,8 @@ def read_file(kind: str, content: bytes) -> dict[str, Any]:
     if kind == "pdf":
         pages, parts = _read_pdf(content)
     elif kind == "text":
-        parts = iter([_decode(content)])
+        encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+        parts = iter([content.decode(encoding, "replace")])
     else:
         _check_archive(content)
         if kind == "document":
@@ -65,12 +66,6 @@ def _join(parts: Iterable[str]) -> tuple[str, bool]:
         found.append(part)
         size += len(part) + 1
     return "\n".join(found), False
-
-
-def _decode(content: bytes) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
-    return content.decode("utf-8-sig", "replace")
 
 
 def _read_image(content: bytes) -> dict[str, Any]:

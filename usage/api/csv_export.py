@@ -36,9 +36,7 @@ def write_csv(rows: Iterable[UsageRow]) -> str:
         cells: list[str | int] = [str(row.day or ""), row.key, row.name, str(row.version or "")]
         cells += [" ".join(row.models), row.runs, row.calls, row.unpriced_calls]
         cells += [row.input_tokens, row.output_tokens, f"{row.cost_micro / 1e6:.6f}", f"{row.draft_micro / 1e6:.6f}"]
-        writer.writerow([_escape_formula(cell) if isinstance(cell, str) else cell for cell in cells])
+        writer.writerow(
+            [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_BEGINNINGS) else cell for cell in cells]
+        )
     return file.getvalue()
-
-
-def _escape_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA_BEGINNINGS) else text
