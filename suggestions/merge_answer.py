@@ -104,7 +104,11 @@ def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence
     conflicts = [
         _build_conflict(index, conflict, contributors, lines) for index, conflict in enumerate(answer.conflicts)
     ]
-    merged = MergedPrompt(_group_lines(lines), conflicts)
+    segments = [
+        Segment(text="".join(line.text for line in group), contributors=list(authors_of_group), conflict=index)
+        for (authors_of_group, index), group in groupby(lines, key=lambda line: (line.contributors, line.conflict))
+    ]
+    merged = MergedPrompt(segments, conflicts)
     _check_every_change_is_used(merged, answer, suggestions, production)
     return merged
 
@@ -210,13 +214,6 @@ def _mark_lines(conflict: int, text: str, lines: list[_Line]) -> bool:
     for line in lines[start : start + len(wanted)]:
         line.conflict = conflict
     return True
-
-
-def _group_lines(lines: list[_Line]) -> list[Segment]:
-    return [
-        Segment(text="".join(line.text for line in group), contributors=list(contributors), conflict=conflict)
-        for (contributors, conflict), group in groupby(lines, key=lambda line: (line.contributors, line.conflict))
-    ]
 
 
 def _check_every_change_is_used(

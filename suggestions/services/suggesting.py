@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from actors.models import Actor
-from agents.models import AgentSpec, Draft
+from agents.models import AgentSpec
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import get_draft
 from agents.services import drafts
@@ -31,28 +31,21 @@ def suggest_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int,
 
     Raises `NotFound`, `Forbidden`, `Conflict` (`nothing_changed`, or an error of `write_draft`).
     """
-    draft = get_draft(actor, chat_id, agent_id)
-    content = SpecContent.model_validate(draft.written)
+    compared = get_draft(actor, chat_id, agent_id)
+    content = SpecContent.model_validate(compared.written)
     # The specs are compared before any row is locked, because comparing long prompts takes time.
-    change = diff(_get_version(draft.agent, draft.base_version).content(), content)
-    return _suggest_draft(actor, draft, revision=revision, note=note.strip(), content=content, change=change)
-
-
-@transaction.atomic
-def _suggest_draft(
-    actor: Actor, compared: Draft, *, revision: int, note: str, content: SpecContent, change: DiffRow
-) -> Suggestion:
-    """Lock the chat and create the suggestion. `change` is the difference of the draft `compared` from its base."""
-    chat = get_chat_for(actor, compared.chat_id, ChatVerb.SEE, lock=True)
-    agent = get_agent_for(actor, compared.agent_id, AgentVerb.SUGGEST)
-    _check_quota(actor, chat)
-    suggestion = Suggestion(workspace_id=chat.workspace_id, agent=agent, chat=chat, author=actor, note=note)
-    message = _build_message(suggestion)
-    draft = drafts.end_suggested_draft(actor, chat.id, agent.id, revision=revision, system_message=message)
-    if (draft.pk, draft.revision, draft.base_version) != (compared.pk, compared.revision, compared.base_version):
-        raise drafts.build_write_error(compared, actor)
-    _set_content(suggestion, content, _get_version(agent, draft.base_version))
-    return _store_suggestion(suggestion, message, change)
+    change = diff(_get_version(compared.agent, compared.base_version).content(), content)
+    with transaction.atomic():
+        chat = get_chat_for(actor, compared.chat_id, ChatVerb.SEE, lock=True)
+        agent = get_agent_for(actor, compared.agent_id, AgentVerb.SUGGEST)
+        _check_quota(actor, chat)
+        suggestion = Suggestion(workspace_id=chat.workspace_id, agent=agent, chat=chat, author=actor, note=note.strip())
+        message = _build_message(suggestion)
+        draft = drafts.end_suggested_draft(actor, chat.id, agent.id, revision=revision, system_message=message)
+        if (draft.pk, draft.revision, draft.base_version) != (compared.pk, compared.revision, compared.base_version):
+            raise drafts.build_write_error(compared, actor)
+        _set_content(suggestion, content, _get_version(agent, draft.base_version))
+        return _store_suggestion(suggestion, message, change)
 
 
 def suggest_spec(

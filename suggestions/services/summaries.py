@@ -39,16 +39,13 @@ def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
     """
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE)
     # A suggestion's content never changes, so it can be compared with its base before any row is locked.
-    return _summarize(actor, suggestion_id, diff(suggestion.base.content(), suggestion.parse_content()))
-
-
-@transaction.atomic
-def _summarize(actor: Actor, suggestion_id: UUID, change: DiffRow) -> Suggestion:
-    suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE, lock=True)
-    if suggestion.summary_state == SummaryState.FAILED:
-        start_summary(suggestion, actor, change)
-        _store_summary(suggestion)
-        audit.record(actor, "suggestion.summarized", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
+    change = diff(suggestion.base.content(), suggestion.parse_content())
+    with transaction.atomic():
+        suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE, lock=True)
+        if suggestion.summary_state == SummaryState.FAILED:
+            start_summary(suggestion, actor, change)
+            _store_summary(suggestion)
+            audit.record(actor, "suggestion.summarized", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
     return suggestion
 
 
