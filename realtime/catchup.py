@@ -39,7 +39,8 @@ def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
     changed = _list_changed_messages(chat, since)
     is_snapshot = changed is None
     if changed is None:
-        messages, has_older = _list_newest_messages(chat)
+        page = list_messages(chat=chat, before=chat.version + 1, limit=MESSAGES_PER_SNAPSHOT)
+        messages, has_older = [message.to_row() for message in page.messages], page.before is not None
     else:
         messages, has_older = changed, False
     other_rows = _list_other_rows(chat, None if is_snapshot else since)
@@ -64,12 +65,6 @@ def _list_changed_messages(chat: Chat, since: int | None) -> list[MessageRow] | 
     if len(sizes) > MAX_MISSED or sum(sizes) > MISSED_BYTES:
         return None
     return [message.to_row() for message in rows] if sizes else []
-
-
-def _list_newest_messages(chat: Chat) -> tuple[list[MessageRow], bool]:
-    """Return the newest page of messages, oldest message first, and whether there are older ones."""
-    page = list_messages(chat=chat, before=chat.version + 1, limit=MESSAGES_PER_SNAPSHOT)
-    return [message.to_row() for message in page.messages], page.before is not None
 
 
 def _list_other_rows(chat: Chat, since: int | None) -> list[AnyRow]:

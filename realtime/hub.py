@@ -76,7 +76,9 @@ class Hub:
         if not self.sockets_by_actor[socket.actor.id]:
             del self.sockets_by_actor[socket.actor.id]
         if not self.sockets:
-            self._stop()
+            for task in self._loops:
+                task.cancel()
+            self._loops = []
 
     async def subscribe(self, socket: Socket, topic: Topic) -> Subscription:
         """Subscribe a socket to a topic. Frames are held back until the subscription is answered (MSG5)."""
@@ -91,11 +93,11 @@ class Hub:
     async def send_reply(self, socket: Socket, subscription: Subscription, since: int | None) -> None:
         """Send the reply to a subscription and then the frames that were held back, unless the subscription has ended."""
         topic = subscription.topic
-        reply = (
-            await self.buffers[topic].get_reply(subscription, since)
-            if topic.kind == "chat"
-            else _build_empty_reply(topic)
-        )
+        if topic.kind == "chat":
+            reply = await self.buffers[topic].get_reply(subscription, since)
+        else:
+            text = Subscribed(topic=str(topic), version=0, snapshot=False, rows=[]).model_dump_json()
+            reply = SubscriptionReply(text, version=0, is_shareable=True)
         if socket.subscriptions.get(topic) is subscription:
             subscription.release(reply)
             self.buffers[topic].set_first_version(reply.version)
@@ -202,11 +204,6 @@ class Hub:
             self.join_group(RIGHTS_GROUP), self.join_group(BATCH_GROUP), self.join_group(f"liveness.{self.id}")
         )
 
-    def _stop(self) -> None:
-        for task in self._loops:
-            task.cancel()
-        self._loops = []
-
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run a coroutine in a task, and keep a reference to it until it has ended. Errors are logged."""
         task = asyncio.create_task(work)
@@ -224,11 +221,6 @@ class Hub:
 
 async def _catch_up(topic: Topic, since: int | None) -> Subscribed:
     return await run_in_db_thread(catch_up, topic.id, since)
-
-
-def _build_empty_reply(topic: Topic) -> SubscriptionReply:
-    text = Subscribed(topic=str(topic), version=0, snapshot=False, rows=[]).model_dump_json()
-    return SubscriptionReply(text, version=0, is_shareable=True)
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()

@@ -34,9 +34,9 @@ class Changes(APIView):
 @require_safe
 def schema(request: HttpRequest) -> HttpResponse:
     """Return the OpenAPI document, with the frames of the socket among its components. It is public."""
-    return HttpResponse(_encoded(), content_type="application/vnd.oai.openapi+json")
+    return HttpResponse(_get_schema(), content_type="application/vnd.oai.openapi+json")
 
 
 @cache
-def _encoded() -> str:
+def _get_schema() -> str:
     return build_schema()
