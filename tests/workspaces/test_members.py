@@ -14,6 +14,7 @@ from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, NotFound
+from common.text import normalize_for_comparison
 from tests.people import make_agent
 from workspaces import services as workspaces
 from workspaces.models import Membership
@@ -88,7 +89,10 @@ PUBLISHED = {**PUBLIC, "published_by_workspace": True, "published_from_agent": T
         ({**SHIPPED, "published_from_agent": True}, "shipped_agents_have_no_publisher"),
         ({**PUBLIC}, "published_agents_have_a_publisher"),
         ({**PUBLISHED, "published_from_agent": None}, "published_agents_have_a_publisher"),
-        ({**SHIPPED, "name": "Known", "handle": "other"}, "public_agent_name_unique"),
+        ({**SHIPPED, "name": "ＫＮＯＷＮ", "handle": "other"}, "public_agent_name_unique"),
+        ({**SHIPPED, "normalized_name": None}, "public_agent_has_normalized_name"),
+        ({**SHIPPED, "normalized_name": ""}, "public_agent_has_normalized_name"),
+        ({**AGENT, "workspace": True, "normalized_name": "a"}, "public_agent_has_normalized_name"),
         ({**SHIPPED, "name": "Other", "handle": "known"}, "public_agent_handle_unique"),
         (
             {**PUBLISHED, "published_from_agent": "robin", "name": "Again", "handle": "again"},
@@ -107,7 +111,7 @@ PUBLISHED = {**PUBLIC, "published_by_workspace": True, "published_from_agent": T
 )
 def test_the_database_refuses_invalid_actors_by_the_expected_constraint(team, fields, rule):
     wren = make_agent(team.workspace, team.alice, "Wren")
-    Actor.objects.create(**{**SHIPPED, "name": "Known", "handle": "known"})
+    Actor.objects.create(**named({**SHIPPED, "name": "Known", "handle": "known"}, team, None))
     copy = {**PUBLISHED, "name": "Copy", "handle": "copy"}
     Actor.objects.create(**named(copy, team, team.robin))
     before = Actor.objects.count()
@@ -127,9 +131,10 @@ def rule_of(error: IntegrityError) -> str:
 
 
 def named(fields, team, origin):
-    """Return the fields with rows in place of `True`."""
+    """Return the fields with rows in place of `True`, and the normalized name of a public agent."""
     rows = {"workspace": team.workspace, "published_by_workspace": team.workspace, "published_from_agent": origin}
-    return {name: rows[name] if name in rows and value else value for name, value in fields.items()}
+    normalized = {"normalized_name": normalize_for_comparison(fields["name"])} if "is_public" in fields else {}
+    return normalized | {name: rows[name] if name in rows and value else value for name, value in fields.items()}
 
 
 def test_every_constraint_of_an_actor_is_tested():
