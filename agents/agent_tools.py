@@ -1,14 +1,17 @@
-"""The tool by which an agent changes its own prompt."""
+"""The tools by which an agent changes its own prompt, and gives tasks to others."""
 
 from pydantic import Field
 
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services import drafts
 from agents.specs.content import MAX_PROMPT
+from agents.sub_agents import Delegate
 from common.errors import AppError, Conflict, Forbidden, NotFound
 from common.text import to_storable
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError
 from tools.registry import register
+
+register(Delegate)
 
 
 @register

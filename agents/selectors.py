@@ -59,11 +59,11 @@ def _find_states(
 ) -> dict[UUID, AgentState]:
     """Return the states of those of these agents that work or wait for people, in any chat of these workspaces: what a public
     agent does in other workspaces is their secret."""
-    in_state = {"runs__state__in": ["running", "waiting_approval"]}
+    in_state = {"runs__state__in": ["running", "waiting_child", "waiting_approval"]}
     busy = Actor.objects.filter(pk__in=agent_ids, runs__workspace__in=workspaces, **in_state)
     states = set(busy.values_list("pk", "runs__state"))
     waiting: dict[UUID, AgentState] = {pk: "waiting" for pk, _ in states}
-    return waiting | {pk: "working" for pk, state in states if state == "running"}
+    return waiting | {pk: "working" for pk, state in states if state != "waiting_approval"}
 
 
 AGENT_TOOL_PREFIX = "agent_"

@@ -48,7 +48,7 @@ def build_unread_annotations(
 
 
 def _query_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
-    texts = Message.objects.filter(chat=OuterRef("chat_id"), type__in=SPOKEN_TYPES)
+    texts = Message.objects.filter(chat=OuterRef("chat_id"), type__in=SPOKEN_TYPES, metadata__isnull=True)
     reader = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
     participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
     return participants.annotate(

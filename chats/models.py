@@ -140,6 +140,8 @@ class Message(Identified, VersionedRow):
         "self", verbose_name=_("reply to"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
     run_id = models.UUIDField(_("run id"), null=True)
+    # Of messages of sub-agents only (`MessageMetadata`), which are not part of the conversation.
+    metadata = models.JSONField(_("metadata"), null=True)
     created_at = models.DateTimeField(_("created at"))
     edited_at = models.DateTimeField(_("edited at"), null=True)
 
@@ -169,7 +171,7 @@ class Message(Identified, VersionedRow):
 
     @property
     def counts_as_unread(self) -> bool:
-        return self.type in SPOKEN_TYPES
+        return self.type in SPOKEN_TYPES and self.metadata is None
 
     @property
     def text(self) -> str:
@@ -178,7 +180,7 @@ class Message(Identified, VersionedRow):
     def to_row(self) -> MessageRow:
         return MESSAGE_ROWS[self.type](
             type=self.type, id=self.id, chat_id=self.chat_id, version=self.version, seq=self.seq, author_id=self.author_id,
-            payload=self.payload, reply_to=self.reply_to_id, run_id=self.run_id,
+            payload=self.payload, reply_to=self.reply_to_id, run_id=self.run_id, metadata=self.metadata,
             created_at=self.created_at, edited_at=self.edited_at,
         )  # fmt: skip
 

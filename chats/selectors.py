@@ -48,7 +48,7 @@ def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
 
 def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
     """Annotate chats with the actor's read cursor, their unread messages, and the last text message."""
-    texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES)
+    texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES, metadata__isnull=True)
     cursor = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor).values("last_read_seq")[:1]
     return chats.annotate(last_read_seq=Coalesce(Subquery(cursor), 0)).annotate(
         **build_unread_annotations(texts, actor, [str(actor.id)], version="version"),
@@ -192,7 +192,7 @@ def _limit_seqs(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, *, mi
 
 def list_newest_chats(chats: QuerySet[Chat]) -> QuerySet[Chat]:
     """Return the `MAX_SEARCHED_CHATS` chats with the newest texts."""
-    texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES).order_by("-seq")
+    texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES, metadata__isnull=True).order_by("-seq")
     spoken_at = Coalesce(Subquery(texts.values("created_at")[:1]), "created_at")
     return chats.order_by(spoken_at.desc())[:MAX_SEARCHED_CHATS]
 

@@ -19,19 +19,19 @@ logger = logging.getLogger(__name__)
 STOP_CHANNEL = "control.stops"
 
 
-def send_stop(root_id: UUID) -> None:
-    """Ask every worker to stop the runs of this tree, on commit or at once outside a transaction."""
-    transaction.on_commit(lambda: redis_client.publish([(STOP_CHANNEL, str(root_id).encode())]), robust=True)
+def send_stop(run_id: UUID) -> None:
+    """Ask the worker that executes this run to stop it, on commit or at once outside a transaction."""
+    transaction.on_commit(lambda: redis_client.publish([(STOP_CHANNEL, str(run_id).encode())]), robust=True)
 
 
 async def listen_for_stops() -> AsyncGenerator[UUID, None]:
-    """Yield the ids of root runs to stop, for ever. Connects again after an error; close the iterator to end it."""
+    """Yield the ids of runs to stop, for ever. Connects again after an error; close the iterator to end it."""
     pause = 0.1
     while True:
         try:
-            async for root_id in _listen():
+            async for run_id in _listen():
                 pause = 0.1
-                yield root_id
+                yield run_id
         except (RedisError, OSError) as error:
             logger.warning("The connection of the control channel broke; retrying in %.1f s: %s", pause, error)
         await asyncio.sleep(pause)

@@ -251,7 +251,31 @@ class FoundToolsData(Payload):
     tools: list[FoundTool]
 
 
-ToolData = HttpResponseData | McpResultData | WebPageData | SearchResultsData | FoundMessagesData | FoundToolsData
+class SubAgentResultData(Payload):
+    """The end of a task that another agent was given. `message_id` is its last text, if it has one; `state` is that of its run."""
+
+    kind: Literal["sub_agent"] = "sub_agent"
+    run_id: UUID
+    agent_id: UUID
+    name: str
+    message_id: UUID | None = None
+    state: Literal["completed", "failed", "stopped"]
+    error_code: str | None = None
+    summary: str = ""
+    steps: int = 0
+    seconds: float | None = None
+    cost_micro: int = 0
+
+
+ToolData = (
+    HttpResponseData
+    | McpResultData
+    | WebPageData
+    | SearchResultsData
+    | FoundMessagesData
+    | FoundToolsData
+    | SubAgentResultData
+)
 """The data of a tool result that the web app draws in its place."""
 
 

@@ -26,8 +26,10 @@ MAX_MATCHES = 20
 def list_readable_files(ctx: ToolContext) -> QuerySet[File]:
     """Return the files of this chat and of its workspace, the newest first. Raises `ToolError` outside a chat.
 
-    A public agent has only the files of the chat: it is in no workspace.
+    A public agent has only the files of the chat: it is in no workspace. A sub-agent has only those that it was given.
     """
+    if ctx.file_ids:
+        return File.objects.filter(pk__in=ctx.file_ids, deleted_at=None).order_by("-created_at")
     if ctx.chat_id is None:
         raise ToolError("There are no files here.", final=True)
     in_chat = Q(chat=ctx.chat_id, posted_at__isnull=False)
@@ -158,7 +160,12 @@ def get_tool_file(ctx: ToolContext, file_id: str) -> File:
         id = UUID(file_id)
     except ValueError:
         raise ToolError("This is not the id of a file. List the files first.", final=True) from None
-    file = get_file_for(ctx.actor, id, FileVerb.SEE, on_behalf_of=ctx.on_behalf_of)
-    if not list_readable_files(ctx).filter(pk=file.pk).exists():
+    if ctx.file_ids:
+        # Its caller may read them, and so may its person: that was checked when they were passed.
+        file = list_readable_files(ctx).filter(pk=id).first()
+    else:
+        file = get_file_for(ctx.actor, id, FileVerb.SEE, on_behalf_of=ctx.on_behalf_of)
+        file = list_readable_files(ctx).filter(pk=file.pk).first()
+    if file is None:
         raise ToolError("This file is not in this chat or its workspace.", final=True)
     return file

@@ -3,9 +3,9 @@
 import re
 
 from agents.specs.content import SpecContent
+from agents.sub_agents import find_tools
 from events.rows import DirectoryToolRow, LeftToolRow
 from tools.interface import Tool
-from tools.selectors import get_tools
 
 EDITING_TOOLS = frozenset({"revise_prompt"})
 """Tools that change the agent itself. Nobody changes a public agent."""
@@ -41,4 +41,4 @@ def list_left_tools(content: SpecContent, own_tools: frozenset[str]) -> list[Lef
 
 def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
     """Return the tools of the spec that work in every workspace."""
-    return {name: tool for name, tool in get_tools(None, content.tool_names).items() if name not in EDITING_TOOLS}
+    return {name: tool for name, tool in find_tools(None, content).items() if name not in EDITING_TOOLS}

@@ -39,7 +39,9 @@ def list_claimable_runs() -> QuerySet[Run]:
 
 def _query_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
     """Return the oldest run, with the fields that are needed before its chat is locked. None of them ever changes."""
-    fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind")
+    fields = (
+        "chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind", "parent_id", "path",
+    )  # fmt: skip
     return runs.only(*fields).select_related("agent", "on_behalf_of").order_by("pk")[:1]
 
 
@@ -93,13 +95,16 @@ def _query_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, 
 
 
 def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, *conditions: Q) -> QuerySet[Message, Any]:
-    """Return all messages of the chat and the tool calls of this agent, the newest first."""
+    """Return the messages of the chat and the tool calls of this agent, the newest first, without those of sub-agents."""
     is_read = Q(type__in=("TEXT_MESSAGE", "FILE_MESSAGE", "COMPARISON")) | Q(author_id=agent_id)
-    return _query_newest(Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES), max_bytes)
+    log = Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES, metadata__isnull=True)
+    return _query_newest(log, max_bytes)
 
 
 def _query_new_messages(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> QuerySet[Message, Any]:
-    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type__in=SPOKEN_TYPES).exclude(author_id=agent_id)
+    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type__in=SPOKEN_TYPES, metadata__isnull=True).exclude(
+        author_id=agent_id
+    )
     return _query_newest(rows, max_bytes)
 
 

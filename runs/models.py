@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import AgentSpec
 from chats.models import Chat, Message, VersionedRow
+from common.clock import now
 from common.models import Identified, build_display_name
 from events.rows import RunRow, Stamp
 from tools.models import EFFECTS
@@ -41,6 +42,7 @@ class RunOrigin(models.TextChoices):
     COMPARE = "compare", _("comparison")
     SUMMARY = "summary", _("summary")
     MERGE = "merge", _("merge")
+    TASK = "task", _("task of another agent")
 
 
 class Run(Identified, VersionedRow):
@@ -49,6 +51,9 @@ class Run(Identified, VersionedRow):
     At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim sets `spec`,
     the version that answers; `message_id` is set before the first byte of a step. `read_to`: the version of the chat that was
     read. `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
+
+    The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one;
+    its messages have its `metadata`, and it ends at `deadline_at` without the time that it waits for people.
     """
 
     # A new run conflicts with a queued one of its concurrency key, which will read this message, too.
@@ -69,6 +74,9 @@ class Run(Identified, VersionedRow):
     )
     depth = models.PositiveSmallIntegerField(_("depth"), default=0)
     path = ArrayField(models.UUIDField(), verbose_name=_("path"), default=list)
+    call_id = models.CharField(_("call id"), max_length=80, blank=True, default="")
+    metadata = models.JSONField(_("metadata"), null=True)
+    deadline_at = models.DateTimeField(_("deadline at"), null=True)
     agent_hops = models.PositiveSmallIntegerField(_("agent hops"), default=0)
     on_behalf_of = models.ForeignKey(
         "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
@@ -112,8 +120,9 @@ class Run(Identified, VersionedRow):
     waiting_since = models.DateTimeField(_("waiting since"), null=True)
     waited_seconds = models.FloatField(_("waited seconds"), default=0.0)
     ended_at = models.DateTimeField(_("ended at"), null=True)
-    # Of a job only.
-    job_input = models.JSONField(_("job input"), null=True)
+    # Of a job (`JobInput`) and of the run of a sub-agent (`Task`).
+    input = models.JSONField(_("input"), null=True)
+    # Of a job.
     answer = models.TextField(_("answer"), blank=True, default="")
 
     class Meta:
@@ -140,8 +149,13 @@ class Run(Identified, VersionedRow):
                 condition=~Q(state="running") | Q(lease_until__isnull=False), name="running_run_has_lease"
             ),
             models.CheckConstraint(
-                condition=Q(chat__isnull=False, job_input__isnull=True) | Q(chat=None, job_input__isnull=False),
-                name="run_has_chat_or_job_input",
+                condition=Q(chat__isnull=False, parent=None, input__isnull=True)
+                | Q(chat__isnull=False, parent__isnull=False, input__isnull=False)
+                | Q(chat=None, parent=None, input__isnull=False),
+                name="job_or_sub_agent_has_input",
+            ),
+            models.UniqueConstraint(
+                fields=["parent", "call_id"], condition=Q(parent__isnull=False), name="one_child_per_call"
             ),
         ]
         indexes = [
@@ -162,6 +176,20 @@ class Run(Identified, VersionedRow):
     def tree_id(self) -> UUID:
         """The id of the first run of the tree that is stopped together; it may be this run."""
         return self.root_id or self.id
+
+    @property
+    def is_sub_agent(self) -> bool:
+        """Whether another agent has given it a task."""
+        return self.parent_id is not None
+
+    def compute_seconds_left(self, max_seconds: float) -> float:
+        """Return the seconds until its limit of time, which may be negative. The time that it waits for people does not count."""
+        left = max_seconds + self.waited_seconds
+        if self.started_at is not None:
+            left -= (now() - self.started_at).total_seconds()
+        if self.deadline_at is not None:
+            left = min(left, (self.deadline_at - now()).total_seconds() + self.waited_seconds)
+        return left
 
     @property
     def is_isolated(self) -> bool:
@@ -216,6 +244,10 @@ class Run(Identified, VersionedRow):
             state=self.state,
             attempt=self.attempt,
             trigger_id=self.trigger_id,
+            parent_id=self.parent_id,
+            metadata=self.metadata,
+            steps=self.steps_done,
+            max_steps=self.limits.get("max_steps"),
             on_behalf_of=self.on_behalf_of_id,
             triggered_by=self.triggered_by_id,
             stamp=Stamp.model_validate(self.stamp) if self.stamp else None,

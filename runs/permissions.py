@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from actors.models import Actor
+from actors.models import Actor, AgentStatus
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.access import replace_not_found
@@ -28,9 +28,17 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
 
 def lock_chat_of_run(run: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
-    called at the claim and at each step, so that a public agent that was taken down stops."""
+    called at the claim and at each step, so that a public agent that was taken down stops.
+
+    A sub-agent is in no chat: the first agent of its path must be, and all agents of the path must still be there.
+    """
+    agent = Actor.objects.get(pk=run.path[0]) if run.is_sub_agent else run.agent
     try:
-        return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
+        chat = get_chat_for(agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
+        below = Actor.objects.filter(pk__in=run.path[1:]).exclude(status=AgentStatus.READY, taken_down_at=None)
+        if run.is_sub_agent and below.exists():
+            raise NotFound("An agent of the path is gone.")
+        return chat
     except (NotFound, Forbidden) as error:
         if Actor.objects.filter(pk=run.agent_id, taken_down_at__isnull=False).exists():
             raise RunNotAllowed(*AGENT_TAKEN_DOWN) from error

@@ -76,7 +76,7 @@ def get_suggestion_row(actor: Actor, id: UUID) -> SuggestionRow:
 
 def select_merge_row_fields(rows: QuerySet[Merge]) -> QuerySet[Merge]:
     """Select the related rows that `build_merge_row` needs, and defer the long columns that it does not read."""
-    deferred = ("content", "base__prompt", "run__job_input", "run__answer")
+    deferred = ("content", "base__prompt", "run__input", "run__answer")
     return rows.select_related("by", "base", "run").defer(*deferred)
 
 

@@ -60,6 +60,8 @@ class ToolContext:
     `is_url_allowed` returns whether a URL may be opened: whether it occurs in a text that the run has read (SEC9).
     `approved_by` is the person who has approved the call, if a person was asked. A tool that writes does only what this person and
     `on_behalf_of` both may do (FAIR8).
+
+    The run of a sub-agent has no `chat_id`, because it sees nothing of the chat but what it was given: `file_ids` are the files.
     """
 
     actor: "Actor"
@@ -70,6 +72,7 @@ class ToolContext:
     config: ToolConfig = field(default_factory=ToolConfig)
     is_url_allowed: Callable[[str], Awaitable[bool]] = allow_no_url
     approved_by: "Actor | None" = None
+    file_ids: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,20 @@ class InvalidArguments(ToolError):
         self.problems = [to_storable(problem[:MAX_PROBLEM_CHARACTERS]) for problem in problems]
 
 
+@dataclass(frozen=True)
+class AgentTask:
+    """A task for another agent. `context` is JSON that goes along, and `file_ids` are the files that it may read. It ends after
+    `max_steps` and `max_seconds`, or at its own limits if they are lower, and begins only above `max_depth`."""
+
+    agent_id: UUID
+    text: str
+    context: dict[str, Any] | None
+    file_ids: tuple[UUID, ...]
+    max_steps: int | None
+    max_seconds: int
+    max_depth: int
+
+
 class Tool:
     """A tool. Its docstring is the description that the model reads.
 
@@ -115,7 +132,7 @@ class Tool:
     results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9); a tool of which
     only some results do says so in its `ToolOutput`.
     `Data`: the class of the data that its results have beside the text (`ToolOutput.data`).
-    `is_question`: calls are questions to a person (`build_question`).
+    `is_question`: calls are questions to a person (`build_question`). `is_task`: calls are tasks for other agents (`build_task`).
     """
 
     name: str
@@ -124,6 +141,7 @@ class Tool:
     is_trusted: ClassVar[bool] = False
     quotes_agents: ClassVar[bool] = False
     is_question: ClassVar[bool] = False
+    is_task: ClassVar[bool] = False
     Args: ClassVar[type[ToolArgs]]
     Config: ClassVar[type[ToolConfig]] = ToolConfig
     Data: ClassVar[type[BaseModel] | None] = None
@@ -151,6 +169,11 @@ class Tool:
     def build_question(self, args: ToolArgs) -> Question | None:
         """Return the question to a person that this call is: the answer is its result, and `run` is not called. Null for a call
         that is made."""
+        return None
+
+    def build_task(self, args: Any, config: ToolConfig) -> AgentTask | None:
+        """Return the task for another agent that this call is: the agent's answer is its result, and `run` is not called. Null for
+        a call that is made. Raises `ToolError`."""
         return None
 
     @property

@@ -30,9 +30,9 @@ from runs.errors import LeaseLost, RunNotStartable
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
+from runs.runtime.dispatch import dispatch_next_run
 from runs.services.capacity import Capacity
 from runs.services.claims import claim_next_run, claim_run, list_waiting
-from runs.services.dispatch import dispatch_next_run
 from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
 from worker.agent_states import AgentStateReporter
 from worker.isolation import IsolatedProcesses
@@ -274,10 +274,9 @@ class Engine:
 
     async def _listen_for_stops(self) -> None:
         """Cancel runs as soon as a stop is requested. The heartbeat finds the requests that get lost here (RUN16)."""
-        async for root_id in listen_for_stops():
-            for runner in list(self._runners.values()):
-                if runner.run.tree_id == root_id:
-                    runner.cancel("stop")
+        async for run_id in listen_for_stops():
+            if runner := self._runners.get(run_id):
+                runner.cancel("stop")
 
 
 def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:

@@ -98,15 +98,13 @@ class Runner:
 
     async def _execute(self) -> None:
         limit = self._prepared.content.limits.max_seconds
-        elapsed = (now() - self.run.started_at).total_seconds() if self.run.started_at else 0.0
-        elapsed -= self.run.waited_seconds
         try:
-            async with asyncio.timeout(limit - elapsed):
+            async with asyncio.timeout(self.run.compute_seconds_left(limit)):
                 await self._run_loop()
         except asyncio.CancelledError:
             await self._handle_cancel()
         except TimeoutError:
-            await self._end_run(RunEnded("failed", "time_limit", f"It reached the limit of {limit} seconds."))
+            await self._end_run(RunEnded("failed", "time_limit", "It reached its limit of time."))
         except LLMError as error:
             await self._end_run(await self._build_end_by_model(error), error)
         except RunNotAllowed as error:
@@ -133,7 +131,15 @@ class Runner:
         llm = get_model(endpoint, tenant=str(run.workspace_id), announce=announce, check=check)
         if prepared.model.budgets:
             llm = LimitedModel(llm, self._reserve)
-        context = ToolContext(run.agent, run.on_behalf_of, run.chat_id, run.id, "", is_url_allowed=self._is_url_allowed)
+        context = ToolContext(
+            run.agent,
+            run.on_behalf_of,
+            None if run.is_sub_agent else run.chat_id,
+            run.id,
+            "",
+            is_url_allowed=self._is_url_allowed,
+            file_ids=prepared.file_ids,
+        )
         toolbox = Toolbox(
             prepared.tools,
             context,
@@ -145,6 +151,7 @@ class Runner:
             calls_of_other_runs=prepared.started_calls.of_other_runs,
             has_written=prepared.started_calls.has_written,
             found=set(prepared.found_tools),
+            path=run.path or [run.agent_id],
         )
         max_steps = prepared.content.limits.max_steps
 
@@ -293,7 +300,10 @@ class Runner:
 
     async def _find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:
         workspace_id = self.run.workspace_id
-        return await self._db(find_consent, configured.tool, configured.policy, context, workspace_id=workspace_id)
+        chat_id = self.run.get_chat_id()
+        return await self._db(
+            find_consent, configured.tool, configured.policy, context, chat_id=chat_id, workspace_id=workspace_id
+        )
 
     async def _run_in_transaction(self, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
         """Run a tool in a thread. Its transaction is rolled back when it takes longer than `seconds`."""

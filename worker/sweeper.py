@@ -25,8 +25,8 @@ from files import services as files
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.models import Run
+from runs.runtime.dispatch import send_run_tasks
 from runs.services.claims import pick_undispatched_runs, reserve_isolated_runs
-from runs.services.dispatch import send_run_tasks
 from runs.services.leases import (
     LeaseOwnerState,
     fail_unstorable_run,
@@ -38,6 +38,7 @@ from runs.services.leases import (
     requeue_run,
     withdraw_crashes,
 )
+from runs.services.waiting import queue_forgotten_callers
 from usage import services as usage
 from worker.isolation import IsolatedProcesses
 
@@ -107,6 +108,7 @@ class Sweeper:
         notify_expired_locks()
         release_dead_reservations()
         approvals.expire_approvals()
+        queue_forgotten_callers()
         for job in self._periodic_jobs:
             if job.next_at <= time.monotonic():
                 job.next_at = time.monotonic() + job.seconds

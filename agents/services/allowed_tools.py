@@ -4,22 +4,24 @@ The author of an applied draft may add tools that write, or change their setting
 """
 
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from uuid import UUID
 
 from pydantic import ValidationError
 
-from actors.models import Actor
+from actors.models import Actor, AgentStatus, Kind
 from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
+from agents.services.shipped import find_shipped_sub_agent
 from agents.specs.content import SpecContent, ToolUse
+from agents.sub_agents import Delegate, DelegateConfig, find_tools
 from common.errors import Forbidden, NotFound
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
-from tools.selectors import get_policies, get_tools
+from tools.selectors import get_policies
 
 logger = logging.getLogger(__name__)
 
@@ -75,10 +77,27 @@ def get_run_tools(
 ) -> dict[str, ConfiguredTool]:
     """Return the tools of a run in this workspace, by name. An agent of another workspace has no workspace tools: neither those of
     its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names."""
-    tools = get_tools(workspace_id if agent.workspace_id == workspace_id else None, content.tool_names)
+    tools = find_tools(workspace_id if agent.workspace_id == workspace_id else None, content)
     allowed = list_allowed_tools(agent, spec, content, tools)
     policies = get_policies(workspace_id) if allowed else {}
-    return configure_tools(allowed, tools, policies, only_reading=only_reading)
+    configured = configure_tools(allowed, tools, policies, only_reading=only_reading)
+    if delegate := configured.pop(Delegate.name, None):
+        config = delegate.config
+        handles = config.allowed_sub_agents if isinstance(config, DelegateConfig) else []
+        if sub_agents := find_sub_agents(agent, handles):
+            configured[Delegate.name] = replace(delegate, tool=Delegate().with_sub_agents(sub_agents))
+    return configured
+
+
+def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
+    """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, which are meant
+    before others of the same handle, and agents of its own workspace."""
+    own: dict[str, Actor] = {}
+    if agent.workspace_id is not None:
+        ready = Actor.objects.filter(kind=Kind.AGENT, workspace=agent.workspace_id, status=AgentStatus.READY)
+        own = {found.handle: found for found in ready.filter(handle__in=handles)}
+    found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in dict.fromkeys(handles)]
+    return [sub_agent for sub_agent in found if sub_agent is not None]
 
 
 def configure_tools(
@@ -88,7 +107,8 @@ def configure_tools(
     that are off in the workspace.
 
     `policies` are the workspace's (`tools.selectors.get_policies`); a tool that is not among them has its default policy.
-    `only_reading` also leaves out tools that write: in a comparison two runs answer the same message and would write twice.
+    `only_reading` also leaves out tools that write, and those that give tasks: in a comparison two runs answer the same message and
+    would do it twice.
     """
     configured: dict[str, ConfiguredTool] = {}
     for use in uses:
@@ -96,7 +116,7 @@ def configure_tools(
         if tool is None or not tool.is_available or not use.is_enabled:
             continue
         policy = policies.get(use.tool, tool.default_policy)
-        if policy == Policy.OFF or (only_reading and tool.effect != "read"):
+        if policy == Policy.OFF or (only_reading and (tool.effect != "read" or tool.is_task)):
             continue
         try:
             config = tool.parse_config(use.custom_config)

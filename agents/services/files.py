@@ -17,9 +17,9 @@ from agents.services.agents import NewAgent, open_first_chat, store_agent
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.files import AgentFile, Format, format_file, read_file
 from agents.specs.templates import get_agent_template
+from agents.sub_agents import find_tools
 from events.rows import SpecOrigin
 from llm.endpoints import DEMO_MODEL, uses_system_model
-from tools.selectors import get_tools
 from workspaces.models import Credential, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -120,7 +120,7 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
     """
     tools: list[ToolUse] = []
     missing: list[Missing] = []
-    known = get_tools(workspace.id, [use.tool for use in file.tools])
+    known = find_tools(workspace.id, file)
     for use in file.tools:
         if use.tool not in known:
             missing.append(Missing("tool", use.tool, "There is no such tool here. It is left out."))

@@ -10,6 +10,7 @@ from agents.models import AgentSpec, AgentToolConfig, Draft
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.specs.content import SpecContent
+from agents.sub_agents import find_tools
 from chats import services as chats
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
@@ -19,7 +20,6 @@ from events.publish import publish_workspace_list_changed
 from events.rows import SpecOrigin
 from llm.endpoints import check_model_offered
 from tools.registry import registry
-from tools.selectors import get_tools
 
 
 def check_content(content: SpecContent, *, workspace_id: UUID | None = None, agent: Actor | None = None) -> None:
@@ -28,7 +28,7 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
     `workspace_id`: of a new agent, else that of `agent`. A tool that was deleted is accepted if the agent or its drafts
     have it: it is left out of runs, and a text with its name can still be edited.
     """
-    tools = get_tools(agent.workspace_id if agent else workspace_id, content.tool_names)
+    tools = find_tools(agent.workspace_id if agent else workspace_id, content)
     unknown = sorted(content.tool_names - tools.keys())
     if unknown and (missing := [name for name in unknown if agent is None or not _has_named(agent, name)]):
         raise Invalid(

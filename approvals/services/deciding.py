@@ -105,6 +105,7 @@ def _decide(
         return []
     decided_at = now()
     messages: list[chats.RowChange] = []
+    metadata = dict(Message.objects.filter(pk__in=[row.id for row in approvals]).values_list("pk", "metadata"))
     for approval in approvals:
         approval.decision, approval.decided_by, approval.decided_at = decision, by, decided_at
         names = ("decision", "decided_by", "decided_at", "decided_arguments", "note", "answer")
@@ -116,6 +117,7 @@ def _decide(
             author=None,
             type="APPROVAL_DECIDED",
             run_id=approval.run_id,
+            metadata=metadata.get(approval.id),
             payload=dump_payload("APPROVAL_DECIDED", approval.build_decided_payload()),
             created_at=decided_at,
         )

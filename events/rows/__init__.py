@@ -43,7 +43,7 @@ from events.rows.chats import (
     WakeSetting,
 )
 from events.rows.files import FileRow
-from events.rows.messages import MESSAGE_ROWS, MessageRow
+from events.rows.messages import MESSAGE_ROWS, MessageMetadata, MessageRow, SubAgentMetadata
 from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
     ActorRow,
@@ -160,6 +160,7 @@ __all__ = [
     "MergeMethod",
     "MergeRow",
     "MergeState",
+    "MessageMetadata",
     "MessageRow",
     "ModelPolicyRow",
     "ModelPriceRow",
@@ -190,6 +191,7 @@ __all__ = [
     "SpecOrigin",
     "SpecRow",
     "Stamp",
+    "SubAgentMetadata",
     "SuggestionDetailRow",
     "SuggestionRow",
     "SuggestionState",

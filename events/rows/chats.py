@@ -10,7 +10,7 @@ from pydantic import Field
 
 from events.payloads import Stamp
 from events.row import DescribedAs, Row
-from events.rows.messages import MessageRow
+from events.rows.messages import MessageMetadata, MessageRow
 from events.rows.people import ActorRow, RoleName
 
 WakeSetting = Literal["mention", "always"]
@@ -126,7 +126,8 @@ class DraftRow(Row):
 
 class RunRow(Row):
     """A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
-    of the model is retried after an error."""
+    of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
+    at most `max_steps` are done."""
 
     kind: Literal["run"] = "run"
     id: UUID
@@ -136,6 +137,10 @@ class RunRow(Row):
     state: Literal["queued", "running", "waiting_approval", "waiting_child", "completed", "failed", "stopped"]
     attempt: int
     trigger_id: UUID | None = None
+    parent_id: UUID | None = None
+    metadata: Annotated[dict[str, Any], DescribedAs(MessageMetadata.__name__)] | None = None
+    steps: int = 0
+    max_steps: int | None = None
     on_behalf_of: UUID | None = None
     triggered_by: UUID | None = None
     stamp: Stamp | None = None

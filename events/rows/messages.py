@@ -20,12 +20,33 @@ from events.payloads import (
     ToolResponsePayload,
 )
 from events.row import DescribedAs, Row
+from events.rows.avatars import Avatar
+
+
+class SubAgentMetadata(Row):
+    """Which sub-agent wrote a message. `name` is its handle; `path` has the handles from the agent that was asked first to this
+    one, and `depth` is the number of agents above it."""
+
+    kind: Literal["sub"] = "sub"
+    name: str
+    displayName: str
+    depth: int
+    path: list[str]
+
+
+class MessageMetadata(Row):
+    """The metadata of what a sub-agent writes: the agent, and the call of a tool that gave it its task."""
+
+    agent: SubAgentMetadata
+    call_id: str
+    avatar: Avatar | None = None
 
 
 # `dump_payload` validated the payload before it was stored. Rows do not validate it again, because that would take time for
 # each row that is sent.
 class BaseMessageRow(Row):
-    """The fields of all types of messages. A reply of an agent is the rows with one `run_id`."""
+    """The fields of all types of messages. A reply of an agent is the rows with one `run_id`. Only messages of sub-agents have
+    `metadata`."""
 
     kind: Literal["message"] = "message"
     id: UUID
@@ -35,6 +56,7 @@ class BaseMessageRow(Row):
     author_id: UUID | None
     reply_to: UUID | None = None
     run_id: UUID | None = None
+    metadata: Annotated[dict[str, Any], DescribedAs(MessageMetadata.__name__)] | None = None
     created_at: datetime
     edited_at: datetime | None = None
     deleted: bool = False

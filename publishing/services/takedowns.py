@@ -22,7 +22,8 @@ from publishing.models import AgentReport, Listing
 from publishing.permissions import build_not_public_error
 from publishing.services.lines import send_update_of_chats
 from publishing.services.publications import lock_public_agent
-from runs.models import Run, RunState
+from runs.models import RunState
+from runs.services.runs import list_runs_of_agent
 
 
 @transaction.atomic
@@ -56,7 +57,7 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
     )
     listing.refresh_from_db()
     listing.agent = agent
-    for run_id in Run.objects.filter(agent=agent, root_id=None, state=RunState.RUNNING).values_list("pk", flat=True):
+    for run_id in list_runs_of_agent(agent.id).filter(state=RunState.RUNNING).values_list("pk", flat=True):
         send_stop(run_id)
     send_update_of_chats(agent.id, None)
     if as_operator:

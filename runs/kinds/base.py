@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -44,6 +45,7 @@ from runs.runtime.steps import (
     ToolsStarted,
 )
 from runs.runtime.streaming import StreamSink
+from runs.runtime.sub_agents import start_sub_agents
 from tools.interface import ToolOutput
 from usage.callers import ResolvedModel
 
@@ -67,6 +69,8 @@ class PreparedRun:
     """The tools that the model has found or called in earlier attempts (`runs.runtime.offered_tools`)."""
     budget: int | None = None
     """Estimated tokens of the conversation without the system text; null: no turn may be left out."""
+    file_ids: tuple[UUID, ...] = ()
+    """The files that a sub-agent may read."""
 
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""
@@ -163,19 +167,26 @@ class RunKind(ABC):
         partial: PartialMessage | None = None,
         error: LLMError | None = None,
     ) -> None:
-        """Store that the run is stopped, failed or waits for people, with the streamed part of an answer (RUN11, RUN16)."""
-        is_waiting = end.how == "waiting_approval"
+        """Store that the run is stopped, failed or waits for people or other agents, with the streamed part of an answer (RUN11,
+        RUN16)."""
+        is_waiting = end.how in ("waiting_approval", "waiting_child")
         update = self.lock_attempt(claimed, at_end=not is_waiting)
         if is_waiting and update.row.stop_requested_at is not None:
             is_waiting, end = False, RunEnded("stopped")
         rows = self.build_partial_rows(update.row, partial, model) if partial is not None else []
         if error is not None:
             record_llm_call(update, model, error)
-        if is_waiting:
-            run = update.row
-            rows += ask_for_approvals(run.get_chat(), run.agent, claimed.on_behalf_of, run.id, end.requests)
+        run = update.row
+        if is_waiting and end.how == "waiting_child":
+            self.save(
+                update, [*rows, *start_sub_agents(update, end.tasks, get_content(run.get_spec()).limits.max_seconds)]
+            )
+        elif is_waiting:
+            asked = ask_for_approvals(run.get_chat(), run.agent, claimed.on_behalf_of, run.id, end.requests)
+            for message in asked:
+                message.metadata = run.metadata
             update.set(state=RunState.WAITING_APPROVAL, waiting_since=now(), lease_owner="", lease_until=None)
-            self.save(update, rows)
+            self.save(update, [*rows, *asked])
         else:
             self.close(update, end, rows)
 

@@ -1,12 +1,14 @@
 """A run in a chat. Each transaction locks the chat first: no message is written between what it reads and what it writes."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
 from actors.models import Actor
+from agents.models import AgentSpec
 from agents.selectors import find_answering_spec
 from agents.services.allowed_tools import get_run_tools
 from approvals.selectors import find_decided_calls
@@ -38,7 +40,7 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState, Step
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
-from runs.runtime.context import build_system_text, build_transcript
+from runs.runtime.context import ChatContext, LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
     find_known_results,
@@ -61,17 +63,30 @@ from runs.runtime.rows import (
 )
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
+from runs.runtime.sub_agents import build_resumed_callers
 from tools.registry import FIND_TOOLS
 from usage.callers import ResolvedModel
+
+
+@dataclass(frozen=True)
+class ReadConversation:
+    """The system text of a run and the rows of its chat that its model reads. `trigger_id`: the message that it answers."""
+
+    system: str
+    entries: list[LogEntry]
+    chat: ChatContext
+    trigger_id: UUID | None
 
 
 class ChatRun(RunKind):
     """A run in a chat, started by a message or by a retry."""
 
     can_wait = True
-    is_read_only = False
-    """Whether the run only answers: it moves no read cursor, ends no queued runs, wakes no agents, mentions no participants, and
-    uses no tools that write."""
+    is_participant = True
+    """Whether its agent takes part in the conversation: the run moves the agent's read cursor, ends the queued runs of messages
+    that it has read, mentions participants and wakes agents."""
+    only_reading = False
+    """Whether it has only tools that read."""
 
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
@@ -101,15 +116,19 @@ class ChatRun(RunKind):
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
             self.close(update, RunEnded("failed", obstacle.code, obstacle.text))
         else:
-            start_attempt(update, owner, spec, stamp).set(read_to=chat.version)
+            self.start(update, owner, spec, stamp).set(read_to=chat.version)
             chats.save_changes(chat.id, [update, *self.acknowledge_messages(run)])
             return update.row
         return None
 
+    def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
+        """Set the run to a new attempt of this process."""
+        return start_attempt(update, owner, spec, stamp)
+
     def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read. The chat is locked,
         so that no message joins a run that is being ended."""
-        if self.is_read_only:
+        if not self.is_participant:
             return []
         chats.advance_read_cursor(run.get_chat_id(), run.agent_id, run.read_to)
         queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
@@ -126,27 +145,26 @@ class ChatRun(RunKind):
             if model != content.model:
                 content, replaced_model = content.model_copy(update={"model": model}), content.model
         tools = add_find_tools(
-            get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.is_read_only)
+            get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.only_reading)
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
         resolved = resolve_model_of_run(run, *get_endpoint(workspace, content.model, run.on_behalf_of))
         resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
-        entries = read_log(run, get_model_size(endpoint, model), with_images=can_see)
-        chat, agent = read_chat_context(run, entries), build_participant(run.agent)
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
-        system = build_system_text(content.prompt, agent, chat, instructions)
+        read = self.read_conversation(run, content.prompt, instructions, get_model_size(endpoint, model), can_see)
+        system, entries = read.system, read.entries
         schemas = build_tool_schemas(tools, found)
         budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas)
         transcript = build_transcript(
             entries,
             system=system,
-            agent_id=agent.id,
+            agent_id=run.agent_id,
             run_id=run.id,
-            chat=chat,
+            chat=read.chat,
             budget=budget,
-            trigger_id=run.trigger_id,
+            trigger_id=read.trigger_id,
             can_see_images=can_see,
             waiting_calls=find_waiting_calls_of_others(run, entries),
         )
@@ -155,6 +173,15 @@ class ChatRun(RunKind):
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
         started = read_started_calls(run)
         return PreparedRun(run, content, resolved, transcript, tools, known, past, started, decided, found, budget)
+
+    def read_conversation(
+        self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
+    ) -> "ReadConversation":
+        """Return what the model reads: at least so many `tokens` of the log, and the images that it can see."""
+        entries = read_log(run, tokens, with_images=can_see_images)
+        chat = read_chat_context(run, entries)
+        system = build_system_text(prompt, build_participant(run.agent), chat, instructions)
+        return ReadConversation(system, entries, chat, run.trigger_id)
 
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
@@ -173,10 +200,11 @@ class ChatRun(RunKind):
 
     def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[chats.RowChange] = ()) -> None:
         by = update.row.stopped_by if end.how == "stopped" else None
-        chats.save_changes(update.row.get_chat_id(), [*changes, *build_closing_changes(update, end, by=by)])
+        closing = build_closing_changes(update, end, by=by)
+        chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *build_resumed_callers([update.row])])
 
     def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        return build_partial_rows(run, partial, model, find_mentions=not self.is_read_only)
+        return build_partial_rows(run, partial, model, find_mentions=self.is_participant)
 
     @transaction.atomic
     def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
@@ -194,7 +222,7 @@ class ChatRun(RunKind):
                     stored, data = earlier, None
             call_id, name, seconds = result.call.id, result.call.name, result.seconds
             rows.append(build_result_row(run, call_id=call_id, name=name, seconds=seconds, data=data, **stored))
-        new_turns = read_new_turns(run)
+        new_turns = read_new_turns(run) if self.is_participant else []
         update.set(read_to=run.get_chat().version)
         self.save(update, [*rows, *self.acknowledge_messages(run)])
         return replace(build_step_saved(run), new_turns=new_turns)
@@ -203,16 +231,17 @@ class ChatRun(RunKind):
     def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows, message = build_answer_rows(run, event, model, find_mentions=not self.is_read_only)
+        rows, message = build_answer_rows(run, event, model, find_mentions=self.is_participant)
         add_llm_step(update, event, model)
-        queued = message_posted.call(run.get_chat(), message) if message and not self.is_read_only else []
+        queued = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
         if not event.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
+            resumed: list[RowUpdate[Run]] = []
             if not event.answer.calls:
-                finish_run(update)
-            self.save(update, [*rows, *queued])
+                resumed = build_resumed_callers([finish_run(update).row])
+            self.save(update, [*rows, *queued, *resumed])
         return build_step_saved(run)
 
 
@@ -220,7 +249,8 @@ class ComparisonRun(ChatRun):
     """One side of a comparison: it changes nothing but the comparison (ADR 0012)."""
 
     can_wait = False
-    is_read_only = True
+    is_participant = False
+    only_reading = True
 
 
 def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
@@ -246,6 +276,7 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
         payer_name=payer.name if payer else "",
         budget=end.budget,
     )
+    line.metadata = run.metadata
     return [*closed, *build_results_of_open_calls(run), line, update]
 
 

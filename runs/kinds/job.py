@@ -55,7 +55,7 @@ class JobInput:
     @classmethod
     def from_run(cls, run: Run) -> "JobInput":
         """Return the input of this job. Raises `TypeError` for a run in a chat."""
-        return cls(**(run.job_input or {}))
+        return cls(**(run.input or {}))
 
 
 class Job(RunKind):

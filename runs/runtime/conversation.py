@@ -9,7 +9,7 @@ from common.text import to_storable
 from llm.context_window import estimate_tokens_of_turns, shorten_turns
 from llm.messages import Answer, ChunkPart, ToolCall, Turn
 from llm.protocol import LLMError
-from runs.runtime.steps import RunEnded, StepId, StepSaved, ToolResult
+from runs.runtime.steps import RunEnded, StepId, StepSaved, TaskRequest, ToolResult
 from tools.interface import MAX_ARGUMENT_CHARACTERS
 
 BREAKING_CODES = ("cut", "server", "timeout_idle")
@@ -80,12 +80,17 @@ class Conversation:
         else:
             self.was_retried = True
 
-    def find_end(self, max_steps: int, requests: Sequence[ApprovalRequest]) -> RunEnded | None:
-        """Return the end of the run if the model is not to be asked again, else null. `requests`: calls that wait for people."""
+    def find_end(
+        self, max_steps: int, requests: Sequence[ApprovalRequest], tasks: Sequence[TaskRequest]
+    ) -> RunEnded | None:
+        """Return the end of the run if the model is not to be asked again, else null. `requests`: calls that wait for people;
+        `tasks`: those that wait for other agents. People are asked first, because they may be slow."""
         if self.stop_requested:
             return RunEnded("stopped")
         if requests:
             return RunEnded("waiting_approval", requests=tuple(requests))
+        if tasks:
+            return RunEnded("waiting_child", tasks=tuple(tasks))
         if self.malformed_answers >= MAX_ERRORS:
             text = "The model called tools in a way that cannot be understood, three times in a row."
             return RunEnded("failed", "malformed_calls", text)

@@ -19,6 +19,7 @@ from runs.hot_queries import LOG, LOG_COLUMNS, LOG_TYPES, MAX_ROWS, NEW_MESSAGES
 from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
+from runs.runtime.sub_agents import find_task_results
 from tools.interface import Tool
 from tools.registry import FIND_TOOLS
 
@@ -45,10 +46,10 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
         newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, is_read)
     else:
         newest = LOG.rows(run.agent_id, run.get_chat_id(), max_bytes)
-    entries = [_build_entry(row) for row in newest][::-1]
+    entries = [build_entry(row) for row in newest][::-1]
     if run.trigger_id is not None and all(entry.id != run.trigger_id for entry in entries):
         trigger = Message.objects.filter(chat_id=run.get_chat_id(), pk=run.trigger_id, type__in=LOG_TYPES)
-        entries = [*map(_build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
+        entries = [*map(build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
     read = [entry for entry in entries if entry.run_id == run.id or _get_side(entry) != "production"]
     return add_images(read) if with_images else read
 
@@ -67,13 +68,10 @@ def add_images(entries: list[LogEntry]) -> list[LogEntry]:
 
 
 def read_new_turns(run: Run) -> list[Turn]:
-    """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons. One side
-    of a comparison reads none."""
-    if run.is_compared:
-        return []
+    """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons."""
     max_bytes = settings.LLM_MAX_CONTEXT * BYTES_PER_TOKEN + OTHER_BYTES
     new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, run.read_to)
-    entries = [entry for entry in map(_build_entry, reversed(new)) if _get_side(entry) is None]
+    entries = [entry for entry in map(build_entry, reversed(new)) if _get_side(entry) is None]
     if not entries:
         return []
     return build_turns_of_others(entries, agent_id=run.agent_id, chat=read_chat_context(run, entries))
@@ -98,10 +96,10 @@ def build_participant(actor: Actor, role: str = "") -> Participant:
 
 
 def find_known_results(
-    run: Run, calls: Iterable[ToolCall], tools: Mapping[str, ConfiguredTool], decided: Mapping[str, DecidedCall]
+    run: Run, calls: Sequence[ToolCall], tools: Mapping[str, ConfiguredTool], decided: Mapping[str, DecidedCall]
 ) -> dict[str, ToolResult]:
-    """Return the stored results of open calls, `interrupted` for started calls that must not be repeated (RUN15), and the decision
-    about calls that a person refused, and about questions.
+    """Return the stored results of open calls, `interrupted` for started calls that must not be repeated (RUN15), the decision
+    about calls that a person refused, and about questions, and what other agents answered to tasks.
 
     A call of a tool that the run no longer has must not be repeated, nor one of a tool that wrote when it was called.
     """
@@ -117,6 +115,8 @@ def find_known_results(
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result)
+    if any(call.id not in known and (found := tools.get(call.name)) and found.tool.is_task for call in calls):
+        known |= find_task_results(run, calls)
     return known
 
 
@@ -179,7 +179,7 @@ def _get_side(entry: LogEntry) -> str | None:
     return side
 
 
-def _build_entry(row: Sequence[Any]) -> LogEntry:
+def build_entry(row: Sequence[Any]) -> LogEntry:
     id, type_, author_id, payload, run_id, reply_to = row
     if type_ == "COMPARISON":
         return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload)

@@ -15,6 +15,7 @@ from runs.runtime.steps import (
     ModelRetried,
     StepId,
     StepSaved,
+    TaskRequest,
     ToolResult,
     ToolsFinished,
     ToolsStarted,
@@ -27,6 +28,8 @@ class Tools(Protocol):
     def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]: ...
     @property
     def requests(self) -> Sequence[ApprovalRequest]: ...
+    @property
+    def tasks(self) -> Sequence[TaskRequest]: ...
     @property
     def has_written(self) -> bool: ...
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]: ...
@@ -43,7 +46,7 @@ async def run_loop(
     """Yield the steps of a run until it ends. Each turn of the loop:
 
     1. makes the open calls. `StepSaved` brings the messages that others wrote meanwhile; they are added after the last result;
-    2. ends if calls wait for people, if a stop is requested, or at a limit;
+    2. ends if calls wait for people or other agents, if a stop is requested, or at a limit;
     3. asks the model, and returns if its answer makes no call.
 
     An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
@@ -62,7 +65,7 @@ async def run_loop(
                 conversation.add_results(results, _require((yield ToolsFinished(results))))
                 if conversation.stop_requested:
                     break
-        if end := conversation.find_end(max_steps, tools.requests):
+        if end := conversation.find_end(max_steps, tools.requests, tools.tasks):
             yield end
             return
         was_streamed = False

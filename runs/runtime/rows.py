@@ -155,6 +155,7 @@ def _build_message(run: Run, id: UUID, type_: str, payload: Payload) -> Message:
         author=run.agent,
         type=type_,
         run_id=run.id,
+        metadata=run.metadata,
         created_at=now(),
         payload=dump_payload(type_, payload),
     )

@@ -10,6 +10,9 @@ from events.payloads import BudgetRefusal, ToolData
 from events.rows import ToolEffect
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
+from tools.interface import AgentTask
+
+ToolStatus = Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class ToolResult:
     `quotes_agents`: the text contains texts of agents."""
 
     call: ToolCall
-    status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
+    status: ToolStatus
     text: str
     seconds: float | None = None
     error_kind: Literal["", "call", "tool"] = ""
@@ -33,6 +36,14 @@ class Batch:
     calls: tuple[ToolCall, ...]
     known: tuple[ToolResult, ...] = ()
     effect: ToolEffect = "read"
+
+
+@dataclass(frozen=True)
+class TaskRequest:
+    """A call that gives another agent a task."""
+
+    call: ToolCall
+    task: AgentTask
 
 
 @dataclass(frozen=True)
@@ -75,13 +86,14 @@ class ModelRetried:
 
 @dataclass(frozen=True)
 class RunEnded:
-    """The run ends without an answer, or waits for people to decide about these `requests`."""
+    """The run ends without an answer, or waits: for people to decide about `requests`, or for other agents to do `tasks`."""
 
-    how: Literal["stopped", "failed", "waiting_approval"]
+    how: Literal["stopped", "failed", "waiting_approval", "waiting_child"]
     code: str = ""
     text: str = ""
     budget: BudgetRefusal | None = None
     requests: tuple[ApprovalRequest, ...] = ()
+    tasks: tuple[TaskRequest, ...] = ()
 
 
 LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded

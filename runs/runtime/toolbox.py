@@ -6,9 +6,11 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
+from agents.sub_agents import MAX_DEPTH
 from approvals.selectors import Consent, DecidedCall
 from approvals.services import ApprovalRequest
 from common.errors import AppError
@@ -19,7 +21,7 @@ from llm.adapters.assembly import MAX_CALLS
 from llm.messages import ToolCall, ToolSchema
 from runs.errors import LeaseLost
 from runs.runtime.offered_tools import build_tool_schemas, list_offered_tools
-from runs.runtime.steps import Batch, ToolResult
+from runs.runtime.steps import Batch, TaskRequest, ToolResult
 from tools.interface import NO_SUCH_TOOL, ToolContext, ToolError, ToolOutput
 
 logger = logging.getLogger(__name__)
@@ -30,6 +32,8 @@ MAX_CALLS_OF_TREE = 200
 """Calls of a run and of the runs that belong to it, whatever their limits of steps are."""
 CONCURRENT_READS = 4
 """Calls of one run that are made at the same time (FAIR5)."""
+MAX_TASKS_AT_ONCE = (10, 5, 3, 2, 1)
+"""Tasks for other agents in one answer of an agent, by its depth."""
 MAX_REPEATS = 2
 """How often in a row a tool is called with the same arguments. It ends the loop of a model that repeats itself."""
 
@@ -46,7 +50,8 @@ class Toolbox:
     """The tools of one run. `find_consent` null: nobody can be asked. `known_results`: of calls that a crash or a decision left
     open. `decided_calls`: those about which people have decided. `past_calls`: the calls of this run so far. `calls_of_other_runs`:
     how many the other runs of its tree have made. `has_written`: whether a tool that writes was called in this run. `found`: the
-    tools that the model has found or called, which it is offered. `requests`: the calls that wait for people."""
+    tools that the model has found or called, which it is offered. `requests`: the calls that wait for people; `tasks`: those that
+    give other agents tasks, which `path`, the agents from the first to this one, limits."""
 
     tools: Mapping[str, ConfiguredTool]
     context: ToolContext
@@ -59,12 +64,15 @@ class Toolbox:
     has_written: bool = False
     found: set[str] = field(default_factory=set)
     requests: list[ApprovalRequest] = field(default_factory=list)
+    tasks: list[TaskRequest] = field(default_factory=list)
+    path: Sequence[UUID] = ()
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
     async def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]:
         """Yield the calls in the model's order; neighbours that only read are one batch. `is_cut`: the answer is incomplete.
 
-        Calls that need the decision of a person become `requests` and are left out, and so are calls that write after them.
+        Calls that need the decision of a person become `requests`, and those that give other agents tasks become `tasks`. They are
+        left out, and so are calls that write after them.
         """
         reads: list[ToolCall] = []
         for made in calls:
@@ -81,9 +89,11 @@ class Toolbox:
                 yield Batch(tuple(reads))
                 reads = []
             known = known or await self._check_consent(call)
+            if known is None and self.tools[call.name].tool.is_task and not self.requests:
+                known = self._add_task(call)
             if known is not None:
                 yield Batch((call,), (known,))
-            elif not self.requests:
+            elif not self.requests and not self.tasks:
                 yield Batch((call,), effect=self.tools[call.name].tool.effect)
         if reads:
             yield Batch(tuple(reads))
@@ -91,7 +101,30 @@ class Toolbox:
     def _may_need_consent(self, call: ToolCall) -> bool:
         """Return whether a person may have to decide about this call. No query is made for a call that only reads."""
         tool, policy = self.tools[call.name].tool, self.tools[call.name].policy
-        return tool.effect == "write" or policy == Policy.ASK or tool.is_question
+        return tool.effect == "write" or policy == Policy.ASK or tool.is_question or tool.is_task
+
+    def _add_task(self, call: ToolCall) -> ToolResult | None:
+        """Add the task that a call gives another agent. Return the result of a call that is refused: of an agent that is at work
+        above this one, of one that is too deep, and of one too many."""
+        configured, depth = self.tools[call.name], max(len(self.path) - 1, 0)
+        try:
+            task = configured.tool.build_task(configured.tool.parse_arguments(call.arguments), configured.config)
+        except ToolError as error:
+            return ToolResult(call, "error", _shorten(str(error)))
+        if task is None:
+            raise TypeError(f"The tool {call.name} gives no tasks.")
+        most = MAX_TASKS_AT_ONCE[min(depth, len(MAX_TASKS_AT_ONCE) - 1)]
+        text = ""
+        if task.agent_id in self.path:
+            text = "This agent waits for your answer itself, or is you: it was given no task."
+        elif depth >= min(task.max_depth, MAX_DEPTH):
+            text = "You were given this task by another agent, and may not give it to one more. Do it yourself."
+        elif len(self.tasks) >= most:
+            text = f"At most {most} tasks are given at the same time: not this one. Give it when the others are done."
+        if text:
+            return ToolResult(call, "error", text)
+        self.tasks.append(TaskRequest(call, task))
+        return None
 
     async def _check_consent(self, call: ToolCall) -> ToolResult | None:
         """Return the result of a call that nobody can approve. Add a request for a call that waits for a person."""

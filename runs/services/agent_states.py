@@ -19,12 +19,13 @@ def find_agent_states(keys: Iterable[AgentKey]) -> dict[AgentKey, AgentState]:
     keys = set(keys)
     states: dict[AgentKey, AgentState] = dict.fromkeys(keys, "idle")
     shown = Run.objects.filter(
-        agent_id__in={agent_id for _, agent_id in keys}, state__in=[RunState.RUNNING, RunState.WAITING_APPROVAL]
+        agent_id__in={agent_id for _, agent_id in keys},
+        state__in=[RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD],
     )
     for workspace_id, agent_id, state in shown.values_list("workspace_id", "agent_id", "state"):
         key = workspace_id, agent_id
         if key in states and states[key] != "working":
-            states[key] = "working" if state == RunState.RUNNING else "waiting"
+            states[key] = "waiting" if state == RunState.WAITING_APPROVAL else "working"
     return states
 
 

@@ -21,7 +21,7 @@ from events import audit
 from events.payloads import ComparisonPayload, ComparisonSide, dump_payload
 from events.rows import Stamp
 from runs.models import Run
-from runs.services.dispatch import dispatch_run
+from runs.runtime.dispatch import dispatch_run
 
 TYPE = "COMPARISON"
 

@@ -23,9 +23,9 @@ from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.kinds.base import build_run_update, get_lease_end
 from runs.models import ACTIVE, Run, RunState
+from runs.runtime.dispatch import dispatch_next_run
 from runs.runtime.ledger import record_llm_call
 from runs.runtime.steps import RunEnded
-from runs.services.dispatch import dispatch_next_run
 from usage import services as usage
 from usage.callers import ResolvedModel
 from usage.models import Reservation

@@ -1,11 +1,12 @@
 """Stop and retry runs; start and stop jobs, which are runs without a chat, such as a summary or a merge."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
 from actors.models import Actor
@@ -25,10 +26,11 @@ from runs.kinds.chat import build_closing_changes
 from runs.kinds.job import JOB, JobInput
 from runs.models import ACTIVE, Run, RunState
 from runs.permissions import get_run_for
+from runs.runtime.dispatch import dispatch_next_run, dispatch_run
 from runs.runtime.steps import RunEnded
+from runs.runtime.sub_agents import build_resumed_callers, list_tree
 from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
-from runs.services.dispatch import dispatch_next_run, dispatch_run
 
 JobKind = Literal["summary", "merge"]
 AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger"}
@@ -36,8 +38,8 @@ AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger"}
 
 @transaction.atomic
 def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
-    """Stop a run and all runs that it started. A run that no worker executes ends at once; else its worker ends it, and keeps
-    what was streamed so far (RUN16).
+    """Stop a run and all runs that it started; of a sub-agent, its caller goes on. A run that no worker executes ends at once; else
+    its worker ends it, and keeps what was streamed so far (RUN16).
 
     The person whom the run works for, the person who triggered it and editors may do so. `as_operator`: the actor is an
     operator, who needs no rights in the chat and may stop jobs, too. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).
@@ -48,9 +50,7 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     if run.chat_id is None:
         stop_job(actor, run.id)
     else:
-        tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.chat_id, state__in=ACTIVE)
-        runs = tree.select_related("agent").order_by("pk")
-        if changes := [change for active in runs for change in _build_stop_changes(active, by=actor)]:
+        if changes := _build_stop_changes(list_tree(run), by=actor):
             chats.save_changes(run.chat_id, changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
@@ -67,6 +67,8 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     run = _get_locked_run(actor, run_id, ChatVerb.RETRY_RUN, as_operator=as_operator)
     if run.chat_id is None:
         raise Conflict(gettext("A summary or a merge is asked for again where it was asked for."), code=Code.INVALID)
+    if run.is_sub_agent:
+        raise Conflict(gettext("The agent that gave this task asks again, or you retry its reply."), code=Code.INVALID)
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict(gettext("Only a run that failed or was stopped can be repeated."), code=Code.INVALID)
     again = Run.objects.filter(
@@ -112,17 +114,22 @@ def _get_locked_run(
     return run
 
 
-def _build_stop_changes(run: Run, *, by: Actor | None = None) -> list[chats.RowChange]:
-    """Return the changes that stop a run of a locked chat. A worker that executes the run is asked to stop it."""
-    if run.state != RunState.RUNNING:
+def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list[chats.RowChange]:
+    """Return the changes that stop runs of a locked chat. The workers that execute them are asked to stop."""
+    changes: list[chats.RowChange] = []
+    for run in runs:
+        if run.state == RunState.RUNNING:
+            send_stop(run.id)
+            if run.stop_requested_at is None:
+                changes.append(
+                    build_run_update(run, state=RunState.RUNNING).set(stop_requested_at=now(), stopped_by=by)
+                )
+            continue
         dispatch_next_run(run.concurrency_key)
-        if run.state == RunState.WAITING_APPROVAL:
+        if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD):
             publish_agent_states([run])
-        return build_closing_changes(build_run_update(run, state=run.state), RunEnded("stopped"), by=by)
-    send_stop(run.tree_id)
-    if run.stop_requested_at is not None:
-        return []
-    return [build_run_update(run, state=RunState.RUNNING).set(stop_requested_at=now(), stopped_by=by)]
+        changes += build_closing_changes(build_run_update(run, state=run.state), RunEnded("stopped"), by=by)
+    return [*changes, *build_resumed_callers([run for run in runs if run.ended_at is not None])]
 
 
 def stop_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:
@@ -130,17 +137,23 @@ def stop_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.
     while they wait for people. A listener of `actor_left`."""
     runs = Run.objects.filter(chat=chat).select_related("agent").order_by("pk")
     changes = stop_runs_of_agent(chat, actor)
-    for run in runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor):
+    waiting = list(runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor))
+    for run in waiting:
         publish_agent_states([run])
         end = RunEnded("failed", "rights_lost", "The person it worked for has left this chat.")
         changes += build_closing_changes(build_run_update(run, state=run.state), end)
-    return changes
+    return [*changes, *build_resumed_callers(waiting)]
 
 
 def stop_runs_of_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
-    """Return the changes that stop the active runs of an agent in a locked chat."""
-    runs = Run.objects.filter(chat=chat, agent=agent, state__in=ACTIVE).select_related("agent").order_by("pk")
-    return [change for run in runs for change in _build_stop_changes(run)]
+    """Return the changes that stop the active runs of an agent in a locked chat, and those of its sub-agents."""
+    runs = list_runs_of_agent(agent.id).filter(chat=chat, state__in=ACTIVE)
+    return _build_stop_changes(list(runs.select_related("agent").order_by("pk")))
+
+
+def list_runs_of_agent(agent_id: UUID) -> QuerySet[Run]:
+    """Return the runs of an agent and of its sub-agents, in all chats."""
+    return Run.objects.filter(Q(agent=agent_id) | Q(path__contains=[agent_id]))
 
 
 @transaction.atomic
@@ -156,7 +169,7 @@ def start_job(actor: Actor, workspace_id: UUID, *, kind: JobKind, subject_id: UU
         payer_id=workspace_id,
         on_behalf_of=actor,
         triggered_by=actor,
-        job_input=asdict(job_input),
+        input=asdict(job_input),
         dispatched_at=now(),
     )
     insert([run])
@@ -181,5 +194,5 @@ def stop_job(actor: Actor, run_id: UUID) -> Run:
             return run
     running = Run.objects.filter(pk=run.pk, state__in=ACTIVE, stop_requested_at=None)
     if running.update(stop_requested_at=now(), stopped_by=actor):
-        send_stop(run.tree_id)
+        send_stop(run.id)
     return run

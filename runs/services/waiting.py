@@ -1,13 +1,18 @@
-"""Runs that wait for people: queue them again after the decision, and end them when their person leaves."""
+"""Runs that wait for people or for other agents: queue them again when that is over."""
 
 from collections.abc import Sequence
 
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
 from approvals.models import Approval
+from chats import services as chats
 from chats.services import RowChange
 from common.clock import now
 from runs.kinds.base import build_run_update
-from runs.models import Run, RunState
-from runs.services.dispatch import dispatch_run
+from runs.models import ACTIVE, Run, RunState
+from runs.runtime.dispatch import dispatch_run
+from runs.runtime.sub_agents import build_resumed_callers
 
 
 def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
@@ -22,3 +27,15 @@ def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
     dispatch_run(run)
     update = build_run_update(run, state=RunState.WAITING_APPROVAL, attempt=run.attempt)
     return [update.set(state=RunState.QUEUED, dispatched_at=now(), retry_at=None)]
+
+
+def queue_forgotten_callers() -> None:
+    """Queue the runs that wait for sub-agents which have all ended. The end of a sub-agent does this, unless it could not be stored
+    with its messages."""
+    children = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE)
+    for caller in Run.objects.filter(~Exists(children), state=RunState.WAITING_CHILD):
+        with transaction.atomic():
+            chats.lock_chat(caller.get_chat_id())
+            ended = list(Run.objects.filter(parent=caller)[:1])
+            if changes := build_resumed_callers(ended):
+                chats.save_changes(caller.get_chat_id(), changes)

@@ -17,7 +17,7 @@ from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_mode
 from llm.messages import Request
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState
-from runs.services.dispatch import dispatch_run
+from runs.runtime.dispatch import dispatch_run
 from usage.callers import Caller, ResolvedModel
 from usage.rules import read_rules, resolve_model
 from usage.selectors import compute_free_amounts
@@ -79,7 +79,9 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
         chat, actor, chats.find_mentions(chat, text), answered, agent_hops=int(actor.is_agent)
     )
     keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
-    active = Run.objects.filter(concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.QUEUED])
+    active = Run.objects.filter(
+        concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.WAITING_CHILD, RunState.QUEUED]
+    )
     active_ids = set(active.values_list("agent_id", flat=True))
     waking = [agent for agent, refusal in addressed if refusal is None and agent.id not in active_ids]
     limited_ids = _find_agents_without_budget(chat, actor, waking) if waking else set()

@@ -29,7 +29,7 @@ class JobFactory(RunFactory):
     """A run without a chat: a summary or a merge of suggestions. It needs `workspace` and `agent`."""
 
     origin = RunOrigin.SUMMARY
-    job_input = LazyAttribute(lambda run: {})
+    input = LazyAttribute(lambda run: {})
 
 
 class StepFactory(DjangoModelFactory[Step]):

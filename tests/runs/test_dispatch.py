@@ -14,7 +14,7 @@ from django.conf import settings
 from common.errors import AppError
 from common.redis_client import redis_client
 from llm import model_tests
-from runs.services import dispatch
+from runs.runtime import dispatch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -6,7 +6,7 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from runs.services.dispatch import send_run_tasks
+from runs.runtime.dispatch import send_run_tasks
 from server.watchdog import Watchdog
 from tests import chaos
 from tests.cut_connection import CutConnection

@@ -136,6 +136,6 @@ def list_jobs(kind: str) -> list[Run]:
 
 def get_job_input(run: Run) -> dict[str, Any]:
     """Return the input of a job."""
-    job_input: dict[str, Any] | None = run.job_input
+    job_input: dict[str, Any] | None = run.input
     assert job_input is not None
     return job_input

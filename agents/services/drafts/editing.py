@@ -17,6 +17,7 @@ from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent
 from agents.specs.differences import count_changed_lines, diff, list_changed_parts
 from agents.specs.merging import Contribution, attribute_lines, merge_contributions
+from agents.sub_agents import find_tools
 from chats import services as chats
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
@@ -27,7 +28,6 @@ from events import audit
 from events.frames import DraftText
 from events.publish import publish
 from events.rows import Contributor, Provenance, Segment, SnapshotReason, SpecOrigin
-from tools.selectors import get_tools
 
 
 @transaction.atomic
@@ -166,7 +166,7 @@ def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
     """
     if AgentVerb.SAVE in compute_agent_verbs(agent):
         return
-    tools = get_tools(agent.workspace_id, content.tool_names)
+    tools = find_tools(agent.workspace_id, content)
     added = list_added_tools(get_production(agent).content(), content, tools)
     if added:
         raise Forbidden(

@@ -1,0 +1,173 @@
+"""Agents as tools: a call gives another agent a task, which it does in a run of its own (`runs/runtime/sub_agents.py`).
+
+An agent is called by a tool of its own if it is public (`AgentTool`), and by `delegate` if it is of the same workspace or comes
+with the release (`Delegate`). It sees nothing but what the call passes.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from pydantic import Field
+
+from actors.models import Actor, AgentStatus, Kind
+from agents.selectors import AGENT_TOOL_PREFIX, build_agent_tool_name
+from agents.specs.content import SpecContent
+from common.text import to_storable, to_storable_json
+from tools.interface import AgentTask, Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+from tools.selectors import get_tools
+
+MAX_TASK_CHARACTERS = 20_000
+MAX_SUB_AGENTS = 20
+MAX_DEPTH = 5
+"""The greatest depth of a sub-agent: the agent that a person has asked is at depth 0."""
+
+
+class TaskOptions(ToolArgs):
+    """What a caller may set for one task."""
+
+    max_steps: int | None = Field(default=None, ge=1, le=50, description="At most so many requests to its model.")
+    file_ids: list[str] = Field(
+        default=[], max_length=20, description="The ids of files of this chat that it may read with its own tools."
+    )
+
+
+class TaskArgs(ToolArgs):
+    task: str = Field(
+        min_length=1,
+        max_length=MAX_TASK_CHARACTERS,
+        description="The task, with all that is needed to do it: the agent does not see this conversation.",
+    )
+    context: dict[str, Any] | None = Field(
+        default=None, description="Facts that go along, such as URLs, names or numbers."
+    )
+    options: TaskOptions | None = None
+
+
+class TaskConfig(ToolConfig):
+    """`max_seconds`: how long one task may take, in seconds; `max_depth`: this agent gives tasks only if it is less deep itself."""
+
+    max_seconds: int = Field(default=900, ge=5, le=3600)
+    max_depth: int = Field(default=3, ge=1, le=MAX_DEPTH)
+
+
+class TaskTool(Tool):
+    """A tool whose calls give tasks to other agents. Its result is `{ok, messageId, summary}` as JSON."""
+
+    effect = "read"  # what the other agent does is checked call by call, in its own run
+    is_task = True
+    quotes_agents = True
+    Args: ClassVar[type[TaskArgs]] = TaskArgs
+    Config = TaskConfig
+
+    def build_config_schema(self) -> dict[str, Any]:
+        """Return the schema of the settings, without those of tools that are called directly."""
+        schema = super().build_config_schema()
+        for name in ("retries", "timeout_s"):
+            schema["properties"].pop(name, None)
+        return schema
+
+    def run(self, ctx: ToolContext, args: TaskArgs) -> str:
+        raise ToolError("A task is given only in a chat.", final=True)
+
+    def build_task_for(self, agent: Actor, args: TaskArgs, config: ToolConfig) -> AgentTask:
+        """Return the task for this agent. Raises `ToolError` for what is no id of a file."""
+        if not isinstance(config, TaskConfig):
+            raise TypeError(f"A task needs a TaskConfig, not {type(config).__name__}.")
+        options = args.options or TaskOptions()
+        try:
+            file_ids = tuple(UUID(id) for id in options.file_ids)
+        except ValueError:
+            raise ToolError("options.file_ids: this is not the id of a file.", final=True) from None
+        return AgentTask(
+            agent_id=agent.id,
+            text=to_storable(args.task),
+            context=to_storable_json(args.context) if args.context else None,
+            file_ids=file_ids,
+            max_steps=options.max_steps,
+            max_seconds=config.max_seconds,
+            max_depth=config.max_depth,
+        )
+
+
+class AgentTool(TaskTool):
+    """A public agent as a tool."""
+
+    def __init__(self, agent: Actor) -> None:
+        self.agent = agent
+        self.name = build_agent_tool_name(agent.id)
+
+    @property
+    def description(self) -> str:
+        return (
+            f"Give a task to another agent: {_describe_agent(self.agent)}\nIt sees only what you pass, works by itself, and"
+            " answers with a summary. Several calls in one answer work at the same time."
+        )
+
+    def build_task(self, args: TaskArgs, config: ToolConfig) -> AgentTask:
+        return self.build_task_for(self.agent, args, config)
+
+
+class DelegateConfig(TaskConfig):
+    """`allowed_sub_agents`: the handles of the agents that may be given tasks."""
+
+    allowed_sub_agents: list[str] = Field(default=["browser"], max_length=MAX_SUB_AGENTS)
+
+
+class Delegate(TaskTool):
+    """Give a task to another agent of your team. It sees only what you pass, works by itself, and answers with a summary. Several
+    calls in one answer work at the same time."""
+
+    name = "delegate"
+    Config = DelegateConfig
+    sub_agents: Sequence[Actor] = ()
+
+    class Args(TaskArgs):
+        name: str = Field(min_length=1, max_length=64, description="The name of the agent.")
+
+    def with_sub_agents(self, sub_agents: Sequence[Actor]) -> "Delegate":
+        """Return the tool for a run that may call these agents."""
+        tool = Delegate()
+        tool.sub_agents = tuple(sub_agents)
+        return tool
+
+    @property
+    def description(self) -> str:
+        lines = [f"- {agent.handle}: {_describe_agent(agent)}" for agent in self.sub_agents]
+        return "\n".join([super().description, *(["The agents are:", *lines] if lines else [])])
+
+    def build_task(self, args: Args, config: ToolConfig) -> AgentTask:
+        found = next((agent for agent in self.sub_agents if agent.handle == args.name.strip().removeprefix("@")), None)
+        if found is None:
+            names = ", ".join(agent.handle for agent in self.sub_agents) or "none"
+            raise ToolError(
+                f"There is no agent {args.name!r} that you may give tasks to. There are: {names}.", final=True
+            )
+        return self.build_task_for(found, args, config)
+
+
+def _describe_agent(agent: Actor) -> str:
+    """Return the name and the description in one line."""
+    return " ".join(f"{agent.name}. {agent.description or ''}".split())
+
+
+def find_agent_tools(names: Iterable[str]) -> dict[str, Tool]:
+    """Return the tools of these names that are public agents. Makes no query if no name is one of an agent."""
+    ids: list[UUID] = []
+    for name in names:
+        if name.startswith(AGENT_TOOL_PREFIX):
+            try:
+                ids.append(UUID(name.removeprefix(AGENT_TOOL_PREFIX)))
+            except ValueError:
+                continue
+    if not ids:
+        return {}
+    public = Actor.objects.filter(
+        pk__in=ids, kind=Kind.AGENT, is_public=True, taken_down_at=None, status=AgentStatus.READY
+    )
+    return {tool.name: tool for tool in map(AgentTool, public)}
+
+
+def find_tools(workspace_id: UUID | None, content: SpecContent) -> dict[str, Tool]:
+    """Return the tools that a spec names, also if they are off: system tools, those of the workspace, and public agents."""
+    return get_tools(workspace_id, content.tool_names) | find_agent_tools(content.tool_names)

@@ -1,0 +1,50 @@
+"""The run of a sub-agent: it does a task that another agent has given it, in the same chat (`runs/runtime/sub_agents.py`)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from actors.models import Actor
+from agents.models import AgentSpec
+from agents.specs.content import Limits
+from chats.models import Message
+from common.writing import RowUpdate
+from runs.hot_queries import LOG_COLUMNS, LOG_TYPES
+from runs.kinds.base import PreparedRun
+from runs.kinds.chat import ChatRun, ReadConversation
+from runs.models import Run
+from runs.runtime.context import ChatContext, LogEntry, build_sub_agent_text
+from runs.runtime.history import build_entry, build_participant
+from runs.runtime.sub_agents import Task
+
+
+class SubAgentRun(ChatRun):
+    """A run whose agent sees its task and what it has done for it, and nothing else of the chat."""
+
+    is_participant = False
+
+    def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
+        super().start(update, owner, spec, stamp)
+        most = Task.from_run(update.row).max_steps
+        if most is None:
+            return update
+        limits = Limits.model_validate(spec.limits)
+        return update.set(limits=limits.model_copy(update={"max_steps": min(limits.max_steps, most)}).model_dump())
+
+    def prepare(self, run: Run) -> PreparedRun:
+        prepared = super().prepare(run)
+        content = prepared.content.model_copy(update={"limits": Limits.model_validate(run.limits)})
+        return replace(prepared, content=content, file_ids=tuple(UUID(id) for id in Task.from_run(run).file_ids))
+
+    def read_conversation(
+        self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
+    ) -> ReadConversation:
+        caller = Actor.objects.get(pk=run.path[-2])
+        task = LogEntry(run.id, "TEXT_MESSAGE", caller.id, {"text": Task.from_run(run).build_message()})
+        own = Message.objects.filter(run_id=run.id, type__in=LOG_TYPES).order_by("seq").values_list(*LOG_COLUMNS)
+        system = build_sub_agent_text(prompt, build_participant(run.agent), caller.name, instructions)
+        return ReadConversation(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), run.id)
+
+
+SUB_AGENT = SubAgentRun()

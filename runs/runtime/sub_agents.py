@@ -1,0 +1,199 @@
+"""Sub-agents: the runs that do the tasks which an agent gives to others.
+
+The calls of an answer that give tasks become runs, and their caller waits for all of them without a lease and without a slot
+(`waiting_child`). The end of the last one queues the caller again, as a decision of a person does; it continues as after a crash,
+and reads what they answered. All this is done while their chat is locked, so none starts or ends unnoticed. A run is created once
+for each call: `one_child_per_call`.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Max, Q
+
+from actors.models import Actor
+from chats.models import Message
+from common.clock import now
+from common.writing import RowUpdate
+from events.payloads import SubAgentResultData
+from events.rows import MessageMetadata, SubAgentMetadata
+from files.models import File
+from llm.messages import ToolCall
+from runs.errors import LeaseLost
+from runs.models import ACTIVE, Run, RunOrigin, RunState
+from runs.runtime.dispatch import dispatch_run
+from runs.runtime.steps import TaskRequest, ToolResult, ToolStatus
+
+MAX_SUB_AGENTS_OF_TREE = 50
+"""Sub-agents of one run that a person has started, with those of its sub-agents."""
+TOO_MANY = f"{MAX_SUB_AGENTS_OF_TREE} tasks were given to other agents already, which is the most."
+MAX_SUMMARY_CHARACTERS = 16_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """The input of a sub-agent's run: what it was asked to do, and which files it may read."""
+
+    text: str
+    context: dict[str, Any] | None = None
+    file_ids: list[str] = field(default_factory=list)
+    max_steps: int | None = None
+
+    @classmethod
+    def from_run(cls, run: Run) -> "Task":
+        """Return the task of this run. Raises `TypeError` for a run that is not of a sub-agent."""
+        return cls(**(run.input or {}))
+
+    def build_message(self) -> str:
+        """Return the task as the message that the model reads."""
+        if self.context is None:
+            return self.text
+        return f"{self.text}\n\nContext:\n{json.dumps(self.context, ensure_ascii=False, indent=2)}"
+
+
+def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest], max_seconds: float) -> list[Run]:
+    """Return the new runs for these tasks, and set their caller to wait for them. The caller's chat is locked.
+
+    A task above `MAX_SUB_AGENTS_OF_TREE` is a run that has failed. If nothing is left to wait for, the caller is queued.
+    """
+    caller = update.row
+    count = Run.objects.filter(root=caller.tree_id, parent__isnull=False).count()
+    known = dict(Run.objects.filter(parent=caller).values_list("call_id", "state"))
+    agents = Actor.objects.in_bulk([request.task.agent_id for request in requests])
+    runs: list[Run] = []
+    for request in requests:
+        if request.call.id not in known:
+            run = _build_run(caller, request, agents[request.task.agent_id], max_seconds)
+            if count + len(runs) >= MAX_SUB_AGENTS_OF_TREE:
+                run.state, run.ended_at = RunState.FAILED, now()
+                run.error_code, run.error = "too_many_sub_agents", TOO_MANY
+            else:
+                dispatch_run(run)
+            runs.append(run)
+    update.set(lease_owner="", lease_until=None)
+    if any(state in ACTIVE for state in [*known.values(), *(run.state for run in runs)]):
+        update.set(state=RunState.WAITING_CHILD)
+    else:
+        update.set(state=RunState.QUEUED, dispatched_at=now())
+        dispatch_run(caller)
+    return runs
+
+
+def _build_run(caller: Run, request: TaskRequest, agent: Actor, max_seconds: float) -> Run:
+    task = request.task
+    seconds = min(task.max_seconds, max(caller.compute_seconds_left(max_seconds), 0.0))
+    path = [*(caller.path or [caller.agent_id]), agent.id]
+    above = [caller.agent.handle]
+    if caller.metadata is not None:
+        above = MessageMetadata.model_validate(caller.metadata).agent.path
+    sub_agent = SubAgentMetadata(
+        name=agent.handle, displayName=agent.name, depth=len(path) - 1, path=[*above, agent.handle]
+    )
+    metadata = MessageMetadata(agent=sub_agent, call_id=request.call.id, avatar=agent.avatar)
+    file_ids = _find_readable_files(caller, task.file_ids)
+    return Run(
+        workspace_id=caller.workspace_id,
+        chat_id=caller.chat_id,
+        agent=agent,
+        origin=RunOrigin.TASK,
+        concurrency_key=f"{caller.id}:{request.call.id}",
+        root_id=caller.tree_id,
+        parent=caller,
+        call_id=request.call.id,
+        depth=len(path) - 1,
+        path=path,
+        metadata=metadata.model_dump(mode="json"),
+        agent_hops=caller.agent_hops,
+        on_behalf_of_id=caller.on_behalf_of_id,
+        triggered_by_id=caller.triggered_by_id,
+        payer_id=caller.payer_id,
+        input=asdict(Task(task.text, task.context, file_ids, task.max_steps)),
+        deadline_at=now() + timedelta(seconds=seconds),
+        dispatched_at=now(),
+    )
+
+
+def _find_readable_files(caller: Run, ids: Collection[UUID]) -> list[str]:
+    """Return those of these files that the caller may read, and so pass: files of the chat, or those that it was given itself."""
+    if not ids:
+        return []
+    files = File.objects.filter(pk__in=ids, deleted_at=None)
+    if caller.is_sub_agent:
+        files = files.filter(pk__in=Task.from_run(caller).file_ids)
+    else:
+        files = files.filter(chat=caller.chat_id, posted_at__isnull=False)
+    return [str(id) for id in files.values_list("pk", flat=True)]
+
+
+def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
+    """Return the results of those of these calls whose sub-agents have ended. Makes no query unless a call may give a task."""
+    by_id = {call.id: call for call in calls}
+    ended = Run.objects.filter(parent=run, call_id__in=by_id).exclude(state__in=ACTIVE).select_related("agent")
+    return {child.call_id: _build_result(by_id[child.call_id], child) for child in ended}
+
+
+def _build_result(call: ToolCall, child: Run) -> ToolResult:
+    text = Message.objects.filter(run_id=child.id, type="TEXT_MESSAGE").order_by("-seq").first()
+    summary = text.text[:MAX_SUMMARY_CHARACTERS] if text else ""
+    is_ok = child.state == RunState.COMPLETED
+    seconds = (child.ended_at - child.created_at).total_seconds() if child.ended_at else None
+    data = SubAgentResultData(
+        run_id=child.id,
+        agent_id=child.agent_id,
+        name=child.agent.name,
+        message_id=text.id if text else None,
+        state=child.state,
+        error_code=child.error_code or None,
+        summary=" ".join(summary.split())[:300],
+        steps=child.steps_done,
+        seconds=seconds,
+        cost_micro=child.cost_micro,
+    )
+    result: dict[str, Any] = {"ok": is_ok, "messageId": str(text.id) if text else None, "summary": summary}
+    if not is_ok:
+        result["error"] = child.error or "A person has stopped this task."
+    status: ToolStatus = "ok" if is_ok else "stopped" if child.state == RunState.STOPPED else "error"
+    return ToolResult(
+        call, status, json.dumps(result, ensure_ascii=False), seconds=seconds, data=data, quotes_agents=True
+    )
+
+
+def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
+    """Return the changes that queue the callers of sub-agents that end, if they wait for no others, and do not end, too. The chat
+    is locked."""
+    ended_ids = {run.id for run in ended}
+    parent_ids = {run.parent_id for run in ended if run.parent_id is not None} - ended_ids
+    if not parent_ids:
+        return []
+    updates: list[RowUpdate[Run]] = []
+    for caller in Run.objects.filter(pk__in=parent_ids, state=RunState.WAITING_CHILD).select_related("agent"):
+        children = Run.objects.filter(parent=caller)
+        if children.filter(state__in=ACTIVE).exclude(pk__in=ended_ids).exists():
+            continue
+        waited = children.aggregate(most=Max("waited_seconds"))["most"] or 0.0
+        dispatch_run(caller)
+        update = RowUpdate(
+            caller, only_if={"state": RunState.WAITING_CHILD, "attempt": caller.attempt}, error=LeaseLost
+        )
+        updates.append(
+            update.set(state=RunState.QUEUED, dispatched_at=now(), waited_seconds=caller.waited_seconds + waited)
+        )
+    return updates
+
+
+def list_tree(run: Run) -> list[Run]:
+    """Return the active runs that are stopped with this one, the oldest first: all that belong to it, or, of a sub-agent, its own
+    sub-agents. The chat is locked."""
+    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat=run.get_chat_id(), state__in=ACTIVE)
+    active = list(tree.select_related("agent").order_by("pk"))
+    if not run.is_sub_agent:
+        return active
+    found = {run.id}
+    for other in active:  # a sub-agent is younger than its caller
+        if other.parent_id in found:
+            found.add(other.id)
+    return [other for other in active if other.id in found]
