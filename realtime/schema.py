@@ -19,12 +19,13 @@ from common.rest import ErrorAnswer
 from events.frames import ClientFrame, ServerFrame
 from events.payloads import PAYLOADS
 from events.row import COMPONENT
-from events.rows import MessageRow
+from events.rows import MessageMetadata, MessageRow
 
 EXTRA_COMPONENTS: dict[str, TypeAdapter[Any]] = {
     "ServerFrame": TypeAdapter(ServerFrame),
     "ClientFrame": TypeAdapter(ClientFrame),
     "MessageRow": TypeAdapter(MessageRow),
+    "MessageMetadata": TypeAdapter(MessageMetadata),
     **{payload.__name__: TypeAdapter(payload) for payload in PAYLOADS.values()},
     "Code": TypeAdapter(Code),
     "ErrorAnswer": TypeAdapter(ErrorAnswer),

@@ -216,7 +216,7 @@ def test_FAIR5_the_runs_of_a_tree_make_two_hundred_calls_at_most(environment, mo
     [run] = environment.runs()
     chat, agent = environment.team.chat, environment.team.robin
     parent, sibling, stranger = (RunFactory.create(ended=True, chat=chat, agent=agent) for _ in range(3))
-    Run.objects.filter(pk__in=[run.pk, sibling.pk]).update(root=parent, parent=parent, depth=1)
+    Run.objects.filter(pk__in=[run.pk, sibling.pk]).update(root=parent)
     for other, count in ((parent, 120), (sibling, 79), (stranger, 50)):
         for index in range(count):
             StepFactory.create(run=other, index=index, state="done", effect="read")

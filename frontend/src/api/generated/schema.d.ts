@@ -2164,6 +2164,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ApprovalAskedPayload"];
             /** @default null */
             reply_to: string | null;
@@ -2213,6 +2215,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ApprovalDecidedPayload"];
             /** @default null */
             reply_to: string | null;
@@ -2471,6 +2475,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ComparisonPayload"];
             /** @default null */
             reply_to: string | null;
@@ -2857,6 +2863,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["FilePayload"];
             /** @default null */
             reply_to: string | null;
@@ -3379,6 +3387,13 @@ export interface components {
              * @enum {string}
              */
             wake?: "auto" | "nobody";
+        };
+        /** @description The metadata of what a sub-agent writes: the agent, and the call of a tool that gave it its task. */
+        MessageMetadata: {
+            agent: components["schemas"]["SubAgentMetadata"];
+            /** @default null */
+            avatar: (components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"]) | null;
+            call_id: string;
         };
         /**
          * @description A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
@@ -4208,7 +4223,8 @@ export interface components {
         };
         /**
          * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
-         *     of the model is retried after an error.
+         *     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
+         *     at most `max_steps` are done.
          */
         RunRow: {
             /** Format: uuid */
@@ -4232,7 +4248,13 @@ export interface components {
              */
             kind: "run";
             /** @default null */
+            max_steps: number | null;
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
+            /** @default null */
             on_behalf_of: string | null;
+            /** @default null */
+            parent_id: string | null;
             /** @default null */
             retry_at: string | null;
             /** @default null */
@@ -4241,6 +4263,8 @@ export interface components {
             started_at: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "waiting_approval" | "waiting_child" | "completed" | "failed" | "stopped";
+            /** @default 0 */
+            steps: number;
             /** @default false */
             stopping: boolean;
             /** @default null */
@@ -4454,6 +4478,48 @@ export interface components {
             /** @enum {string} */
             state: "started" | "done";
         };
+        /**
+         * @description Which sub-agent wrote a message. `name` is its handle; `path` has the handles from the agent that was asked first to this
+         *     one, and `depth` is the number of agents above it.
+         */
+        SubAgentMetadata: {
+            depth: number;
+            displayName: string;
+            /**
+             * @default sub
+             * @constant
+             */
+            kind: "sub";
+            name: string;
+            path: string[];
+        };
+        /** @description The end of a task that another agent was given. `message_id` is its last text, if it has one; `state` is that of its run. */
+        SubAgentResultData: {
+            /** Format: uuid */
+            agent_id: string;
+            /** @default 0 */
+            cost_micro: number;
+            /** @default null */
+            error_code?: string | null;
+            /**
+             * @default sub_agent
+             * @constant
+             */
+            kind: "sub_agent";
+            /** @default null */
+            message_id?: string | null;
+            name: string;
+            /** Format: uuid */
+            run_id: string;
+            /** @default null */
+            seconds?: number | null;
+            /** @enum {string} */
+            state: "completed" | "failed" | "stopped";
+            /** @default 0 */
+            steps: number;
+            /** @default  */
+            summary: string;
+        };
         /** @description `since`: the chat's version that the client already has; null on first load. Ignored for topics other than chats. */
         Subscribe: {
             /** @default null */
@@ -4556,6 +4622,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["SystemPayload"];
             /** @default null */
             reply_to: string | null;
@@ -4671,6 +4739,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["TextPayload"];
             /** @default null */
             reply_to: string | null;
@@ -4728,6 +4798,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ThinkingPayload"];
             /** @default null */
             reply_to: string | null;
@@ -4782,6 +4854,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ToolCallPayload"];
             /** @default null */
             reply_to: string | null;
@@ -4881,7 +4955,7 @@ export interface components {
          */
         ToolResponsePayload: {
             /** @default null */
-            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["McpResultData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | components["schemas"]["FoundToolsData"] | null;
+            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["McpResultData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | components["schemas"]["FoundToolsData"] | components["schemas"]["SubAgentResultData"] | null;
             name: string;
             /** @default null */
             quotes_agents?: true | null;
@@ -4909,6 +4983,8 @@ export interface components {
              * @constant
              */
             kind: "message";
+            /** @default null */
+            metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ToolResponsePayload"];
             /** @default null */
             reply_to: string | null;
