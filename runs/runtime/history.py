@@ -115,9 +115,7 @@ def find_known_results(
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result)
-    if any(call.id not in known and (found := tools.get(call.name)) and found.tool.is_task for call in calls):
-        known |= find_task_results(run, calls)
-    return known
+    return known | find_task_results(run, calls)
 
 
 def _can_repeat(step: Step, tool: Tool) -> bool:

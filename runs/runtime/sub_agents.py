@@ -130,7 +130,7 @@ def _find_readable_files(caller: Run, ids: Collection[UUID]) -> list[str]:
 
 
 def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
-    """Return the results of those of these calls whose sub-agents have ended. Makes no query unless a call may give a task."""
+    """Return the results of those of these calls whose sub-agents have ended."""
     by_id = {call.id: call for call in calls}
     ended = Run.objects.filter(parent=run, call_id__in=by_id).exclude(state__in=ACTIVE).select_related("agent")
     return {child.call_id: _build_result(by_id[child.call_id], child) for child in ended}

@@ -1,0 +1,264 @@
+"""Sub-agents: an agent gives tasks to others, which do them in runs of their own (S2.1-S2.4, B16, B18)."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+
+from agents.models import AgentSpec
+from agents.selectors import build_agent_tool_name
+from approvals.models import Approval
+from chats.models import Message
+from common.clock import now
+from common.errors import Conflict
+from publishing import services as publishing
+from runs.models import Run
+from runs.runtime import sub_agents
+from runs.services import runs
+from runs.services.waiting import queue_forgotten_callers
+from tests.people import make_agent
+from tests.publishing.publications import LISTING
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def delegate(name, task="find it", **more):
+    return {"name": "delegate", "arguments": json.dumps({"name": name, "task": task, **more})}
+
+
+def allow(agent, *handles, **settings):
+    """Let an agent give tasks to these."""
+    agent.current_spec.tool_configs.create(
+        position=9, tool="delegate", custom_config={"allowed_sub_agents": list(handles), **settings}
+    )
+
+
+@pytest.fixture
+def researcher(environment):
+    """An agent of the workspace that is in no chat, and that Robin may give tasks to."""
+    with transaction.atomic():
+        agent = make_agent(environment.team.workspace, environment.team.alice, "Researcher", prompt="You research.")
+    allow(environment.team.robin, agent.handle)
+    return agent
+
+
+def list_results(environment, run=None):
+    rows = environment.log("TOOL_RESPONSE")
+    return [json.loads(row.payload["text"]) for row in rows if run is None or row.run_id == run.id]
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_sub_agent_does_a_task_in_a_run_of_its_own_and_its_caller_reads_the_answer(environment, researcher):
+    environment.model.script(calls=[delegate(researcher.handle)], then={"text": "The answer is 42."})
+    environment.model.script(match="find it", text="It is 42.")
+    environment.post("@robin what is it?")
+    caller, child = environment.wait_until_idle()
+    assert (caller.state, caller.attempt, caller.crashes, child.state) == ("completed", 2, 0, "completed")
+    assert (child.parent_id, child.root_id, child.depth) == (caller.id, caller.id, 1)
+    assert child.path == [environment.team.robin.id, researcher.id]
+    assert (child.on_behalf_of, child.payer) == (environment.team.alice, environment.team.workspace)
+    [text] = environment.log("TEXT_MESSAGE")[1:2]
+    assert list_results(environment) == [{"ok": True, "messageId": str(text.id), "summary": "It is 42."}]
+    assert (text.author, text.run_id) == (researcher, child.id)
+    assert text.metadata["agent"] == {
+        "kind": "sub",
+        "name": researcher.handle,
+        "displayName": "Researcher",
+        "depth": 1,
+        "path": [environment.team.robin.handle, researcher.handle],
+    }
+    assert environment.list_answers() == ["The answer is 42."]
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_sub_agent_sees_only_what_was_passed(environment, researcher):
+    call = delegate(researcher.handle, context={"city": "京都 🍁"})
+    environment.model.script(calls=[call], then={"text": "Done."})
+    environment.model.script(match="find it", text="Found.")
+    environment.post("@robin this is secret")
+    environment.wait_until_idle()
+    [request] = [sent for sent in environment.model.requests if "You research." in json.dumps(sent.body)]
+    text = json.dumps(request.body["messages"], ensure_ascii=False)
+    assert "find it" in text
+    assert "京都 🍁" in text
+    for unseen in ("secret", "Alice", environment.team.workspace.name):
+        assert unseen not in text
+
+
+@pytest.mark.usefixtures("engine")
+def test_messages_of_sub_agents_are_no_part_of_the_conversation(environment, researcher):
+    environment.model.script(match="what", calls=[delegate(researcher.handle)], then={"text": "Done."})
+    environment.model.script(system="You research.", text="@robin @bob between us")
+    environment.post("@robin what is it?")
+    environment.wait_until_idle()
+    environment.model.script(match="and now", text="Nothing.")
+    environment.post("@robin and now?")
+    runs_ = environment.wait_until_idle()
+    assert [run.state for run in runs_] == ["completed"] * 3
+    last = json.dumps(environment.model.requests[-1].body["messages"])
+    assert last.count("between us") == 1  # as the result of the call
+    [message] = [row for row in environment.log("TEXT_MESSAGE") if row.metadata]
+    assert message.payload["mentions"] == []
+    assert not message.counts_as_unread
+
+
+@pytest.mark.usefixtures("engine")
+def test_sub_agents_of_one_answer_work_at_the_same_time_and_their_caller_has_no_slot(environment, researcher):
+    calls = [delegate(researcher.handle, f"task {number}") for number in range(5)]
+    environment.model.script(calls=calls, then={"text": "Done."})
+    environment.model.script(match="task", mode="drip", count=30, every=0.02)
+    environment.post("@robin go")
+    environment.wait(lambda: Run.objects.filter(state="running", parent__isnull=False).count() == 5)
+    caller = Run.objects.get(parent=None)
+    assert (caller.state, caller.lease_owner, caller.lease_until) == ("waiting_child", "", None)
+    assert caller.id not in environment.engine.executing_ids
+    states = [run.state for run in environment.wait_until_idle(20)]
+    assert states == ["completed"] * 6
+    assert [result["ok"] for result in list_results(environment)] == [True] * 5
+    assert len(environment.list_answers()) == 1
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_stop_ends_the_whole_tree(environment, researcher):
+    calls = [delegate(researcher.handle, f"task {number}") for number in range(3)]
+    environment.model.script(calls=calls, then={"text": "Done."})
+    environment.model.script(match="task", mode="drip", count=3000, every=0.02)
+    environment.post("@robin go")
+    environment.wait(lambda: Run.objects.filter(state="running", parent__isnull=False).count() == 3)
+    runs.stop_run(environment.team.alice, Run.objects.get(parent=None).id)
+    environment.wait_until_idle(5)
+    assert [run.state for run in environment.runs()] == ["stopped"] * 4
+    assert environment.list_answers() == []
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_caller_of_a_sub_agent_that_was_stopped_goes_on(environment, researcher):
+    calls = [delegate(researcher.handle, "slow"), delegate(researcher.handle, "quick")]
+    environment.model.script(calls=calls, then={"text": "One came."})
+    environment.model.script(match="slow", mode="drip", count=3000, every=0.02)
+    environment.model.script(match="quick", text="Quick.")
+    environment.post("@robin go")
+    child = environment.wait(lambda: Run.objects.filter(state="running", input__text="slow").first())
+    environment.wait(lambda: Run.objects.filter(state="completed", input__text="quick").exists())
+    runs.stop_run(environment.team.alice, child.id)
+    caller, slow, quick = environment.wait_until_idle()
+    assert [caller.state, slow.state, quick.state] == ["completed", "stopped", "completed"]
+    assert [result["ok"] for result in list_results(environment, caller)] == [False, True]
+    assert environment.list_answers() == ["One came."]
+    with pytest.raises(Conflict):
+        runs.retry_run(environment.team.alice, slow.id)
+
+
+@pytest.mark.usefixtures("engine")
+def test_B18_agents_that_call_each_other_stop_with_a_clear_error(environment, researcher):
+    allow(researcher, environment.team.robin.handle, researcher.handle)
+    loop = [delegate(environment.team.robin.handle, "again"), delegate(researcher.handle, "again")]
+    environment.model.script(calls=[delegate(researcher.handle, "go")], then={"text": "Done."})
+    environment.model.script(system="You research.", calls=loop, then={"text": "I cannot."})
+    environment.post("@robin go")
+    caller, child = environment.wait_until_idle()
+    assert [caller.state, child.state] == ["completed", "completed"]
+    refused = [row.payload for row in environment.log("TOOL_RESPONSE") if row.run_id == child.id]
+    assert [payload["status"] for payload in refused] == ["error", "error"]
+    assert all("waits for your answer itself" in payload["text"] for payload in refused)
+
+
+@pytest.mark.usefixtures("engine")
+def test_B18_depth_and_the_number_of_tasks_at_the_same_time_are_limited(environment, researcher):
+    with transaction.atomic():
+        deep = make_agent(environment.team.workspace, environment.team.alice, "Deep", prompt="You are deep.")
+    allow(researcher, deep.handle, max_depth=1)
+    calls = [delegate(researcher.handle, f"task {number}") for number in range(12)]
+    environment.model.script(calls=calls, then={"text": "Done."})
+    environment.model.script(system="You are deep.", text="Never.")
+    environment.model.script(system="You research.", calls=[delegate(deep.handle)], then={"text": "I do it myself."})
+    environment.post("@robin go")
+    found = environment.wait_until_idle(30)
+    assert len(found) == 11
+    caller = found[0]
+    statuses = [row.payload["status"] for row in environment.log("TOOL_RESPONSE") if row.run_id == caller.id]
+    assert statuses.count("ok") == 10
+    assert statuses.count("error") == 2
+    assert not Run.objects.filter(agent=deep).exists()
+
+
+@pytest.mark.usefixtures("engine")
+def test_B18_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agents(environment, researcher, monkeypatch):
+    monkeypatch.setattr(sub_agents, "MAX_SUB_AGENTS_OF_TREE", 7)
+    environment.model.script(calls=[delegate(researcher.handle, f"{n}") for n in range(3)])
+    environment.model.script(system="You research.", text="Done.")
+    limits = {"max_steps": 5, "max_seconds": 600}
+    AgentSpec.objects.filter(agent=environment.team.robin).update(limits=limits)
+    environment.post("@robin go")
+    found = environment.wait_until_idle(30)
+    assert (found[0].state, found[0].error_code) == ("failed", "step_limit")
+    ended = [(run.state, run.error_code) for run in found[1:]]
+    assert ended.count(("completed", "")) == 7
+    assert set(ended) == {("completed", ""), ("failed", "too_many_sub_agents")}
+
+
+@pytest.mark.usefixtures("engine")
+def test_every_write_of_a_sub_agent_waits_for_a_person(environment, researcher):
+    researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
+    environment.delete_bob_from_chat()
+    ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
+    environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
+    environment.model.script(match="find it", calls=[ask], then={"text": "Blue."})
+    environment.post("@robin go")
+    [approval] = environment.wait_until_waiting()
+    caller, child = environment.runs()
+    assert (caller.state, child.state) == ("waiting_child", "waiting_approval")
+    Run.objects.filter(pk=child.pk).update(waiting_since=now() - timedelta(hours=2))
+    environment.decide(approval, "answered", answer="blue")
+    caller, child = environment.wait_until_idle()
+    assert (caller.state, child.state) == ("completed", "completed")
+    assert caller.waited_seconds > 7000  # the time that its sub-agent waited for a person does not count
+    asked = Message.objects.get(pk=approval.pk)
+    assert asked.metadata["agent"]["name"] == researcher.handle
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_sub_agent_that_loses_its_person_ends_and_so_does_its_caller(environment, researcher):
+    environment.model.script(calls=[delegate(researcher.handle, "task")], then={"text": "Done."})
+    environment.model.script(system="You research.", mode="drip", count=100, every=0.02)
+    environment.post("@robin go", by=environment.team.bob)
+    environment.wait(lambda: Run.objects.filter(state="running", parent__isnull=False).exists())
+    environment.delete_bob_from_chat()
+    caller, child = environment.wait_until_idle()
+    assert [(run.state, run.error_code) for run in (child, caller)] == [("failed", "rights_lost")] * 2
+    assert environment.list_answers() == []
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_caller_whose_sub_agent_ended_without_a_trace_is_queued_by_the_sweeper(environment, researcher):
+    environment.model.script(calls=[delegate(researcher.handle, "task")], then={"text": "Done."})
+    environment.model.script(system="You research.", mode="drip", count=3000, every=0.02)
+    environment.post("@robin go")
+    child = environment.wait(lambda: Run.objects.filter(state="running", parent__isnull=False).first())
+    Run.objects.filter(pk=child.pk).update(state="failed", ended_at=now(), lease_owner="", lease_until=None)
+    queue_forgotten_callers()
+    environment.submit_queued_runs()
+    caller, _ = environment.wait_until_idle()
+    assert caller.state == "completed"
+    assert [result["ok"] for result in list_results(environment, caller)] == [False]
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task(environment):
+    team = environment.team
+    source = make_agent(team.workspace, team.alice, "Source", prompt="You are public.")
+    with transaction.atomic():
+        public = publishing.publish_agent(team.alice, source.id, name="Public", handle="public", **LISTING)
+    name = build_agent_tool_name(public.id)
+    team.robin.current_spec.tool_configs.create(position=9, tool=name)
+    environment.model.script(calls=[{"name": name, "arguments": '{"task": "go"}'}], then={"text": "It is gone."})
+    environment.model.script(system="You are public.", mode="drip", count=3000, every=0.02)
+    environment.post("@robin go")
+    child = environment.wait(lambda: Run.objects.filter(state="running", parent__isnull=False).first())
+    publishing.take_down_agent(team.alice, public.id)
+    caller, child = environment.wait_until_idle()
+    assert (caller.state, child.state, child.error_code) == ("completed", "failed", "agent_taken_down")
+    [result] = list_results(environment, caller)
+    assert (result["ok"], result["error"]) == (False, "The agent was taken down.")
+    assert Approval.objects.count() == 0
