@@ -62,6 +62,7 @@ class Code(StrEnum):
     AGENT_PUBLIC = "agent_public"
     ALREADY_PUBLIC = "already_public"
     NOT_PUBLIC = "not_public"
+    TAKEN_DOWN = "taken_down"
     NAME_TAKEN = "name_taken"
     ALREADY_REPORTED = "already_reported"
 

@@ -1,13 +1,16 @@
 """Find public agents, for the actor who asks. Rights on them are those of agents (`agents/permissions.py`)."""
 
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.permissions import agents_visible_to
+from agents.permissions import AgentVerb, agents_visible_to, compute_agent_verbs
 from common.errors import Code, Conflict, NotFound
 from common.handles import HANDLE_PATTERN, normalize_handle
+from publishing.models import Listing
 from runs.services.runs import AGENT_OF_JOB
 from workspaces.models import Membership
 
@@ -24,13 +27,45 @@ def public_agents_visible_to(actor: Actor) -> QuerySet[Any]:
 
 
 def get_public_agent(actor: Actor, handle: str) -> Any:
-    """Return the public agent with this handle, with its version, listing and publisher. Raises `NotFound`."""
+    """Return the public agent with this handle or id, with its version, listing and publisher. Raises `NotFound`, with the code
+    `taken_down` if the agent was taken down."""
     agents = public_agents_visible_to(actor).select_related("current_spec", "listing", "published_by_workspace")
     handle = normalize_handle(handle)
-    agent = agents.filter(handle=handle).first() if HANDLE_PATTERN.fullmatch(handle) else None
-    if agent is None:
-        raise NotFound("There is no such public agent.")
-    return agent
+    is_meant = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
+    with suppress(ValueError):
+        is_meant |= Q(pk=UUID(handle))
+    agent = agents.filter(is_meant).first()
+    if agent is not None:
+        return agent
+    taken_down = Listing.objects.filter(agent__in=Actor.objects.filter(is_meant, taken_down_at__isnull=False))
+    listing = taken_down.select_related("agent").order_by("-agent__taken_down_at").first()
+    if listing is not None:
+        raise _build_taken_down_error(actor, listing)
+    raise NotFound("There is no such public agent.")
+
+
+def get_origin_for(actor: Actor, copy: Actor) -> Actor | None:
+    """Return the original of a public agent if the actor may publish it anew, or null."""
+    origin = agents_visible_to(actor).filter(published_copies=copy).first()
+    return origin if origin is not None and AgentVerb.PUBLISH in compute_agent_verbs(origin) else None
+
+
+def _build_taken_down_error(actor: Actor, listing: Listing) -> NotFound:
+    agent: Any = listing.agent
+    origin = get_origin_for(actor, agent)
+    return NotFound(
+        f"{agent.name} was taken down.",
+        code=Code.TAKEN_DOWN,
+        data={
+            "agent_id": str(agent.id),
+            "name": agent.name,
+            "reason": listing.takedown_reason,
+            "by_operator": listing.taken_down_by_operator,
+            "taken_down_at": agent.taken_down_at.isoformat(),
+            "origin_id": str(origin.id) if origin else None,
+            "origin_workspace_id": str(origin.workspace_id) if origin else None,
+        },
+    )
 
 
 def find_public_copy(origin: Actor) -> Actor | None:

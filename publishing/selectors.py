@@ -34,7 +34,7 @@ from events.rows import (
 )
 from publishing.content import build_tool_rows, list_left_tools
 from publishing.models import Listing
-from publishing.permissions import PUBLIC, find_public_copy, get_public_agent, public_agents_visible_to
+from publishing.permissions import PUBLIC, find_public_copy, get_origin_for, get_public_agent, public_agents_visible_to
 from publishing.search import build_search_condition
 from runs.models import ACTIVE, Run, RunState
 from tools.models import WorkspaceTool
@@ -121,8 +121,9 @@ def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
 
 
 def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
-    """Return the public agent with this handle. Raises `NotFound`."""
+    """Return the public agent with this handle or id. Raises `NotFound` (`taken_down`)."""
     agent = get_public_agent(actor, handle)
+    origin = get_origin_for(actor, agent)
     agent.chat_count = ChatActor.objects.filter(actor=agent, ended_at=None).count()
     spec = get_production(agent)
     agent.version = spec.number
@@ -144,6 +145,8 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
             for one in versions[:MAX_LISTED]
         ],
         verbs=sorted(compute_agent_verbs(agent)),
+        origin_id=origin.id if origin else None,
+        origin_workspace_id=origin.workspace_id if origin else None,
     )
 
 
@@ -282,6 +285,8 @@ def get_publication(
                 agent_id=listing.agent_id, name=listing.agent.name, handle=listing.agent.handle,
                 published_at=listing.agent.published_at, taken_down_at=listing.agent.taken_down_at,
                 by_operator=listing.taken_down_by_operator, reason=listing.takedown_reason,
+                description=listing.agent.description or "", category=ListingCategory(listing.category),
+                languages=listing.languages, examples=listing.examples,
             )
             for listing in ended.select_related("agent").order_by("-agent__taken_down_at")[:MAX_LISTED]
         ],

@@ -94,7 +94,8 @@ class TypicalRunRow(Row):
 class DirectoryDetailRow(DirectoryRow):
     """A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
-    `versions` are the newest twenty."""
+    `versions` are the newest twenty. `origin_id` and `origin_workspace_id`: the original and its workspace, for those who may
+    publish its next version; else null."""
 
     examples: list[str]
     model: str
@@ -104,6 +105,8 @@ class DirectoryDetailRow(DirectoryRow):
     typical: TypicalRunRow | None
     versions: list[DirectoryVersionRow]
     verbs: list[str]
+    origin_id: UUID | None
+    origin_workspace_id: UUID | None
 
 
 class LeftToolRow(Row):
@@ -141,7 +144,8 @@ class PublicationCheckRow(Row):
 
 
 class TakedownRow(Row):
-    """A public copy that was taken down. `by_operator`: an operator did it, and not its publisher."""
+    """A public copy that was taken down, with its listing, from which it is published anew. `by_operator`: an operator did it, and
+    not its publisher."""
 
     agent_id: UUID
     name: str
@@ -150,6 +154,10 @@ class TakedownRow(Row):
     taken_down_at: datetime
     by_operator: bool
     reason: str
+    description: str
+    category: ListingCategory
+    languages: list[str]
+    examples: list[str]
 
 
 class PublicationRow(Row):

@@ -56,7 +56,8 @@ class Directory(APIView):
 class OnePublicAgent(APIView):
     @extend_schema(
         operation_id="read_public_agent",
-        description="Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown.",
+        description="Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle "
+        "may be its id. If it was taken down, the answer is 404 with the code `taken_down` and the reason.",
         responses=DirectoryDetailRow,
     )
     def get(self, request: Request, handle: str) -> HttpResponse:

@@ -9,7 +9,7 @@ from actors.models import Actor
 from agents.models import AgentSpec, AgentToolConfig
 from agents.services.shipped import get_shipped_agent
 from chats import services as chats
-from common.errors import NotFound
+from common.errors import Code, NotFound
 from events.rows import ListingCategory
 from publishing import services as publishing
 from publishing.selectors import MIN_COUNT, SORT_COLUMNS, get_directory_detail, list_directory, list_public_use
@@ -239,3 +239,45 @@ def test_a_taken_down_agent_cannot_be_added_to_a_chat(team):
     with pytest.raises(NotFound):
         chats.add_participant(team.charlie, chat.id, copy.id)
     assert chat.participants.count() == 1
+
+
+def test_an_agent_is_found_by_its_id_and_a_link_to_a_taken_down_one_says_so(team):
+    copy = publish(team)
+    assert get_directory_detail(team.bob, str(copy.id)).actor.handle == "interpreter"
+    publishing.take_down_agent(team.alice, copy.id, reason="It is wrong.")
+    for reference in (str(copy.id), "interpreter"):
+        with pytest.raises(NotFound) as caught:
+            get_directory_detail(team.bob, reference)
+        error = caught.value
+        assert (error.code, error.data["name"], error.data["reason"]) == (
+            Code.TAKEN_DOWN,
+            "Interpreter",
+            "It is wrong.",
+        )
+        assert (error.data["by_operator"], error.data["origin_id"], error.data["origin_workspace_id"]) == (
+            False,
+            None,
+            None,
+        )
+    with pytest.raises(NotFound) as caught:
+        get_directory_detail(team.alice, str(copy.id))
+    found = (caught.value.data["origin_id"], caught.value.data["origin_workspace_id"])
+    assert found == (str(team.robin.id), str(team.workspace.id))
+    again = publish(team)
+    assert get_directory_detail(team.bob, "interpreter").actor.id == again.id
+    with pytest.raises(NotFound) as caught:
+        get_directory_detail(team.bob, str(copy.id))
+    assert caught.value.code == Code.TAKEN_DOWN
+
+
+def test_only_who_may_publish_it_anew_reads_which_agent_is_the_original(team):
+    publish(team)
+    row = get_directory_detail(team.alice, "interpreter")
+    assert (row.origin_id, row.origin_workspace_id) == (team.robin.id, team.workspace.id)
+    for other in (team.bob, team.charlie):
+        row = get_directory_detail(other, "interpreter")
+        assert (row.origin_id, row.origin_workspace_id) == (None, None)
+    for stranger in ("00000000-0000-7000-8000-000000000000", str(team.robin.id)):
+        with pytest.raises(NotFound) as caught:
+            get_directory_detail(team.alice, stranger)
+        assert caught.value.code == Code.NOT_FOUND

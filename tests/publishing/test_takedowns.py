@@ -23,7 +23,7 @@ from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_operator, make_person
-from tests.publishing.publications import add_to_chat, publish
+from tests.publishing.publications import LISTING, add_to_chat, publish
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +58,8 @@ def test_a_takedown_keeps_the_chats_and_frees_name_handle_and_original(team):
     assert (again.name, again.handle) == (copy.name, copy.handle)
     [ended] = get_publication(team.alice, team.robin.id).takedowns
     assert (ended.agent_id, ended.by_operator, ended.reason) == (copy.id, False, "It is wrong.")
+    listed = {field: getattr(ended, field) for field in LISTING}
+    assert listed == LISTING
 
 
 def test_queued_runs_end_at_once_and_the_composer_says_why_nothing_starts(team):

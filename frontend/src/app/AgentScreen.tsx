@@ -1,15 +1,17 @@
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
 import { Hash, History } from 'lucide-react'
 import { Suspense } from 'react'
 import { useAgent, useAgents, useChats, useLockedDrafts } from '@/api'
 import { AgentPage, EditedDrafts } from '@/features/agents'
 import { BackButton } from '@/features/chats'
+import { PublicationSection } from '@/features/directory'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
 import { useActorLookup, useTitle } from './actorLookup'
+import { DirectoryLink } from './DirectoryLink'
 import { NotFound } from './ErrorPages'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
@@ -27,6 +29,7 @@ export function AgentScreen() {
   const findActor = useActorLookup()
   useTitle(summary?.actor.name)
   const navigate = useNavigate()
+  const { history } = useRouter()
   const params = { workspace: workspace.handle }
   const chat = (useChats(workspace.id).data ?? []).find(row => row.participants.some(actor => actor.id === id))?.chat.id
   const openWorkshop = () =>
@@ -48,6 +51,13 @@ export function AgentScreen() {
               void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: { workshop: id } })
             }
           />
+        }
+        publication={
+          agent.data.verbs.includes('publish_agent') ? (
+            <Suspense fallback={null}>
+              <PublicationSection agent={agent.data} workspace={workspace} onGo={path => history.push(path)} />
+            </Suspense>
+          ) : null
         }
         chats={<AgentChats agentId={id} />}
         history={
@@ -112,6 +122,7 @@ export function AgentsScreen() {
         </div>
       </header>
       <div className={cx(layout.page, sidebarStyles.phonepage)}>
+        <DirectoryLink className={layout.nav} />
         <AgentList />
       </div>
     </main>

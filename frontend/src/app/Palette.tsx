@@ -6,6 +6,7 @@ import {
   Hash,
   History,
   Keyboard,
+  Library,
   type LucideIcon,
   MoonStar,
   PencilRuler,
@@ -156,6 +157,7 @@ function splitAtMatch(label: string, query: string): string[] {
 
 const icons: Partial<Record<ActionId, LucideIcon>> = {
   'suggestions.open': GitPullRequestArrow,
+  'directory.open': Library,
   'versions.open': History,
   'runs.stop': Square,
   'chat.create': SquarePen,
@@ -166,7 +168,7 @@ const icons: Partial<Record<ActionId, LucideIcon>> = {
   'keys.open': Keyboard,
 }
 
-const navigationIds: readonly ActionId[] = ['suggestions.open', 'versions.open']
+const navigationIds: readonly ActionId[] = ['suggestions.open', 'directory.open', 'versions.open']
 
 /** Returns an option for each action of `actions` that has a text and is available. */
 function useActionOptions(): { id: ActionId; option: Option }[] {

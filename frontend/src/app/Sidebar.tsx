@@ -18,6 +18,7 @@ import { lazy } from '@/ui/lazy'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { useNameOf } from './actorLookup'
 import { freezeChatOrder } from './chatOrder'
+import { DirectoryLink } from './DirectoryLink'
 import { FilesLink } from './FilesLink'
 import { useShell } from './ShellContext'
 import styles from './Sidebar.module.css'
@@ -46,6 +47,7 @@ export function Sidebar() {
       </button>
       <div className={styles.scroll}>
         <SuggestionsLink className={layout.nav} />
+        <DirectoryLink className={layout.nav} />
         <FilesLink className={layout.nav} />
         <UsageLink className={layout.nav} />
         <SidebarChats />

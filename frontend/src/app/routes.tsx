@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { agentsQuery, isResetKeyValid, keys, type Me, meQuery } from '@/api'
 import { parseHistorySearch } from '@/features/agents'
+import { parseDirectorySearch } from '@/features/directory'
 import { parseSuggestionSearch } from '@/features/suggestions'
 import { type SignInFailure, signInFailures } from '@/features/tools'
 import { readStored } from '@/lib/storage'
@@ -66,12 +67,9 @@ const start = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad: async input => {
-    const me = await readMe(input.context.client, input.preload)
-    if (!me) return
-    const last = readStored(LAST_WORKSPACE_KEY, '')
-    const workspace = me.workspaces.find(row => row.handle === last) ?? me.workspaces[0]
-    if (!workspace) throw redirect({ to: '/welcome' })
-    throw redirect({ to: '/w/$workspace', params: { workspace: workspace.handle }, replace: true })
+    if (!(await readMe(input.context.client, input.preload))) return
+    const workspace = await findLastWorkspace(input)
+    throw redirect({ to: '/w/$workspace', params: { workspace }, replace: true })
   },
   component: lazyRouteComponent(() => import('./LandingScreen'), 'LandingScreen'),
 })
@@ -152,6 +150,35 @@ const join = createRoute({
   component: lazyRouteComponent(() => import('./JoinScreen'), 'JoinScreen'),
 })
 
+/** Returns the handle of the workspace that this person used last; redirects to the first steps if they have none. */
+async function findLastWorkspace(input: BeforeLoadInput): Promise<string> {
+  const { me } = await requireSignedIn(input)
+  const last = readStored(LAST_WORKSPACE_KEY, '')
+  const workspace = me.workspaces.find(row => row.handle === last) ?? me.workspaces[0]
+  if (!workspace) throw redirect({ to: '/welcome' })
+  return workspace.handle
+}
+
+/** The directory in links for people of all workspaces. */
+const sharedDirectory = createRoute({
+  getParentRoute: () => root,
+  path: '/directory',
+  beforeLoad: async input => {
+    const workspace = await findLastWorkspace(input)
+    throw redirect({ to: '/w/$workspace/directory', params: { workspace }, replace: true })
+  },
+})
+
+const sharedPublicAgent = createRoute({
+  getParentRoute: () => root,
+  path: '/directory/$agent',
+  beforeLoad: async input => {
+    const workspace = await findLastWorkspace(input)
+    const { agent } = input.params
+    throw redirect({ to: '/w/$workspace/directory/$agent', params: { workspace, agent }, replace: true })
+  },
+})
+
 const workspace = createRoute({
   getParentRoute: () => root,
   path: '/w/$workspace',
@@ -204,6 +231,25 @@ const files = createRoute({
   component: lazyRouteComponent(() => import('./FilesScreen'), 'FilesScreen'),
 })
 
+const directory = createRoute({
+  getParentRoute: () => workspace,
+  path: '/directory',
+  validateSearch: parseDirectorySearch,
+  component: lazyRouteComponent(() => import('./DirectoryScreen'), 'DirectoryScreen'),
+})
+
+const publicAgent = createRoute({
+  getParentRoute: () => workspace,
+  path: '/directory/$agent',
+  component: lazyRouteComponent(() => import('./DirectoryScreen'), 'PublicAgentScreen'),
+})
+
+const publish = createRoute({
+  getParentRoute: () => workspace,
+  path: '/agents/$agent/publish',
+  component: lazyRouteComponent(() => import('./PublishScreen'), 'PublishScreen'),
+})
+
 const usage = createRoute({
   getParentRoute: () => workspace,
   path: '/usage',
@@ -230,7 +276,22 @@ const tree = root.addChildren([
   confirmEmail,
   welcome,
   join,
-  workspace.addChildren([home, chat, agents, agent, versions, suggestions, files, usage, settings]),
+  sharedDirectory,
+  sharedPublicAgent,
+  workspace.addChildren([
+    home,
+    chat,
+    agents,
+    agent,
+    versions,
+    suggestions,
+    files,
+    directory,
+    publicAgent,
+    publish,
+    usage,
+    settings,
+  ]),
 ])
 
 export const createAppRouter = (client: QueryClient) =>

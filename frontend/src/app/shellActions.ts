@@ -93,6 +93,7 @@ export function useShellActions(shell: ShellActions): void {
     'chat.nextUnread': () => goToChat(1, true),
     'chats.open': () => void navigate({ to: '/w/$workspace', params, search: {} }),
     'suggestions.open': () => void navigate({ to: '/w/$workspace/suggestions', params, search: {} }),
+    'directory.open': () => void navigate({ to: '/w/$workspace/directory', params, search: {} }),
     'versions.open': openVersions,
     'theme.light': chooseOtherTheme('light'),
     'theme.dark': chooseOtherTheme('dark'),

@@ -40,6 +40,7 @@ const table = {
   'message.reply': { help: 'keys.reply', keys: ['r'] },
   'chats.open': { help: 'keys.goto', keys: ['g c'] },
   'suggestions.open': { text: 'suggestions', help: 'keys.goto', keys: ['g s'] },
+  'directory.open': { text: 'directory', help: 'keys.goto', keys: ['g d'] },
   'versions.open': { text: 'keys.versions', help: 'keys.versions', keys: ['g h'] },
   'suggestion.previous': { help: 'keys.suggestions', keys: ['ArrowUp', 'k'], when: isForScreen },
   'suggestion.next': { help: 'keys.suggestions', keys: ['ArrowDown', 'j'], when: isForScreen },

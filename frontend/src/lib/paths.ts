@@ -20,3 +20,9 @@ export const toolServerPath = (workspace: string, serverId: string) =>
   `/w/${workspace}/settings?section=tools#${serverId}`
 /** The model section of the workspace's settings. */
 export const modelPath = (workspace: string) => `/w/${workspace}/settings?section=model`
+/** The directory of public agents. */
+export const directoryPath = (workspace: string) => `/w/${workspace}/directory`
+/** A public agent in the directory, by its handle or id. */
+export const publicAgentPath = (workspace: string, handle: string) => `${directoryPath(workspace)}/${handle}`
+/** The form that publishes an agent. */
+export const publishPath = (workspace: string, agentId: string) => `/w/${workspace}/agents/${agentId}/publish`

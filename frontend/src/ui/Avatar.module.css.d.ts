@@ -14,6 +14,7 @@ declare const m: string;
 declare const l: string;
 declare const xl: string;
 declare const letter: string;
+declare const xxl: string;
 declare const f1: string;
 declare const f2: string;
 declare const f3: string;
@@ -30,6 +31,7 @@ export {
 	l,
 	xl,
 	letter,
+	xxl,
 	f1,
 	f2,
 	f3,
@@ -47,6 +49,7 @@ declare const __default_export__: {
 	l: typeof l;
 	xl: typeof xl;
 	letter: typeof letter;
+	xxl: typeof xxl;
 	f1: typeof f1;
 	f2: typeof f2;
 	f3: typeof f3;

@@ -28,7 +28,7 @@ interface AvatarProps {
   avatar?: AvatarData | null | undefined
   /** Square for agents, round for people. */
   square: boolean
-  size?: 'tiny' | 'm' | 'l' | 'xl'
+  size?: 'tiny' | 'm' | 'l' | 'xl' | 'xxl'
   isOnline?: boolean
 }
 

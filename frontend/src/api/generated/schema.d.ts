@@ -736,7 +736,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. */
+        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle may be its id. If it was taken down, the answer is 404 with the code `taken_down` and the reason. */
         get: operations["read_public_agent"];
         put?: never;
         post?: never;
@@ -2428,7 +2428,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "run_ended" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "name_taken" | "already_reported";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "run_ended" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -2598,7 +2598,8 @@ export interface components {
         /**
          * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
          *     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
-         *     `versions` are the newest twenty.
+         *     `versions` are the newest twenty. `origin_id` and `origin_workspace_id`: the original and its workspace, for those who may
+         *     publish its next version; else null.
          */
         DirectoryDetailRow: {
             actor: components["schemas"]["ActorRow"];
@@ -2611,6 +2612,8 @@ export interface components {
             max_seconds: number;
             max_steps: number;
             model: string;
+            origin_id: string | null;
+            origin_workspace_id: string | null;
             /** Format: date-time */
             published_at: string;
             publisher_name: string | null;
@@ -4709,12 +4712,19 @@ export interface components {
             runs: number | null;
             workspaces: number | null;
         };
-        /** @description A public copy that was taken down. `by_operator`: an operator did it, and not its publisher. */
+        /**
+         * @description A public copy that was taken down, with its listing, from which it is published anew. `by_operator`: an operator did it, and
+         *     not its publisher.
+         */
         TakedownRow: {
             /** Format: uuid */
             agent_id: string;
             by_operator: boolean;
+            category: components["schemas"]["ListingCategory"];
+            description: string;
+            examples: string[];
             handle: string;
+            languages: string[];
             name: string;
             /** Format: date-time */
             published_at: string;

@@ -12,6 +12,9 @@ const empty: ComposerDraft = { text: '', replyTo: null }
 const storageKey = (chatId: string) => `atelier.text.${chatId}`
 const TYPING_EVERY_MS = 2_000
 
+/** Stores a text as the unsent message of a chat that is opened next. */
+export const storeComposerText = (chatId: string, text: string) => writeStored(storageKey(chatId), { ...empty, text })
+
 /** Holds the unsent message of a chat. A component that uses it needs the chat's id as its key. */
 export function useComposerDraft(chatId: string) {
   const [value, setValue] = useState<ComposerDraft>(() => readStored(storageKey(chatId), empty))

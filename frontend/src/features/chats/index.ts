@@ -4,6 +4,7 @@ export { BackButton, ChatHeader } from './components/ChatHeader'
 export { ChatListItem, chatListItemClass } from './components/ChatList'
 export { type ChatHandle, ChatPage } from './components/ChatPage'
 export { ConnectionBanner } from './components/ConnectionBanner'
+export { storeComposerText } from './composerDraft'
 export { useIsClosed, useLastAnswerer, useParticipants } from './hooks'
 export { send, startOutbox } from './outbox'
 

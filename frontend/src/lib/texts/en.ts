@@ -3,6 +3,7 @@ import accounts from './en/accounts'
 import approvals from './en/approvals'
 import chat from './en/chat'
 import compare from './en/compare'
+import directory from './en/directory'
 import errors from './en/errors'
 import files from './en/files'
 import history from './en/history'
@@ -29,6 +30,7 @@ export default {
   ...mcp,
   ...models,
   ...tools,
+  ...directory,
   ...usage,
   ...notifications,
   ...errors,

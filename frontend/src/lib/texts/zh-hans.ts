@@ -3,6 +3,7 @@ import accounts from './zh-hans/accounts'
 import approvals from './zh-hans/approvals'
 import chat from './zh-hans/chat'
 import compare from './zh-hans/compare'
+import directory from './zh-hans/directory'
 import errors from './zh-hans/errors'
 import files from './zh-hans/files'
 import history from './zh-hans/history'
@@ -29,6 +30,7 @@ export default {
   ...mcp,
   ...models,
   ...tools,
+  ...directory,
   ...usage,
   ...notifications,
   ...errors,

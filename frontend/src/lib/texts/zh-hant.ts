@@ -3,6 +3,7 @@ import accounts from './zh-hant/accounts'
 import approvals from './zh-hant/approvals'
 import chat from './zh-hant/chat'
 import compare from './zh-hant/compare'
+import directory from './zh-hant/directory'
 import errors from './zh-hant/errors'
 import files from './zh-hant/files'
 import history from './zh-hant/history'
@@ -29,6 +30,7 @@ export default {
   ...mcp,
   ...models,
   ...tools,
+  ...directory,
   ...usage,
   ...notifications,
   ...errors,

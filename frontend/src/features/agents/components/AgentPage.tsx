@@ -29,6 +29,8 @@ interface AgentPageProps {
   history: ReactNode
   /** The drafts that are being edited, with links to them. */
   editing: ReactNode
+  /** Whether it is public; null for readers who may not publish it. */
+  publication: ReactNode
   findActor(id: string): ActorRow | null
   onNewChat(): void
   /** Opens the workshop in one of the agent's chats; null while it is in none. */
@@ -43,6 +45,7 @@ export function AgentPage({
   chats,
   history,
   editing,
+  publication,
   findActor,
   onNewChat,
   onEdit,
@@ -83,6 +86,7 @@ export function AgentPage({
             <h2 className={blocks.h}>{t('chats')}</h2>
             {chats}
           </section>
+          {publication}
           {agent.verbs.includes('update_agent_profile') ? <AboutForm key={actor.id} agent={agent} /> : null}
           {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
         </div>

@@ -1,7 +1,8 @@
-import { ArrowLeft, ChevronDown, Columns2, History, X } from 'lucide-react'
+import { ArrowLeft, ChevronDown, Columns2, Globe, History, X } from 'lucide-react'
 import type { ActorRow, AgentRow, WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { publishPath } from '@/lib/paths'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import layout from '@/ui/layout.module.css'
@@ -71,6 +72,11 @@ export function WorkshopHeader({
         <IconButton label={t('compare.dots')} onClick={onCompare} aria-haspopup="dialog">
           <Columns2 className="i" />
         </IconButton>
+        {agent.verbs.includes('publish_agent') ? (
+          <IconButton label={t('publish.dots')} onClick={() => onGo(publishPath(workspace.handle, agent.actor.id))}>
+            <Globe className="i" />
+          </IconButton>
+        ) : null}
         <IconButton className="only-wide" label={t('closeWorkshop')} onClick={onClose}>
           <X className="i" />
         </IconButton>

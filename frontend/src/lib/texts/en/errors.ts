@@ -42,6 +42,7 @@ const errors = {
   'error.agent_public': 'Nobody can change a public agent. Its publisher can publish a new version of the original.',
   'error.already_public': 'It is public already. Publish its next version, or take it down first.',
   'error.not_public': 'It is not public.',
+  'error.taken_down': 'It was taken down.',
   'error.name_taken': 'Another public agent has this name. Choose another one.',
   'error.already_reported': 'You have reported this agent already.',
   'error.unreachable': 'No connection.',

@@ -5,7 +5,7 @@ const suggestions = {
   pendingSuggestions_other: '{{count}} pending suggestions',
   allSuggestions: 'All suggestions',
   goTo: 'Go to',
-  'keys.goto': 'Go to chats, to suggestions',
+  'keys.goto': 'Go to chats, to suggestions, to the directory',
   'keys.suggestions': 'In suggestions: previous, next, select, open',
   'suggested.pending': 'Pending',
   'suggested.accepted': 'Accepted',

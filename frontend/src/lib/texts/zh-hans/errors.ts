@@ -43,6 +43,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.agent_public': '公开 Agent 不能修改。发布者可以从原 Agent 发布新版本。',
   'error.already_public': '它已经公开。请发布下一版，或先将它下架。',
   'error.not_public': '它不是公开的。',
+  'error.taken_down': '它已下架。',
   'error.name_taken': '另一个公开 Agent 已使用此名称，请换一个。',
   'error.already_reported': '你已经举报过此 Agent。',
   'error.unreachable': '没有连接。',

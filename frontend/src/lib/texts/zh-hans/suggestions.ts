@@ -5,7 +5,7 @@ const suggestions = {
   pendingSuggestions_other: '{{count}} 条待处理的建议',
   allSuggestions: '所有建议',
   goTo: '前往',
-  'keys.goto': '前往聊天室、建议',
+  'keys.goto': '前往聊天室、建议、公开目录',
   'keys.suggestions': '在建议中：上一条、下一条、选取、打开',
   'suggested.pending': '待处理',
   'suggested.accepted': '已采纳',

@@ -43,6 +43,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.agent_public': '公開 Agent 不能修改。發布者可以從原 Agent 發布新版本。',
   'error.already_public': '它已經公開。請發布下一版，或先將它下架。',
   'error.not_public': '它不是公開的。',
+  'error.taken_down': '它已下架。',
   'error.name_taken': '另一個公開 Agent 已使用此名稱，請換一個。',
   'error.already_reported': '你已經檢舉過此 Agent。',
   'error.unreachable': '沒有連線。',

@@ -5,7 +5,7 @@ const suggestions = {
   pendingSuggestions_other: '{{count}} 則待處理的建議',
   allSuggestions: '所有建議',
   goTo: '前往',
-  'keys.goto': '前往聊天室、建議',
+  'keys.goto': '前往聊天室、建議、公開目錄',
   'keys.suggestions': '在建議中：上一則、下一則、選取、開啟',
   'suggested.pending': '待處理',
   'suggested.accepted': '已採納',

@@ -1,0 +1,177 @@
+/** The directory of public agents, and the publication of an agent. */
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ApiError, rest, unwrap } from '../client'
+import type { BodyOf, ListingCategory } from '../types'
+import { useAction } from './action'
+import { keys } from './keys'
+import { buildPageQuery } from './pages'
+
+export interface DirectoryFilter {
+  query: string
+  category: ListingCategory | null
+  /** A language tag; null for all. */
+  language: string | null
+  sort: 'use' | 'new' | 'name'
+  scope: 'all' | 'used' | 'yours'
+}
+
+const PAGE_SIZE = 24
+
+export const useDirectory = (workspaceId: string, { query, category, language, sort, scope }: DirectoryFilter) =>
+  useInfiniteQuery({
+    queryKey: [...keys.directory, 'list', scope === 'used' ? workspaceId : '', query, category, language, sort, scope],
+    queryFn: ({ pageParam, signal }) =>
+      unwrap(
+        rest.GET('/api/v1/directory', {
+          params: {
+            query: {
+              limit: PAGE_SIZE,
+              sort,
+              ...(query ? { query } : {}),
+              ...(category ? { category } : {}),
+              ...(language ? { language } : {}),
+              ...(scope === 'yours' ? { yours: true } : {}),
+              ...(scope === 'used' ? { used_in: workspaceId } : {}),
+              ...buildPageQuery(pageParam),
+            },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: page => page.next,
+    placeholderData: keepPreviousData,
+    // The server sends no frame when agents of other workspaces are published.
+    staleTime: 0,
+  })
+
+/** Reads a public agent by its handle or id. Disabled while that is null. Fails with `taken_down` if it was taken down. */
+export const usePublicAgent = (handle: string | null, maxAge = 0) =>
+  useQuery({
+    queryKey: keys.publicAgent(handle ?? ''),
+    queryFn: ({ signal }) =>
+      unwrap(rest.GET('/api/v1/directory/{handle}', { params: { path: { handle: handle ?? '' } }, signal })),
+    enabled: handle !== null,
+    staleTime: maxAge,
+    retry: (count, error) => !(error instanceof ApiError && error.status === 404) && count < 2,
+  })
+
+/** A public agent that was taken down. `originId`: the original, for those who may publish it anew. */
+export interface TakenDownAgent {
+  name: string
+  reason: string
+  isByOperator: boolean
+  takenDownAt: string
+  originId: string | null
+  originWorkspaceId: string | null
+}
+
+const toText = (value: unknown) => (typeof value === 'string' ? value : '')
+const toTextOrNull = (value: unknown) => (typeof value === 'string' ? value : null)
+
+/** Returns the facts of an error with the code `taken_down`, or null for any other value. */
+export function readTakenDown(error: unknown): TakenDownAgent | null {
+  if (!(error instanceof ApiError) || error.code !== 'taken_down') return null
+  const { data } = error
+  return {
+    name: toText(data['name']),
+    reason: toText(data['reason']),
+    isByOperator: data['by_operator'] === true,
+    takenDownAt: toText(data['taken_down_at']),
+    originId: toTextOrNull(data['origin_id']),
+    originWorkspaceId: toTextOrNull(data['origin_workspace_id']),
+  }
+}
+
+/** Creates a chat with a public agent in a workspace of the reader. */
+export const tryPublicAgent = (id: string, workspaceId: string) =>
+  unwrap(
+    rest.POST('/api/v1/directory/{handle}/try', {
+      params: { path: { handle: id } },
+      body: { workspace_id: workspaceId },
+    }),
+  )
+
+export const useReportPublicAgent = (id: string) =>
+  useAction({
+    mutationFn: (body: BodyOf<'/api/v1/directory/{handle}/reports', 'post'>) =>
+      unwrap(rest.POST('/api/v1/directory/{handle}/reports', { params: { path: { handle: id } }, body })),
+  })
+
+/** Counts whom a takedown affects. The counts change at any time, so they are read again each time. */
+export const useTakedownPreview = (id: string) =>
+  useQuery({
+    queryKey: [...keys.publicAgent(id), 'takedown'],
+    queryFn: ({ signal }) =>
+      unwrap(rest.GET('/api/v1/directory/{handle}/takedown', { params: { path: { handle: id } }, signal })),
+    staleTime: 0,
+    gcTime: 0,
+  })
+
+export function useTakeDown(id: string) {
+  const client = useQueryClient()
+  return useAction({
+    mutationFn: (reason: string) =>
+      unwrap(rest.POST('/api/v1/directory/{handle}/takedown', { params: { path: { handle: id } }, body: { reason } })),
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: keys.directory }),
+        client.invalidateQueries({ queryKey: keys.publications }),
+      ]),
+  })
+}
+
+// --- publications -------------------------------------------------------------------------------------------------
+
+/** What is checked before an agent is published: a version, a name and a handle; those of the agent by default. */
+interface PublicationCheck {
+  version: number | null
+  name: string
+  handle: string
+}
+
+/** Reads the publication of an agent, and what would go along with the next one. */
+export const usePublication = (agentId: string, check: PublicationCheck | null = null) =>
+  useQuery({
+    queryKey: [...keys.publication(agentId), check],
+    queryFn: ({ signal }) =>
+      unwrap(
+        rest.GET('/api/v1/agents/{agent_id}/publication', {
+          params: {
+            path: { agent_id: agentId },
+            query: {
+              ...(check?.version ? { version: check.version } : {}),
+              ...(check?.name ? { name: check.name } : {}),
+              ...(check?.handle ? { handle: check.handle } : {}),
+            },
+          },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  })
+
+type PublishInput = BodyOf<'/api/v1/agents/{agent_id}/publish', 'post'>
+type UpdatePublicationInput = BodyOf<'/api/v1/agents/{agent_id}/publication', 'put'>
+
+/** Publishes an agent as a new public agent. */
+export const publishAgent = (agentId: string, body: PublishInput) =>
+  unwrap(rest.POST('/api/v1/agents/{agent_id}/publish', { params: { path: { agent_id: agentId } }, body }))
+
+/** Publishes the next version of the public agent of an agent. */
+export const updatePublication = (agentId: string, body: UpdatePublicationInput) =>
+  unwrap(rest.PUT('/api/v1/agents/{agent_id}/publication', { params: { path: { agent_id: agentId } }, body }))
+
+/** Reads the use of the public copy of an agent by day, the newest first. */
+export const usePublicUse = (agentId: string) =>
+  useQuery({
+    queryKey: [...keys.publication(agentId), 'use'],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          rest.GET('/api/v1/agents/{agent_id}/publication/use', { params: { path: { agent_id: agentId } }, signal }),
+        )
+      ).results,
+    staleTime: 0,
+  })

@@ -1,0 +1,34 @@
+import { useNavigate, useParams, useRouter } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { useAgent } from '@/api'
+import { PublishPage } from '@/features/directory'
+import { useTexts } from '@/lib/language'
+import layout from '@/ui/layout.module.css'
+import { useTitle } from './actorLookup'
+import { NotFound } from './ErrorPages'
+import { LoadingAgent } from './LoadingAgent'
+import { useShell } from './ShellContext'
+
+/** The form that publishes an agent, for those who may. */
+export function PublishScreen() {
+  const { t } = useTexts()
+  const { workspace } = useShell()
+  const params = useParams({ from: '/w/$workspace/agents/$agent/publish' })
+  const agent = useAgent(workspace.id, params.agent)
+  const navigate = useNavigate()
+  const { history } = useRouter()
+  useTitle(agent.data ? t('publish.title', { name: agent.data.actor.name }) : undefined)
+  if (!agent.data) return <LoadingAgent query={agent} />
+  if (!agent.data.verbs.includes('publish_agent')) return <NotFound />
+  return (
+    <Suspense fallback={<main className={layout.stage} />}>
+      <PublishPage
+        key={params.agent}
+        agent={agent.data}
+        workspace={workspace}
+        onBack={() => void navigate({ to: '/w/$workspace/agents/$agent', params })}
+        onGo={path => history.push(path)}
+      />
+    </Suspense>
+  )
+}

@@ -1,0 +1,296 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { ArrowUpRight, Check, Flag, Link2, MessageSquarePlus, Minus, Plus } from 'lucide-react'
+import { useState } from 'react'
+import {
+  type DirectoryDetailRow,
+  keys,
+  readTakenDown,
+  tryPublicAgent,
+  useOfferedTools,
+  usePublicAgent,
+  type WorkspaceRow,
+} from '@/api'
+import { storeComposerText } from '@/features/chats'
+import { useAsyncAction } from '@/lib/asyncAction'
+import { cx } from '@/lib/cx'
+import { type Texts, useTexts } from '@/lib/language'
+import { chatPath } from '@/lib/paths'
+import { detectLanguage } from '@/lib/textLanguage'
+import { formatShortDate } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
+import { Button, IconButton } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
+import { copyText } from '@/ui/copy'
+import { ErrorBanner } from '@/ui/ErrorBanner'
+import { Loading } from '@/ui/Loading'
+import layout from '@/ui/layout.module.css'
+import { showToast } from '@/ui/toast'
+import { AddToChatDialog } from './AddToChatDialog'
+import { AgentFacts, InUseHere } from './AgentFacts'
+import { Crumbs } from './Crumbs'
+import styles from './Directory.module.css'
+import { PublisherBox } from './PublisherBox'
+import { ReportDialog } from './ReportDialog'
+import { TakenDown } from './TakenDown'
+
+interface PublicAgentPageProps {
+  workspace: WorkspaceRow
+  /** The handles of the reader's workspaces, by their ids. */
+  workspaceHandles: ReadonlyMap<string, string>
+  /** The handle or the id of the agent. */
+  handle: string
+  onGo(path: string): void
+}
+
+/** The page of a public agent. */
+export function PublicAgentPage(props: PublicAgentPageProps) {
+  const query = usePublicAgent(props.handle)
+  const takenDown = readTakenDown(query.error)
+  if (takenDown) return <TakenDown agent={takenDown} {...props} />
+  if (query.data && !query.error) return <OpenPage agent={query.data} {...props} />
+  return (
+    <main className={layout.stage} id="log" tabIndex={-1}>
+      <Crumbs {...props} />
+      <div className={cx(layout.page, layout.pad)}>
+        <Loading query={query} lines={8} />
+      </div>
+    </main>
+  )
+}
+
+function OpenPage({
+  agent,
+  workspace,
+  workspaceHandles,
+  onGo,
+}: Omit<PublicAgentPageProps, 'handle'> & { agent: DirectoryDetailRow }) {
+  const { t } = useTexts()
+  const [isReporting, setReporting] = useState(false)
+  const { actor } = agent
+  const copyLink = async () => {
+    const isCopied = await copyText(`${location.origin}/directory/${actor.handle}`)
+    showToast(t(isCopied ? 'directory.linkCopied' : 'copyFailed'))
+  }
+  const client = useQueryClient()
+  const { busy, error, run } = useAsyncAction()
+  const begin = (text: string) =>
+    void run(async () => {
+      const chat = await tryPublicAgent(actor.id, workspace.id)
+      await client.invalidateQueries({ queryKey: keys.chats(workspace.id) })
+      if (text) storeComposerText(chat.id, text)
+      onGo(chatPath(workspace.handle, chat.id))
+    })
+  const about = actor.description ?? ''
+  return (
+    <main className={layout.stage} id="log" tabIndex={-1}>
+      <Crumbs workspace={workspace} onGo={onGo} category={agent.category} name={actor.name}>
+        <IconButton label={t('directory.copyLink')} onClick={() => void copyLink()}>
+          <Link2 className="i" />
+        </IconButton>
+        <IconButton label={t('report.dots')} aria-haspopup="dialog" onClick={() => setReporting(true)}>
+          <Flag className="i" />
+        </IconButton>
+      </Crumbs>
+      <div className={layout.page}>
+        <div className={cx(layout.pad, styles.detail)}>
+          <div className={styles.main}>
+            <div className={styles.hero}>
+              <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square size="xxl" />
+              <div className={styles.titles}>
+                <h1>{actor.name}</h1>
+                <p className="faint sm">
+                  @{actor.handle} · {agent.publisher_name ?? t('directory.shipped')} ·{' '}
+                  {t('directory.versionOf', { version: agent.version, date: formatShortDate(getVersionDate(agent)) })} ·{' '}
+                  {t(`directory.category.${agent.category}`)}
+                </p>
+              </div>
+              <Uses
+                agent={agent}
+                workspace={workspace}
+                busy={busy ? t('makingChat') : null}
+                onTry={() => begin('')}
+                onGo={onGo}
+              />
+            </div>
+            <ErrorBanner error={error} />
+            {about ? (
+              <p className={styles.description} lang={detectLanguage(about)}>
+                {about}
+              </p>
+            ) : null}
+            <Examples examples={agent.examples} isBusy={busy} onPick={begin} />
+            <Tools agent={agent} workspaceId={workspace.id} />
+            <Sight agent={agent} />
+            <Versions agent={agent} />
+          </div>
+          <aside className={styles.aside} aria-label={t('directory.facts')}>
+            <AgentFacts agent={agent} />
+            <InUseHere agentId={actor.id} workspace={workspace} onGo={onGo} />
+            {agent.verbs.includes('take_down_agent') || agent.origin_id ? (
+              <PublisherBox agent={agent} workspaceHandles={workspaceHandles} onGo={onGo} />
+            ) : null}
+          </aside>
+        </div>
+      </div>
+      {isReporting ? <ReportDialog actor={actor} onClose={() => setReporting(false)} /> : null}
+    </main>
+  )
+}
+
+const getVersionDate = ({ versions, published_at }: DirectoryDetailRow) => versions[0]?.created_at ?? published_at
+
+interface UsesProps extends Pick<PublicAgentPageProps, 'workspace' | 'onGo'> {
+  agent: DirectoryDetailRow
+  /** The running action, or null. */
+  busy: string | null
+  onTry(): void
+}
+
+/** The ways to use the agent here. */
+function Uses({ agent, workspace, busy, onTry, onGo }: UsesProps) {
+  const { t } = useTexts()
+  const [isAdding, setAdding] = useState(false)
+  return (
+    <div className={styles.uses}>
+      <Button tone="ink" busy={busy} onClick={onTry}>
+        <MessageSquarePlus className="i s" aria-hidden />
+        {t('directory.try')}
+      </Button>
+      <Button aria-haspopup="dialog" onClick={() => setAdding(true)}>
+        <Plus className="i s" aria-hidden />
+        {t('directory.addToChat')}
+      </Button>
+      {isAdding ? (
+        <AddToChatDialog actor={agent.actor} workspace={workspace} onGo={onGo} onClose={() => setAdding(false)} />
+      ) : null}
+    </div>
+  )
+}
+
+interface ExamplesProps {
+  examples: readonly string[]
+  isBusy: boolean
+  onPick(example: string): void
+}
+
+/** Examples of what to ask. Each begins a chat with its text in the composer. */
+function Examples({ examples, isBusy, onPick }: ExamplesProps) {
+  const { t } = useTexts()
+  if (examples.length === 0) return null
+  return (
+    <section>
+      <h2 className={styles.caption}>{t('directory.examples')}</h2>
+      <ul className={styles.examples}>
+        {examples.map(example => (
+          <li key={example}>
+            <button type="button" aria-disabled={isBusy || undefined} onClick={() => onPick(example)}>
+              <span className="grow" lang={detectLanguage(example)}>
+                {example}
+              </span>
+              <ArrowUpRight className="i s faint" aria-hidden />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface ToolsProps {
+  agent: Pick<DirectoryDetailRow, 'tools'>
+  workspaceId: string
+}
+
+/** Its tools, and what the policies of this workspace say about each. */
+function Tools({ agent, workspaceId }: ToolsProps) {
+  const { t } = useTexts()
+  const policies = new Map(useOfferedTools(workspaceId).data?.map(tool => [tool.name, tool.policy]))
+  const describe = ({ name, effect }: (typeof agent.tools)[number]): string => {
+    const policy = policies.get(name)
+    if (policy === 'off') return t('directory.policy.off')
+    const does = t(effect === 'read' ? 'directory.reads' : 'directory.writes')
+    if (!policy) return does
+    return `${does} · ${t(effect === 'write' || policy === 'ask' ? 'directory.policy.ask' : 'directory.policy.auto')}`
+  }
+  return (
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>
+        {t('tools')}
+        <span className="end faint xs only-wide">{t('directory.policyDecides')}</span>
+      </h2>
+      {agent.tools.length > 0 ? (
+        <ul className={cx(blocks.rows, blocks.in)}>
+          {agent.tools.map(tool => (
+            <li key={tool.name} className={styles.tool}>
+              <code>{tool.name}</code>
+              <span className="muted cut grow only-wide" title={tool.description}>
+                {firstSentence(tool.description)}
+              </span>
+              <span className="faint nowrap">{describe(tool)}</span>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className={cx(blocks.b, 'faint sm')}>{t('directory.noTools')}</p>
+      )}
+    </section>
+  )
+}
+
+const firstSentence = (text: string) => /^[^\n]*?[.。](?=\s|$)|^[^\n]*/.exec(text)?.[0] ?? text
+
+/** What the agent and its publisher get to see. */
+function Sight({ agent }: { agent: DirectoryDetailRow }) {
+  const { t } = useTexts()
+  const publisher = agent.publisher_name
+  const lines = [
+    { sees: true, text: t('directory.sees.chats') },
+    { sees: true, text: t('directory.sees.tool') },
+    { sees: false, text: t('directory.sees.nothingElse') },
+    ...(publisher ? [{ sees: false, text: t('directory.sees.publisher', { publisher }) }] : []),
+  ]
+  return (
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>{t('directory.sees')}</h2>
+      <ul className={cx(blocks.b, styles.sight)}>
+        {lines.map(line => (
+          <SightLine key={line.text} {...line} t={t} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function SightLine({ sees, text, t }: { sees: boolean; text: string; t: Texts['t'] }) {
+  return (
+    <li>
+      {sees ? <Check className="i s ok" aria-hidden /> : <Minus className="i s faint" aria-hidden />}
+      <span>
+        <span className="sr">{t(sees ? 'directory.yes' : 'directory.no')} </span>
+        {text}
+      </span>
+    </li>
+  )
+}
+
+function Versions({ agent }: { agent: DirectoryDetailRow }) {
+  const { t } = useTexts()
+  return (
+    <section>
+      <h2 className={styles.caption}>{t('versions')}</h2>
+      <ol className={cx(blocks.rows, styles.versions)}>
+        {agent.versions.map(version => (
+          <li key={version.number} value={version.number}>
+            <b className="num">{version.number}</b>
+            <span className="grow" lang={detectLanguage(version.message)}>
+              {version.message || t(version.number === 1 ? 'firstVersion' : 'noMessage')}
+            </span>
+            <time className="faint xs nowrap" dateTime={version.created_at}>
+              {formatShortDate(version.created_at)}
+            </time>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

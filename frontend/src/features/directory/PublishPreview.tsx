@@ -1,0 +1,89 @@
+import { Check, TriangleAlert, X } from 'lucide-react'
+import type { AgentRow, PublicationCheckRow, PublicationRow, WorkspaceRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { t, useTexts } from '@/lib/language'
+import blocks from '@/ui/blocks.module.css'
+import { AgentCard } from './AgentCard'
+import styles from './Publish.module.css'
+import type { PublicationValues } from './publicationDraft'
+
+interface CheckState {
+  isChecking: boolean
+  isUpdate: boolean
+}
+
+/** Returns why the agent cannot be published as it is entered, or null. */
+export function findProblem(
+  values: PublicationValues,
+  check: PublicationCheckRow,
+  { isChecking, isUpdate }: CheckState,
+): string | null {
+  if (!values.name.trim()) return t('publish.needsName')
+  if (!values.description.trim()) return t('publish.needsDescription')
+  if (isChecking) return t('publish.checking')
+  if (!check.name.is_free) return t('publish.needsFreeName')
+  if (!isUpdate && !check.handle.is_free) return t('publish.needsFreeHandle')
+  return null
+}
+
+interface PublishPreviewProps {
+  values: PublicationValues
+  check: PublicationCheckRow
+  agent: AgentRow
+  publication: PublicationRow
+  workspace: WorkspaceRow
+}
+
+/** The card as others will see it, and what is missing. */
+export function PublishPreview({ values, check, agent, publication, workspace }: PublishPreviewProps) {
+  const { t } = useTexts()
+  const { listing } = publication
+  const namesLeftTool = check.left_tools.some(tool => tool.lines.length > 0)
+  return (
+    <aside className={styles.preview} aria-label={t('publish.preview')}>
+      <h2 className={styles.caption}>
+        {t('publish.preview')} <span className="faint regular">{t('publish.previewLead')}</span>
+      </h2>
+      <div className={blocks.card}>
+        <AgentCard
+          facts={{
+            actor: {
+              id: agent.actor.id,
+              name: values.name.trim() || agent.actor.name,
+              avatar: agent.actor.avatar ?? null,
+              description: values.description,
+            },
+            badge: listing ? t('directory.yours') : t('publish.new'),
+            publisher: workspace.name,
+            tool_count: check.tools.length,
+            workspace_count: listing ? listing.workspace_count : 0,
+            run_count: listing ? listing.run_count : 0,
+          }}
+        />
+      </div>
+      <h2 className={styles.caption}>{t('publish.ready')}</h2>
+      <ul className={cx(blocks.sec, blocks.rows, styles.ready)}>
+        <Ready isDone={values.description.trim() !== ''} text={t('publish.readyDescription')} />
+        <Ready isDone={check.name.is_free} text={t('publish.readyName')} />
+        {listing ? null : <Ready isDone={check.handle.is_free} text={t('publish.readyHandle')} />}
+        <Ready isDone={values.examples.some(example => example.trim())} isAdvice text={t('publish.readyExample')} />
+        {namesLeftTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
+      </ul>
+    </aside>
+  )
+}
+
+/** `isAdvice`: the agent can be published without it. */
+function Ready({ isDone, isAdvice = false, text }: { isDone: boolean; isAdvice?: boolean; text: string }) {
+  const { t } = useTexts()
+  const Icon = isDone ? Check : isAdvice ? TriangleAlert : X
+  return (
+    <li>
+      <Icon className={cx('i s', isDone ? 'ok' : isAdvice ? 'faint' : 'no')} aria-hidden />
+      <span className="grow">{text}</span>
+      <span className={isDone ? 'sr' : 'faint xs'}>
+        {t(isDone ? 'publish.isDone' : isAdvice ? 'publish.advice' : 'publish.missing')}
+      </span>
+    </li>
+  )
+}

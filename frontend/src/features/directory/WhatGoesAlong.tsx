@@ -1,0 +1,128 @@
+import { ArchiveX, Check, House, Minus, PackageCheck, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { AgentRow, PublicationCheckRow, PublicationRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { formatList } from '@/lib/names'
+import { detectLanguage } from '@/lib/textLanguage'
+import { formatShortDate } from '@/lib/time'
+import blocks from '@/ui/blocks.module.css'
+import styles from './Publish.module.css'
+
+interface WhatGoesAlongProps {
+  agent: AgentRow
+  check: PublicationCheckRow
+}
+
+/** What is in the public copy, and what stays in the workspace. */
+export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
+  const { t } = useTexts()
+  const left = check.left_tools
+  const named = left.filter(tool => tool.lines.length > 0)
+  const limits = [
+    check.model || t('defaultModel'),
+    t('nSteps', { count: check.max_steps }),
+    t('publish.minutes', { count: Math.round(check.max_seconds / 60) }),
+  ]
+  return (
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>
+        {t('publish.along')}
+        <span className="end faint xs only-wide">{t('publish.originalStays', { name: agent.actor.name })}</span>
+      </h2>
+      <div className={styles.along}>
+        <div>
+          <h3 className="muted sm row">
+            <PackageCheck className="i s" aria-hidden />
+            {t('publish.inCopy')}
+          </h3>
+          <ul>
+            <Going name={t('prompt')}>
+              {`v${check.version}, ${t('publish.lines', { count: check.prompt_lines })}`}
+            </Going>
+            <Going name={t('publish.modelAndLimits')}>{limits.join(' · ')}</Going>
+            {check.tools.length > 0 ? (
+              <Going name={t('nTools', { count: check.tools.length })}>
+                {formatList(check.tools.map(tool => tool.name))}
+              </Going>
+            ) : null}
+          </ul>
+        </div>
+        <div>
+          <h3 className="muted sm row">
+            <House className="i s" aria-hidden />
+            {t('publish.staysHere')}
+          </h3>
+          <ul>
+            {left.length > 0 ? (
+              <Staying name={t('nTools', { count: left.length })}>{formatList(left.map(tool => tool.name))}</Staying>
+            ) : null}
+            <Staying name={t('publish.keys')}>{t('publish.keysHint')}</Staying>
+            <Staying name={t('publish.memory')}>{t('publish.memoryHint')}</Staying>
+            <Staying name={t('publish.history')}>{t('publish.historyHint')}</Staying>
+          </ul>
+        </div>
+      </div>
+      {named.map(tool => (
+        <Warning key={tool.name}>
+          {t('publish.namesTool', {
+            count: tool.lines.length,
+            lines: formatList(tool.lines.slice(0, 8).map(String)),
+            tool: tool.name,
+          })}
+        </Warning>
+      ))}
+      {check.model_may_be_missing ? <Warning>{t('publish.modelMissing', { model: check.model })}</Warning> : null}
+    </section>
+  )
+}
+
+const Going = ({ name, children }: { name: string; children: ReactNode }) => (
+  <li>
+    <Check className="i s ok" aria-hidden />
+    <span>
+      <b>{name}</b> <span className="muted">{children}</span>
+    </span>
+  </li>
+)
+
+const Staying = ({ name, children }: { name: string; children: ReactNode }) => (
+  <li>
+    <Minus className="i s faint" aria-hidden />
+    <span>
+      <b>{name}</b> <span className="muted">{children}</span>
+    </span>
+  </li>
+)
+
+const Warning = ({ children }: { children: ReactNode }) => (
+  <p className={styles.warning}>
+    <TriangleAlert className="i s" aria-hidden />
+    <span>{children}</span>
+  </p>
+)
+
+/** Why the public copy before was taken down, if there was one. */
+export function LastTakedown({ takedowns }: Pick<PublicationRow, 'takedowns'>) {
+  const { t } = useTexts()
+  const [last] = takedowns
+  if (!last) return null
+  const by = last.by_operator ? 'publish.downByOperator' : 'publish.downByYou'
+  return (
+    <section className={blocks.sec}>
+      <h2 className={cx(blocks.h, last.by_operator && 'no')}>
+        <ArchiveX className="i s" aria-hidden />
+        {t(by, { name: last.name })}
+        <span className="end faint xs">{formatShortDate(last.taken_down_at)}</span>
+      </h2>
+      <div className={cx(blocks.b, 'sm')}>
+        {last.reason ? (
+          <p>
+            <q lang={detectLanguage(last.reason)}>{last.reason}</q>
+          </p>
+        ) : null}
+        <p className="muted">{t('publish.anewHint')}</p>
+      </div>
+    </section>
+  )
+}
