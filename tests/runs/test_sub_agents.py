@@ -215,6 +215,7 @@ def test_every_write_of_a_sub_agent_waits_for_a_person(environment, researcher):
     assert (caller.state, child.state) == ("completed", "completed")
     assert caller.waited_seconds > 7000  # the time that its sub-agent waited for a person does not count
     asked = Message.objects.get(pk=approval.pk)
+    assert asked.metadata
     assert asked.metadata["agent"]["name"] == researcher.handle
 
 
