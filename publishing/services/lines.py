@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID, uuid5
 
 from django.db import DatabaseError, transaction
+from django.db.models import Q
 
 from actors.models import Actor
 from chats import services as chats
@@ -18,7 +19,8 @@ from common.clock import now
 from common.tasks import send_task_now
 from common.writing import RowUpdate
 from publishing.models import Listing
-from runs.services.runs import stop_runs_of_agent
+from runs.models import ACTIVE
+from runs.services.runs import list_runs_of_agent, stop_runs_of_agent
 
 logger = logging.getLogger(__name__)
 
@@ -50,9 +52,13 @@ def update_chats(agent_id: UUID, version: int | None = None, after: UUID | None 
     elif version is not None:
         spec = agent.specs.get(number=version)
         note, participants = spec.message, participants.filter(joined_at__lt=spec.created_at)
-    if after is not None:
-        participants = participants.filter(chat__gt=after)
-    ids = list(participants.order_by("chat_id").values_list("chat_id", flat=True)[:BATCH])
+    later = Q() if after is None else Q(chat__gt=after)
+    found = participants.filter(later).values_list("chat_id", flat=True)
+    if is_down:
+        # Other agents may have called it in chats that it was never in.
+        active = list_runs_of_agent(agent.id).filter(later, state__in=ACTIVE)
+        found = found.union(active.values_list("chat_id", flat=True))
+    ids = list(found.order_by("chat_id")[:BATCH])
     lines: Sequence[Message] = []
     if is_down or version is not None:
         lines = [_build_line(id, agent, version, note) for id in ids]
@@ -91,9 +97,11 @@ def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
         chat = chats.lock_chat(chat_id)
     except Chat.DoesNotExist:
         return
-    participant = chat.participants.filter(actor=agent, ended_at=None).first()
-    if participant is None or (line is not None and Message.objects.filter(pk=line.id).exists()):
+    if line is not None and Message.objects.filter(pk=line.id).exists():
         return
-    participant.actor = agent
-    stopped = stop_runs_of_agent(chat, agent) if agent.taken_down_at is not None else []
-    chats.save_changes(chat_id, [*([line] if line else []), RowUpdate(participant), *stopped])
+    changes: list[chats.RowChange] = stop_runs_of_agent(chat, agent) if agent.taken_down_at is not None else []
+    if participant := chat.participants.filter(actor=agent, ended_at=None).first():
+        participant.actor = agent
+        changes = [*([line] if line else []), RowUpdate(participant), *changes]
+    if changes:
+        chats.save_changes(chat_id, changes)

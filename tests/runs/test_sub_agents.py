@@ -13,6 +13,7 @@ from chats.models import Message
 from common.clock import now
 from common.errors import Conflict
 from publishing import services as publishing
+from publishing.services.lines import update_chats
 from runs.models import Run
 from runs.runtime import sub_agents
 from runs.services import runs
@@ -263,3 +264,25 @@ def test_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task(envir
     [result] = list_results(environment, caller)
     assert (result["ok"], result["error"]) == (False, "The agent was taken down.")
     assert Approval.objects.count() == 0
+
+
+@pytest.mark.usefixtures("engine")
+def test_D16_a_called_agent_that_waits_for_a_person_ends_with_its_takedown(environment):
+    team = environment.team
+    source = make_agent(team.workspace, team.alice, "Source", prompt="You are public.", tools=["ask_user"])
+    with transaction.atomic():
+        public = publishing.publish_agent(team.alice, source.id, name="Public", handle="public", **LISTING)
+    name = build_agent_tool_name(public.id)
+    team.robin.current_spec.tool_configs.create(position=9, tool=name)
+    ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
+    environment.model.script(calls=[{"name": name, "arguments": '{"task": "go"}'}], then={"text": "It is gone."})
+    environment.model.script(system="You are public.", calls=[ask])
+    environment.post("@robin go")
+    [approval] = environment.wait_until_waiting()
+    publishing.take_down_agent(team.alice, public.id)
+    update_chats(public.id)
+    environment.submit_queued_runs()
+    caller, child = environment.wait_until_idle()
+    assert (caller.state, child.state, child.error_code) == ("completed", "failed", "agent_taken_down")
+    approval.refresh_from_db()
+    assert approval.decision == "stopped"
