@@ -23,7 +23,6 @@ from chats.permissions import chats_visible_to
 from common.errors import NotFound
 from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
 
-MESSAGES_PER_PAGE = 50
 PAGE_BYTES = 512 * 1024
 """The size of the payloads of a page of messages, without the first message."""
 MAX_SEARCHED_CHATS = 50
@@ -135,7 +134,7 @@ def list_messages(
     before: int | None = None,
     after: int | None = None,
     around: UUID | None = None,
-    limit: int = MESSAGES_PER_PAGE,
+    limit: int,
 ) -> MessagePage:
     """Return a page of the chat's log that holds at most `limit` messages and `PAGE_BYTES` beyond the first one.
 

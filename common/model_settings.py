@@ -55,9 +55,9 @@ def assign_model_settings(
     provider: str,
     default_model: str,
     revision: int,
-    api_base: str = "",
-    options: Mapping[str, str] | None = None,
-    key: Secret | None = None,
+    api_base: str,
+    options: Mapping[str, str] | None,
+    key: Secret | None,
 ) -> bool:
     """Check the settings, set them on the row, and return whether requests are sent to another provider or host from now on.
 

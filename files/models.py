@@ -98,7 +98,7 @@ class File(Identified):
             **self._get_facts(),
         )
 
-    def build_payload(self, *, wake: str = "auto", answers: UUID | None = None) -> FilePayload:
+    def build_payload(self, *, wake: str, answers: UUID | None = None) -> FilePayload:
         """Return the payload of the message that shows this file."""
         return FilePayload(
             file_id=self.id,

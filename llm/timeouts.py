@@ -20,11 +20,11 @@ class RequestTimer:
     raise: null if the answer was complete and only the end of the stream was missing.
     """
 
-    def __init__(self, timeouts: Timeouts, expire: Callable[[], None], *, started: float | None = None) -> None:
+    def __init__(self, timeouts: Timeouts, expire: Callable[[], None], *, started: float) -> None:
         self._timeouts = timeouts
         self._expire = expire
         self._loop = asyncio.get_running_loop()
-        self._started = self._loop.time() if started is None else started
+        self._started = started
         self._since = self._started
         self._limit = timeouts.first
         self._tail: float | None = None

@@ -50,7 +50,7 @@ class FindTools(Tool):
             min_length=1, max_length=200, description="What the tool does, or its name, in a few words: book a room."
         )
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._weights = {name: _weigh_terms(tool) for name, tool in self._tools.items()}
         self._frequencies = Counter(term for weights in self._weights.values() for term in weights)

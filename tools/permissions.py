@@ -22,13 +22,9 @@ def get_server_for(actor: Actor, server_id: UUID, *, kind: ServerKind | None = N
     return _get(actor, rows.filter(kind=kind) if kind else rows, server_id, "server", lock=lock)
 
 
-def get_workspace_tool_for(
-    actor: Actor, tool_id: UUID, *, kind: ServerKind | None = None, lock: bool = False
-) -> WorkspaceTool:
-    """Return a tool, with its server (of this kind), that the actor may manage. `lock` as in `get_server_for`. Raises `NotFound`,
-    `Forbidden`."""
-    rows = WorkspaceTool.objects.select_related("server")
-    return _get(actor, rows.filter(server__kind=kind) if kind else rows, tool_id, "tool", lock=lock)
+def get_workspace_tool_for(actor: Actor, tool_id: UUID, *, lock: bool = False) -> WorkspaceTool:
+    """Return a tool, with its server, that the actor may manage. `lock` as in `get_server_for`. Raises `NotFound`, `Forbidden`."""
+    return _get(actor, WorkspaceTool.objects.select_related("server"), tool_id, "tool", lock=lock)
 
 
 def _get(actor: Actor, rows: QuerySet[T], id: UUID, what: str, *, lock: bool) -> T:

@@ -60,7 +60,7 @@ def post_file(
 
 @transaction.atomic
 def write_file(
-    actor: Actor, chat_id: UUID, *, name: str, text: str, on_behalf_of: Actor | None = None, run_id: UUID | None = None
+    actor: Actor, chat_id: UUID, *, name: str, text: str, on_behalf_of: Actor | None, run_id: UUID | None
 ) -> File:
     """Write a text file in the name of an agent and show it in the chat. It wakes no agent.
 

@@ -17,7 +17,7 @@ _SCRIPT = Path(__file__).with_name("reader.py")
 _threads = TenantThreads(PROCESSES, "openapi")
 
 
-async def read_document(text: str, url: str, *, tenant: str = "") -> dict[str, Any]:
+async def read_document(text: str, url: str, *, tenant: str) -> dict[str, Any]:
     """Return what was read of a document; see `reader.describe_document`. Raises `InvalidDocument`."""
     return await _threads.run(partial(read_in_process, text, url), tenant=tenant)
 

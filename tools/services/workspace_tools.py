@@ -95,7 +95,7 @@ def delete_tool(actor: Actor, tool_id: UUID) -> None:
 
 
 def build_workspace_tool(
-    server: ToolServer, name: str, definition: Definition, *, title: str = "", remote_name: str = ""
+    server: ToolServer, name: str, definition: Definition, *, title: str, remote_name: str = ""
 ) -> WorkspaceTool:
     """Return an unsaved tool of a server. Raises `Invalid`, and `Conflict` for its name."""
     check_tool_name(server, name)

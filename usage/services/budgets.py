@@ -45,7 +45,7 @@ def create_budget(
     `as_operator`: the actor is an operator; it counts what the operator's key pays, and editors cannot change it.
     Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and `Conflict` if there is a budget for the same calls and period.
     """
-    workspace = _get_workspace(actor, workspace_id, Budget, as_operator=as_operator)
+    workspace = _get_workspace(actor, workspace_id, as_operator=as_operator)
     if (scope == BudgetScope.RUN_TREE) != (period == BudgetPeriod.RUN):
         raise Invalid("A budget for a run has the period `run`; any other budget lasts a day or a month.")
     _check_count(Budget.objects.filter(workspace=workspace))
@@ -129,7 +129,6 @@ def set_price(
     model: str,
     input_micro: int,
     output_micro: int,
-    as_operator: bool = False,
 ) -> ModelPrice:
     """Set the price of a model, in millionths of a dollar per million tokens. It takes effect at the next run.
 
@@ -138,7 +137,8 @@ def set_price(
     """
     workspace = None
     if workspace_id is not None:
-        workspace = _get_workspace(actor, workspace_id, ModelPrice, as_operator=as_operator)
+        # Locked, so that its prices are counted once.
+        workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_BUDGETS, lock=True)
     else:
         check_operator(actor, ModelPrice)
     get_provider(provider)
@@ -167,13 +167,11 @@ def delete_price(actor: Actor, price_id: UUID, *, as_operator: bool = False) -> 
     price.delete()
 
 
-def _get_workspace(
-    actor: Actor, workspace_id: UUID, model: type[Budget | ModelPrice], *, as_operator: bool
-) -> Workspace:
-    """Lock the workspace, so that its budgets and prices are counted once. Raises `NotFound`, `Forbidden`."""
+def _get_workspace(actor: Actor, workspace_id: UUID, *, as_operator: bool) -> Workspace:
+    """Lock the workspace, so that its budgets are counted once. Raises `NotFound`, `Forbidden`."""
     if not as_operator:
         return get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_BUDGETS, lock=True)
-    check_operator(actor, model)
+    check_operator(actor, Budget)
     workspace = Workspace.objects.select_for_update(no_key=True).filter(pk=workspace_id).first()
     if workspace is None:
         raise NotFound("There is no such workspace.")
