@@ -20,6 +20,8 @@ from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from common.errors import Unavailable
+
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -78,6 +80,14 @@ class RedisClient:
             return default
         self.breaker.record_success()
         return result
+
+    def call_or_raise(self, command: Callable[[redis.Redis], T]) -> T:
+        """Return the result of `command(client)`. Raises `Unavailable` if Redis is: for a result that only Redis stores."""
+        results: list[T] = []
+        self.call(lambda client: results.append(command(client)), None)
+        if not results:
+            raise Unavailable("This does not work right now. Try again in a moment.")
+        return results[0]
 
     def publish(self, messages: Sequence[tuple[str, bytes]]) -> None:
         """Publish messages (channel, body) in one round trip. Never raises."""

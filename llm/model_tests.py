@@ -50,7 +50,6 @@ for _, key in ipairs(KEYS) do
   if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
 end
 """
-_NO_ANSWER = object()
 
 ModelTestState = Literal["waiting", "running", "done"]
 
@@ -166,7 +165,7 @@ def _get_test(owner_id: UUID, test_id: UUID | str) -> ModelTest:
 
 def find_model_test(owner_id: UUID, test_id: UUID | str) -> ModelTest | None:
     """Return the test without a check of rights, or null. Raises `Unavailable` without Redis."""
-    stored = _call_redis(lambda client: client.get(_build_redis_key(owner_id, test_id)))
+    stored = redis_client.call_or_raise(lambda client: client.get(_build_redis_key(owner_id, test_id)))
     if not stored:
         return None
     fields = json.loads(stored)
@@ -261,7 +260,7 @@ def _build_redis_key(owner_id: UUID, test_id: UUID | str) -> str:
 
 
 def _store(owner_id: UUID, test: ModelTest) -> None:
-    _call_redis(
+    redis_client.call_or_raise(
         lambda client: client.set(_build_redis_key(owner_id, test.id), json.dumps(asdict(test)), ex=LIFETIME_SECONDS)
     )
 
@@ -269,21 +268,20 @@ def _store(owner_id: UUID, test: ModelTest) -> None:
 def _acquire_locks(test: ModelTest) -> None:
     acquired: list[str] = []
     for lock in test.locks:
-        if not _call_redis(lambda client, lock=lock: client.set(lock, test.id, nx=True, ex=MAX_TEST_SECONDS)):
+        if seconds := _acquire_lock(lock, test.id):
             _release_locks(acquired, test.id)
-            seconds = max(1, _call_redis(lambda client, lock=lock: client.ttl(lock)))
             data = {"limit": "model_tests", "seconds": seconds}
             raise LimitReached("A model is being tried already.", hints=["Wait for its answer."], data=data)
         acquired.append(lock)
 
 
+def _acquire_lock(lock: str, test_id: str) -> int:
+    """Acquire a lock. Return 0, or the seconds after which it expires if another test has it."""
+    if redis_client.call_or_raise(lambda client: client.set(lock, test_id, nx=True, ex=MAX_TEST_SECONDS)):
+        return 0
+    return max(1, redis_client.call_or_raise(lambda client: client.ttl(lock)))
+
+
 def _release_locks(locks: Sequence[str], test_id: str) -> None:
     if locks:
-        _call_redis(lambda client: client.register_script(_RELEASE)(list(locks), [test_id]))
-
-
-def _call_redis(command: Any) -> Any:
-    answer = redis_client.call(command, _NO_ANSWER)
-    if answer is _NO_ANSWER:
-        raise Unavailable("The answer cannot be heard now. Try again in a moment.")
-    return answer
+        redis_client.call_or_raise(lambda client: client.register_script(_RELEASE)(list(locks), [test_id]))

@@ -71,7 +71,7 @@ class Document:
 
     @property
     def title(self) -> str:
-        return _to_line(_get_dict(self.content, "info").get("title"), 80)
+        return to_line(_get_dict(self.content, "info").get("title"), 80)
 
     @property
     def version(self) -> str:
@@ -92,12 +92,12 @@ class Document:
         def get_default(name: re.Match[str]) -> str:
             variable = variables.get(name[1])
             default = variable.get("default") if isinstance(variable, dict) else name[0]
-            return _to_line(str(default) if isinstance(default, int) else default, _MAX_URL)
+            return to_line(str(default) if isinstance(default, int) else default, _MAX_URL)
 
         # In one pass: a value that names another variable could stand for any number of bytes.
-        url = re.sub(r"{([^{}]*)}", get_default, _to_line(server.get("url"), _MAX_URL))[:_MAX_URL]
+        url = re.sub(r"{([^{}]*)}", get_default, to_line(server.get("url"), _MAX_URL))[:_MAX_URL]
         try:
-            return _to_line(urljoin(self.url, url) if self.url else url, _MAX_URL)
+            return to_line(urljoin(self.url, url) if self.url else url, _MAX_URL)
         except ValueError:
             return ""
 
@@ -153,7 +153,7 @@ def parse_document(text: str, url: str = "") -> Document:
     return Document(content, url)
 
 
-def _parse(text: str) -> Any:
+def _parse(text: str) -> object:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
@@ -198,5 +198,6 @@ def _get_dict(value: dict[str, Any], key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _to_line(value: Any, limit: int) -> str:
+def to_line(value: object, limit: int) -> str:
+    """Return a text of a document in one line, without invisible characters; empty if the value is no text."""
     return " ".join(remove_invisible(value).split())[:limit] if isinstance(value, str) else ""

@@ -12,7 +12,7 @@ from common.text import remove_invisible
 from events.rows import ToolEffect
 from tools.http.form import Definition
 from tools.http.mapping import FORBIDDEN_HEADERS, READ_METHODS, RequestMapping
-from tools.openapi.document import Document, InvalidDocument
+from tools.openapi.document import Document, InvalidDocument, to_line
 from tools.openapi.schemas import SchemaBuilder
 
 MAX_OPERATIONS = 500
@@ -79,9 +79,9 @@ def _read_operation(
     tags = raw.get("tags")
     fields: dict[str, Any] = {
         "key": key[:400], "method": method, "path": path[:400],
-        "tag": _to_line(tags[0], 80) if isinstance(tags, list) and tags else "",
+        "tag": to_line(tags[0], 80) if isinstance(tags, list) and tags else "",
         "name": _make_name(key, names),
-        "summary": _to_line(raw.get("summary") or raw.get("description"), 200),
+        "summary": to_line(raw.get("summary") or raw.get("description"), 200),
         "effect": "read" if method in READ_METHODS else "write",
     }  # fmt: skip
     try:
@@ -212,7 +212,3 @@ def _make_argument_name(target: str, names: dict[str, Any]) -> str:
     while name in names:
         name += "_"
     return name
-
-
-def _to_line(value: Any, limit: int) -> str:
-    return " ".join(remove_invisible(value).split())[:limit] if isinstance(value, str) else ""

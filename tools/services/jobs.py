@@ -49,7 +49,6 @@ MAX_WAIT_SECONDS = 10
 MAX_RUN_SECONDS = 150
 """Seconds after which a running job counts as lost; a tool has 120 at most."""
 READ_SECONDS = 20.0
-_NO_ANSWER = object()
 
 JobKind = Literal["document", "test"]
 
@@ -119,7 +118,7 @@ def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJo
         raise NotFound("There is no such job, or it was long ago.")
     limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_RUN_SECONDS}.get(job.state)
     if limit is not None and time.time() - job.started_at > limit:
-        _call_redis(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
+        redis_client.call_or_raise(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
         raise Unavailable("No worker has answered. Try again in a moment.")
     return job
 
@@ -138,7 +137,7 @@ def get_document(workspace_id: UUID, job_id: UUID | str) -> ReadDocument:
 
 def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
     """Return a job without a check of rights, or null. Raises `Unavailable` without Redis."""
-    stored = _call_redis(lambda client: client.get(_build_key(workspace_id, job_id)))
+    stored = redis_client.call_or_raise(lambda client: client.get(_build_key(workspace_id, job_id)))
     return ToolJob(**json.loads(stored)) if stored else None
 
 
@@ -221,7 +220,7 @@ async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
 def _finish(workspace_id: UUID, job: ToolJob) -> None:
     """Store the result, and with a test what it says about the server."""
     # The lock is released first: a client that reads that the job is done can start the next one.
-    _call_redis(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
+    redis_client.call_or_raise(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
     if job.kind == "test":
         try:
             ToolServer.objects.filter(tools=job.job_input["tool_id"]).update(
@@ -238,14 +237,14 @@ def _start(actor: Actor, workspace_id: UUID, kind: JobKind, job_input: dict[str,
     """Store a job and send its task. A person has one of each kind at a time."""
     job = ToolJob(str(new_id()), kind, str(actor.id), started_at=time.time(), job_input=job_input)
     lock = _build_lock(kind, job.person_id)
-    if not _call_redis(lambda client: client.set(lock, job.id, nx=True, ex=MAX_RUN_SECONDS)):
+    if not redis_client.call_or_raise(lambda client: client.set(lock, job.id, nx=True, ex=MAX_RUN_SECONDS)):
         data = {"limit": "tool_jobs", "seconds": 5}
         raise LimitReached("One is running already.", hints=["Wait for its result."], data=data)
     store_tool_job(workspace_id, job)
     try:
         send_task_now(TASK, [job.id, str(workspace_id)])
     except Unavailable:
-        _call_redis(lambda client: client.delete(lock))
+        redis_client.call_or_raise(lambda client: client.delete(lock))
         raise
     return job
 
@@ -261,11 +260,4 @@ def _build_lock(kind: JobKind, person_id: str) -> str:
 def store_tool_job(workspace_id: UUID, job: ToolJob) -> None:
     """Store the state of a job. Raises `Unavailable` without Redis."""
     stored = json.dumps(asdict(job))
-    _call_redis(lambda client: client.set(_build_key(workspace_id, job.id), stored, ex=LIFETIME_SECONDS))
-
-
-def _call_redis(command: Any) -> Any:
-    answer = redis_client.call(command, _NO_ANSWER)
-    if answer is _NO_ANSWER:
-        raise Unavailable("The answer cannot be heard now. Try again in a moment.")
-    return answer
+    redis_client.call_or_raise(lambda client: client.set(_build_key(workspace_id, job.id), stored, ex=LIFETIME_SECONDS))
