@@ -22,7 +22,7 @@ Column = Callable[[Any], Any]
 """A computed column of a list, or a computed field of a row's page."""
 
 
-def get_change_url(model: type[Model] | str, pk: Any) -> str:
+def get_change_url(model: type[Model] | str, pk: object) -> str:
     """Return the URL of a row's page; empty if the model is not in the admin."""
     meta = (apps.get_model(model) if isinstance(model, str) else model)._meta
     try:

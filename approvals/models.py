@@ -1,7 +1,5 @@
 """Approvals: calls of tools that wait for a person, and questions of agents to a person."""
 
-from typing import Any
-
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -9,15 +7,15 @@ from django.utils.translation import gettext_lazy as _
 from actors.models import Actor
 from chats.models import Chat
 from common.models import Identified, build_display_name
-from events.payloads import ApprovalAskedPayload, ApprovalDecidedPayload, ApprovalDecision, ApprovalReason, Question
+from events.payloads import ApprovalAskedPayload, ApprovalDecidedPayload, Question
 from events.rows import ApprovalRow
 
-REASONS: list[tuple[ApprovalReason, Any]] = [
+REASONS = [
     ("policy", _("policy of the tool")),
     ("others", _("texts of others were read")),
     ("outside", _("texts from outside were read")),
 ]
-DECISIONS: list[tuple[ApprovalDecision, Any]] = [
+DECISIONS = [
     ("approved", _("approved")),
     ("approved_for_run", _("approved for this run")),
     ("refused", _("refused")),

@@ -7,7 +7,6 @@ request waits for a port to answer (FAIR2).
 import asyncio
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import aiohttp
 from django.conf import settings
@@ -60,7 +59,7 @@ def list_local_servers() -> list[LocalServer]:
     """Return the servers that a worker found in the last `RESULT_TTL_SECONDS`; an empty list without a worker or Redis."""
     if not settings.EMBEDDED:
         return []
-    stored: Any = redis_client.call(lambda client: client.get(_KEY), None)
+    stored = redis_client.call(lambda client: client.get(_KEY), None)
     return [LocalServer(**server) for server in json.loads(stored)] if stored else []
 
 

@@ -48,17 +48,17 @@ class StrictModel(BaseModel):
         return value
 
 
-def _check_json_number(value: Any) -> None:
+def _check_json_number(value: object) -> None:
     if isinstance(value, bool | str):
         raise ValueError("Input should be a number")
 
 
-def _check_json_boolean(value: Any) -> None:
+def _check_json_boolean(value: object) -> None:
     if not isinstance(value, bool):
         raise ValueError("Input should be true or false")
 
 
-def _check_id(value: Any) -> None:
+def _check_id(value: object) -> None:
     if not (isinstance(value, str) and _ID.fullmatch(value)):
         raise ValueError("Input should be a UUID, with its hyphens")
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from functools import lru_cache
-from typing import Any
+from typing import NoReturn
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
@@ -38,7 +38,7 @@ class Secret:
 
     __str__ = __repr__
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("A secret is not pickled.")
 
 

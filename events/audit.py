@@ -1,6 +1,5 @@
 """Writing the audit trail. Services call `record` once for each action."""
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -15,7 +14,7 @@ def record(
     workspace_id: UUID | None = None,
     object_id: UUID | None = None,
     on_behalf_of: AbstractBaseUser | None = None,
-    **facts: Any,
+    **facts: object,
 ) -> None:
     """Store an audit record in the current transaction. `facts` must be small, without secrets and texts of messages."""
     AuditRecord.objects.create(

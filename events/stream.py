@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
+import redis
 from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline as AsyncPipeline
 
 from common.redis_client import PAUSE_AFTER_FAILURE_SECONDS, AsyncRedisClient, redis_client
 from events.frames import Delta, Partial
@@ -237,7 +239,7 @@ def _build_redis_key(run_id: UUID) -> str:
     return f"partial:{run_id}"
 
 
-def _store_deltas(pipeline: Any, stream: Stream, deltas: Sequence[Delta]) -> None:
+def _store_deltas(pipeline: AsyncPipeline, stream: Stream, deltas: Sequence[Delta]) -> None:
     """Append the chunks to a list in Redis, at a cost that does not depend on the length of the text.
 
     Each chunk has its offset, because it may be appended twice if the first answer of Redis is lost.
@@ -260,7 +262,7 @@ def get_partials(run_ids: Sequence[UUID]) -> list[Partial]:
     return [part for run_id, chunks in zip(run_ids, stored, strict=False) for part in _build_partials(run_id, chunks)]
 
 
-def _read_stored(client: Any, run_ids: Sequence[UUID]) -> list[list[bytes]]:
+def _read_stored(client: redis.Redis, run_ids: Sequence[UUID]) -> list[list[bytes]]:
     with client.pipeline(transaction=False) as pipeline:
         for run_id in run_ids:
             pipeline.lrange(_build_redis_key(run_id), 0, -1)

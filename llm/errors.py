@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from common.logs import MASK, scrub
 from common.secrets import Secret
@@ -63,7 +62,7 @@ def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key
     )
 
 
-def build_frame_error(error: Any, key: Secret) -> LLMError:
+def build_frame_error(error: object, key: Secret) -> LLMError:
     """Return the error for an error frame inside a stream."""
     text, kind = _read_error_fields(error)
     status = error.get("code") if isinstance(error, Mapping) else None
@@ -138,7 +137,7 @@ def _parse_error_body(body: bytes) -> tuple[str, str]:
     return _read_error_fields(read.get("error", read) if isinstance(read, Mapping) else read)
 
 
-def _read_error_fields(error: Any) -> tuple[str, str]:
+def _read_error_fields(error: object) -> tuple[str, str]:
     """Return the provider's message and its machine-readable kind."""
     if not isinstance(error, Mapping):
         return str(error), ""

@@ -7,7 +7,6 @@ followed.
 import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 import httpx2
@@ -32,21 +31,12 @@ from pydantic import AnyUrl, ValidationError
 from common.egress import HostRefused
 from common.secrets import Secret
 from mcp_client.client import check_server_url
-from mcp_client.oauth import AuthorizationServer
+from mcp_client.oauth import AuthorizationServer, Tokens
 from mcp_client.protocol import McpError
 from mcp_client.transport import GuardedTransport
 
 SECONDS = 20.0
 """Seconds for all requests of one function."""
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """Tokens of an authorization server. `lifetime_s`: seconds for which the access token counts, null if it did not say."""
-
-    access: Secret
-    refresh: Secret
-    lifetime_s: int | None
 
 
 async def find_authorization_server(

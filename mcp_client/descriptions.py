@@ -74,7 +74,7 @@ def _parse_object(sent: dict[str, Any], what: str) -> dict[str, Any]:
     return cleaned
 
 
-def _check_shape(sent: Any, what: str) -> None:
+def _check_shape(sent: object, what: str) -> None:
     """Raise `Unusable` for a value that is too deep, or that refers to another document. It is walked without recursion."""
     level = [sent]
     for _ in range(MAX_SCHEMA_DEPTH):
@@ -88,7 +88,7 @@ def _check_shape(sent: Any, what: str) -> None:
     raise Unusable(f"Its {what} is nested more than {MAX_SCHEMA_DEPTH} levels deep.")
 
 
-def _list_children(value: Any) -> list[Any]:
+def _list_children(value: object) -> list[object]:
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [child for child in children if isinstance(child, (dict, list))]
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from yarl import URL
 
+from common.secrets import Secret
 from mcp_client.client import check_server_url
 
 
@@ -39,6 +40,15 @@ class AuthorizationServer:
     def from_json(cls, stored: dict[str, Any]) -> Self:
         """Return the value that `to_json` was made of."""
         return cls(**stored)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of an authorization server. `lifetime_s`: seconds for which the access token counts, null if it did not say."""
+
+    access: Secret
+    refresh: Secret
+    lifetime_s: int | None
 
 
 def build_redirect_uri(address: str, server_id: UUID) -> str:

@@ -55,7 +55,7 @@ class McpResult:
     """The result of a call. `structured` is the JSON value that the server sent beside its text. `is_error`: the tool failed."""
 
     text: str
-    structured: Any = None
+    structured: object = None
     is_error: bool = False
 
 

@@ -49,7 +49,7 @@ def get_figures(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _build_changelist_url(table: str, **filters: Any) -> str:
+def _build_changelist_url(table: str, **filters: object) -> str:
     return f"{reverse(f'admin:{table}_changelist')}?{urlencode(filters)}"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from allauth.account.adapter import get_adapter
 from allauth.core.exceptions import ImmediateHttpResponse
@@ -108,7 +108,7 @@ class OperatorSite(AdminSite):
         if request.user.is_authenticated and not self.has_permission(request):
             raise Http404
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> NoReturn:
         """Raise `Http404`: passwords are changed in the web app, which also ends the other sessions."""
         raise Http404
 

@@ -8,6 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from redis import Redis
+from redis.client import Pipeline
+
 from common.redis_client import redis_client
 from events.frames import Presence
 from events.publish import publish_now
@@ -20,7 +23,7 @@ ENTRY_TTL_SECONDS = 25.0
 def add_present(newcomers: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
     """Add people who opened chats in this process, and publish the changed presence. One round trip to Redis."""
 
-    def step(pipe: Any, topic: Topic) -> None:
+    def step(pipe: Pipeline, topic: Topic) -> None:
         pipe.zadd(_build_key(topic), {_build_entry(hub_id, actor_id): _get_expiry() for actor_id in newcomers[topic]})
 
     _update_and_publish(list(newcomers), step)
@@ -29,7 +32,7 @@ def add_present(newcomers: Mapping[Topic, Collection[UUID]], hub_id: str) -> Non
 def remove_present(leaving: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
     """Remove people who have no socket of this process on the chats any more, and publish the changed presence."""
 
-    def step(pipe: Any, topic: Topic) -> None:
+    def step(pipe: Pipeline, topic: Topic) -> None:
         pipe.zrem(_build_key(topic), *(_build_entry(hub_id, actor_id) for actor_id in leaving[topic]))
 
     _update_and_publish(list(leaving), step)
@@ -37,8 +40,10 @@ def remove_present(leaving: Mapping[Topic, Collection[UUID]], hub_id: str) -> No
 
 def list_present(topic: Topic) -> list[UUID]:
     """Return the people who have the chat open, ordered by id."""
-    none: Any = []
-    entries: Any = redis_client.call(lambda client: client.zrangebyscore(_build_key(topic), time.time(), "+inf"), none)
+    nothing: Any = []
+    entries: Any = redis_client.call(
+        lambda client: client.zrangebyscore(_build_key(topic), time.time(), "+inf"), nothing
+    )
     return _parse_entries(entries)
 
 
@@ -49,7 +54,7 @@ def renew(mine: Mapping[Topic, Collection[UUID]], hub_id: str) -> dict[Topic, li
     return {topic: _parse_entries(people) for topic, people in zip(mine, answers[3::4], strict=False)}
 
 
-def _send_renewal(client: Any, mine: Mapping[Topic, Collection[UUID]], hub_id: str) -> list[Any]:
+def _send_renewal(client: Redis, mine: Mapping[Topic, Collection[UUID]], hub_id: str) -> list[Any]:
     with client.pipeline(transaction=False) as pipe:
         for topic, people in mine.items():
             pipe.zadd(_build_key(topic), {_build_entry(hub_id, actor_id): _get_expiry() for actor_id in people})
@@ -60,14 +65,14 @@ def _send_renewal(client: Any, mine: Mapping[Topic, Collection[UUID]], hub_id: s
     return answers
 
 
-def _update_and_publish(topics: Sequence[Topic], step: Callable[[Any, Topic], None]) -> None:
+def _update_and_publish(topics: Sequence[Topic], step: Callable[[Pipeline, Topic], None]) -> None:
     nothing: list[Any] = []
     answers = redis_client.call(lambda client: _send_update(client, topics, step), nothing)
     changes = zip(topics, map(_parse_entries, answers[::4]), map(_parse_entries, answers[2::4]), strict=False)
     publish_now(*(Presence(topic=str(topic), present=after) for topic, before, after in changes if before != after))
 
 
-def _send_update(client: Any, topics: Sequence[Topic], step: Callable[[Any, Topic], None]) -> list[Any]:
+def _send_update(client: Redis, topics: Sequence[Topic], step: Callable[[Pipeline, Topic], None]) -> list[Any]:
     # In a transaction, so that of two people who arrive at the same time the second list has both.
     with client.pipeline(transaction=True) as pipe:
         for topic in topics:

@@ -1,7 +1,5 @@
 """The admin pages of suggestions and merges."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -45,7 +43,7 @@ class SuggestionAdmin(ReadOnlyAdmin):
     related_links = (audit_link(),)
 
     @display(description=_("state"), label=SUGGESTION_COLOURS)  # type: ignore[untyped-decorator]
-    def coloured_state(self, suggestion: Suggestion) -> tuple[str, Any]:
+    def coloured_state(self, suggestion: Suggestion) -> tuple[str, str]:
         return suggestion.state, suggestion.get_state_display()
 
 
@@ -73,7 +71,7 @@ class MergeAdmin(ReadOnlyAdmin):
     actions_detail = ("stop_merge",)
 
     @display(description=_("state"), label=MERGE_COLOURS)  # type: ignore[untyped-decorator]
-    def coloured_state(self, merge: Merge) -> tuple[str, Any]:
+    def coloured_state(self, merge: Merge) -> tuple[str, str]:
         return merge.state, merge.get_state_display()
 
     @service_action(

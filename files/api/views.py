@@ -1,11 +1,11 @@
 """Files: uploading, listing, downloading, and showing them in a chat."""
 
-from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.db.models.fields.files import FieldFile
 from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -156,7 +156,7 @@ class FileThumbnail(APIView):
         return _serve(file.thumbnail, content_type="image/webp")
 
 
-def _serve(content: Any, *, content_type: str, name: str = "") -> HttpResponseBase:
+def _serve(content: FieldFile, *, content_type: str, name: str = "") -> HttpResponseBase:
     """Return the response with stored content; with a name, as a download of that name.
 
     Where `FILES_ACCEL_PATH` is set, the proxy sends the content itself.

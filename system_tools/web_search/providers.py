@@ -57,6 +57,6 @@ def _parse_result(item: Mapping[str, Any]) -> SearchHit:
     )
 
 
-def _clean(value: Any, limit: int) -> str:
+def _clean(value: object, limit: int) -> str:
     """Return a text of a stranger on one line."""
     return " ".join(to_storable(value).split())[:limit] if isinstance(value, str) else ""

@@ -133,7 +133,7 @@ def _fill_path(mapping: RequestMapping, values: Mapping[str, str]) -> str:
     )
 
 
-def _encode_segment(name: str, value: Any) -> str:
+def _encode_segment(name: str, value: object) -> str:
     """Return a value as one segment of the path: it can neither add a segment nor leave the template."""
     text = ",".join(_list_texts(value))
     if text in ("", ".", ".."):
@@ -141,7 +141,7 @@ def _encode_segment(name: str, value: Any) -> str:
     return quote(text, safe="")
 
 
-def _encode_header(name: str, value: Any) -> str:
+def _encode_header(name: str, value: object) -> str:
     text = ",".join(_list_texts(value))
     try:
         check_header_value(text)
@@ -150,7 +150,7 @@ def _encode_header(name: str, value: Any) -> str:
     return text
 
 
-def _list_texts(value: Any) -> list[str]:
+def _list_texts(value: object) -> list[str]:
     """Return a value as texts: a list as one for each item, an object as JSON."""
     if isinstance(value, list):
         return [text for item in value for text in _list_texts(item)]

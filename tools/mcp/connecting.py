@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import ModuleType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from common.tenants import on_behalf_of_tenant
 from events import audit
 from events.rows import AuthScheme, ServerKind
 from mcp_client.client import list_server_tools
-from mcp_client.oauth import AuthorizationServer, build_redirect_uri
+from mcp_client.oauth import AuthorizationServer, Tokens, build_redirect_uri
 from mcp_client.protocol import McpError, McpServer
 from tools.credentials import build_auth_headers, decrypt_credential
 from tools.mcp.listing import store_failure, store_listing
@@ -176,7 +177,7 @@ async def _get_access_token(row: ToolServer) -> Secret:
         await asyncio.sleep(RENEWAL_POLL_SECONDS)
 
 
-def _renew_token(authorization_id: UUID, module: Any) -> Secret | None:
+def _renew_token(authorization_id: UUID, module: ModuleType) -> Secret | None:
     """Renew the token under a lock on its row: a refresh token counts once. Raises `McpError`.
 
     Return null if the row is locked or gone. The caller then waits without a thread or a connection, so that a slow authorization
@@ -197,14 +198,15 @@ def _renew_token(authorization_id: UUID, module: Any) -> Secret | None:
         return Secret(tokens.access.reveal())
 
 
-async def _refresh(module: Any, server: AuthorizationServer, stored: Mapping[str, Secret]) -> Any:
+async def _refresh(module: ModuleType, server: AuthorizationServer, stored: Mapping[str, Secret]) -> Tokens:
     try:
-        return await module.refresh_tokens(server, stored["client_secret"], refresh=stored["refresh"])
+        tokens: Tokens = await module.refresh_tokens(server, stored["client_secret"], refresh=stored["refresh"])
+        return tokens
     finally:
         await close_sessions()
 
 
-def _store_tokens(authorization_id: UUID, tokens: Any, person_id: UUID) -> None:
+def _store_tokens(authorization_id: UUID, tokens: Tokens, person_id: UUID) -> None:
     with transaction.atomic():
         row = ServerAuthorization.objects.select_for_update().select_related("server").get(pk=authorization_id)
         row.signed_in_by_id = person_id
@@ -213,7 +215,7 @@ def _store_tokens(authorization_id: UUID, tokens: Any, person_id: UUID) -> None:
         audit.record(person, "tool_server.signed_in", workspace_id=row.server.workspace_id, object_id=row.server_id)
 
 
-def _write_tokens(row: ServerAuthorization, stored: Mapping[str, Secret], tokens: Any) -> None:
+def _write_tokens(row: ServerAuthorization, stored: Mapping[str, Secret], tokens: Tokens) -> None:
     row.encrypted_secrets = _encrypt_secrets(
         row.server_id, {**stored, "access": tokens.access, "refresh": tokens.refresh}
     )
@@ -241,5 +243,5 @@ def _decrypt_secrets(row: ServerAuthorization) -> dict[str, Secret]:
     return {name: Secret(value) for name, value in json.loads(text.reveal()).items()}
 
 
-async def _import_authorization() -> Any:
+async def _import_authorization() -> ModuleType:
     return await asyncio.to_thread(importlib.import_module, "mcp_client.authorization")

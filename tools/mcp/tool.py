@@ -39,7 +39,7 @@ class McpTool(StoredTool):
         text = self.fence_answer(shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS))
         return ToolOutput(text, self._build_data(result.structured))
 
-    def _build_data(self, structured: Any) -> McpResultData | None:
+    def _build_data(self, structured: object) -> McpResultData | None:
         """Return the value beside the text for the web app, null if the server sent none."""
         if structured is None:
             return None
