@@ -22,6 +22,7 @@ from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
 from chats.permissions import chats_visible_to
 from common.errors import NotFound
 from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
+from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
 """The size of the payloads of a page of messages, without the first message."""
@@ -207,3 +208,8 @@ def search_messages(chats: QuerySet[Chat], words: Sequence[str], *, limit: int) 
         newest |= Q(chat=chat_id, seq__gt=version - MAX_SEARCHED_MESSAGES)
     found = Message.objects.filter(newest, *[Q(payload__text__icontains=word) for word in words], type="TEXT_MESSAGE")
     return list(found.select_related("author", "chat").order_by("-created_at", "-seq")[:limit])
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the messages and chats of a workspace that are purged. A listener of `workspace_purged`."""
+    return [Message.objects.filter(chat__workspace=workspace), Chat.objects.filter(workspace=workspace)]

@@ -54,6 +54,7 @@ class Code(StrEnum):
     LLM_PROFILE_UNUSABLE = "llm_profile_unusable"
     BUDGET_USED_UP = "budget_used_up"
     TIME_ZONE_CHANGED = "time_zone_changed"
+    WORKSPACE_HAS_PUBLIC_AGENTS = "workspace_has_public_agents"
     RUN_ENDED = "run_ended"
     APPROVAL_DECIDED = "approval_decided"
     INVALID_ARGUMENTS = "invalid_arguments"

@@ -10,6 +10,23 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "workspaces.hooks.model_changed": ["notifications.services.listeners.notify_model_changed"],
     "workspaces.hooks.time_zone_changed": ["usage.services.reservations.move_balances"],
+    "workspaces.hooks.workspace_deleted": [
+        "notifications.services.listeners.notify_workspace_deleted",
+        "tools.services.servers.delete_servers_of_workspace",
+        "agents.services.listeners.delete_agents_of_workspace",
+        "runs.services.runs.stop_runs_of_workspace",
+    ],
+    # The order of deletion: rows before those that they refer to.
+    "workspaces.hooks.workspace_purged": [
+        "notifications.selectors.list_rows_of_workspace",
+        "suggestions.selectors.list_rows_of_workspace",
+        "runs.selectors.list_rows_of_workspace",
+        "files.selectors.list_rows_of_workspace",
+        "chats.selectors.list_rows_of_workspace",
+        "agents.services.listeners.list_rows_of_workspace",
+        "tools.selectors.list_rows_of_workspace",
+        "usage.selectors.list_rows_of_workspace",
+    ],
     "tools.hooks.tools_changed": ["notifications.services.listeners.notify_tools_changed"],
     "chats.hooks.message_posted": [
         "runs.services.wake.wake_agents",

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
 from chats.permissions import chats_visible_to
 from events.rows import NotificationKind, NotificationRow
 from notifications.models import Notification
+from workspaces.models import Workspace
 from workspaces.permissions import workspaces_visible_to
 
 MAX_UNREAD_NOTIFICATIONS = 100
@@ -18,9 +19,9 @@ QUOTING_TYPES = frozenset({NotificationKind.MENTION, NotificationKind.APPROVAL_A
 
 
 def _list_visible(person: Actor) -> QuerySet[Notification]:
-    """Return the person's notifications from workspaces that they are a member of."""
-    workspaces = workspaces_visible_to(person).values("pk")
-    return Notification.objects.filter(person=person, workspace__in=workspaces)
+    """Return the person's notifications from workspaces that they are a member of, and of the deletion of others."""
+    is_visible = Q(workspace__in=workspaces_visible_to(person).values("pk"))
+    return Notification.objects.filter(is_visible | Q(type=NotificationKind.WORKSPACE_DELETED), person=person)
 
 
 def list_notifications(person: Actor, *, unread: bool = False) -> QuerySet[Any]:
@@ -48,3 +49,12 @@ def build_notification_rows(notifications: Iterable[Any]) -> list[NotificationRo
             row = row.model_copy(update={"chat_id": None, "message_id": None, "excerpt": excerpt})
         rows.append(row)
     return rows
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the notifications of a workspace that are purged. A listener of `workspace_purged`.
+
+    Those of its deletion stay.
+    """
+    notifications = Notification.objects.filter(workspace=workspace)
+    return [notifications.exclude(type=NotificationKind.WORKSPACE_DELETED)]

@@ -113,7 +113,11 @@ def _count_totals() -> list[Figure]:
         suspended=Count("pk", filter=agents & Q(status=AgentStatus.SUSPENDED)),
     )
     return [
-        Figure(_("Workspaces"), str(Workspace.objects.count()), _build_changelist_url("workspaces_workspace")),
+        Figure(
+            _("Workspaces"),
+            str(Workspace.objects.filter(deleted_at=None).count()),
+            _build_changelist_url("workspaces_workspace"),
+        ),
         Figure(
             _("People"),
             str(counted["people"]),

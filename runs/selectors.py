@@ -1,7 +1,7 @@
 """Reads of runs."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -12,8 +12,10 @@ from actors.models import Actor
 from agents.models import AgentSpec
 from chats.models import Message
 from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from common.errors import Unavailable
 from events.rows import ReplyRow
-from runs.models import ACTIVE, Run
+from runs.models import ACTIVE, Run, RunState
+from workspaces.models import Workspace
 
 RunFilter = Literal["active", "all"]
 MAX_EXCERPT_CHARACTERS = 160
@@ -54,3 +56,14 @@ def build_reply_rows(runs: Sequence[Run]) -> list[ReplyRow]:
         )
         rows.append(row)
     return rows
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the runs of a workspace that are purged. A listener of `workspace_purged`.
+
+    Raises `Unavailable` while one of them is executed: its worker still writes rows of the chat and of the ledger.
+    """
+    runs = Run.objects.filter(workspace=workspace)
+    if runs.filter(state=RunState.RUNNING).exists():
+        raise Unavailable("Runs of the deleted workspace have not ended yet.")
+    return [runs]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -100,3 +101,8 @@ def get_suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
         against_base=diff(base.content(), content),
         against_production=diff(production.content(), content),
     )
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the suggestions and merges of a workspace that are purged. A listener of `workspace_purged`."""
+    return [Suggestion.objects.filter(workspace=workspace), Merge.objects.filter(workspace=workspace)]

@@ -1,7 +1,10 @@
 """Reading the tools of a workspace, and its policies for tools."""
 
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
+
+from django.db.models import QuerySet
 
 from common.prepared_query import PreparedQuery
 from events.rows import OfferedToolRow, Policy, ToolServerRow
@@ -11,6 +14,7 @@ from tools.mcp.tool import McpTool
 from tools.models import ToolPolicy, ToolServer, WorkspaceTool
 from tools.registry import registry
 from tools.rows import build_offered_tool_row, build_server_row
+from workspaces.models import Workspace
 
 BUILDERS = {"http": HttpTool, "openapi": HttpTool, "mcp": McpTool}
 """The class of the tools of each kind of server."""
@@ -59,3 +63,8 @@ def list_offered_tool_rows(workspace_id: UUID) -> list[OfferedToolRow]:
     rows = WorkspaceTool.objects.filter(workspace_id=workspace_id).select_related("server").order_by("name")
     tools = [tool for _, tool in sorted(registry.items())] + [build_tool(row) for row in rows]
     return [build_offered_tool_row(tool, policies) for tool in tools]
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the tool servers and policies of a workspace that are purged. A listener of `workspace_purged`."""
+    return [ToolServer.objects.filter(workspace=workspace), ToolPolicy.objects.filter(workspace=workspace)]

@@ -266,3 +266,11 @@ def list_calls_of_run(run_id: UUID) -> list[LLMCallRow]:
     """Return the requests of a run to models, the oldest first. It checks no rights."""
     calls = LLMCall.objects.filter(run_id=run_id).select_related("agent").order_by("pk")
     return [call.to_row() for call in calls]
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the budgets and prices of a workspace that are purged. A listener of `workspace_purged`.
+
+    The ledger stays: operators read in it what was paid.
+    """
+    return [Budget.objects.filter(workspace=workspace), ModelPrice.objects.filter(workspace=workspace)]

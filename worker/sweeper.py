@@ -75,6 +75,7 @@ class Sweeper:
         self._periodic_jobs = [
             PeriodicJob(HOUR, _delete_old_rows, next_at=0.0),
             PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.finish_takedowns", []), started_at + MINUTE),
+            PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),
             PeriodicJob(MINUTE, files.enqueue_waiting_files, started_at + MINUTE),
             # A task, because a storage at another host may answer slowly.
             PeriodicJob(DAY, partial(send_task_now, "files.tasks.delete_orphaned_content", []), started_at + HOUR),

@@ -8,6 +8,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from actors.models import Actor
 from admin_kit.actions import service_action
@@ -26,9 +28,16 @@ else:
     GrantModelForm = forms.ModelForm
 
 
+class DeletionForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
+    """The name of the workspace, as a confirmation."""
+
+    name = forms.CharField(widget=UnfoldAdminTextInputWidget, label=_("Name of the workspace"), max_length=80)
+
+
 @admin.register(Workspace)
 class WorkspaceAdmin(ReadOnlyAdmin):
-    list_display = ("name", "handle", "created_at")
+    list_display = ("name", "handle", "created_at", "deleted_at")
+    list_filter = (("deleted_at", admin.EmptyFieldListFilter),)
     search_fields = ("name", "handle")
     date_hierarchy = "created_at"
     related_links = (
@@ -46,6 +55,21 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         RelatedLink(_("Audit"), "events.auditrecord", "workspace_id"),
     )
     audit_prefixes = ("workspace",)
+    actions_detail = ("delete_workspace",)
+
+    @service_action(
+        _("Delete the workspace…"),
+        _(
+            "Its members lose it at once, its runs stop, and its chats, agents, files and keys are deleted. This cannot be undone."
+            " Type its name to confirm."
+        ),
+        icon="delete_forever",
+        is_dangerous=True,
+        is_available=lambda workspace: workspace.deleted_at is None,
+        form_class=DeletionForm,
+    )
+    def delete_workspace(self, workspace: Workspace, operator: Actor, name: str) -> None:
+        workspaces.delete_workspace(operator, workspace.pk, name=name, as_operator=True)
 
 
 @admin.register(Membership)

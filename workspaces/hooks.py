@@ -1,8 +1,10 @@
 """The hooks of workspaces, which call functions of the apps above. `config/hooks.py` lists these functions."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from common.hooks import Hook
+from django.db.models import QuerySet
+
+from common.hooks import CollectingHook, Hook
 from workspaces.models import Credential, Workspace
 
 if TYPE_CHECKING:
@@ -16,3 +18,8 @@ time_zone_changed: "Hook[[Workspace]]" = Hook("time_zone_changed")
 member_demoted: "Hook[[Workspace, Actor, Actor]]" = Hook("member_demoted")
 # Called when a membership has ended, with the workspace, the former member, and the actor who ended it.
 member_left: "Hook[[Workspace, Actor, Actor]]" = Hook("member_left")
+# Called when a workspace is deleted, with the actor who deletes it, before its memberships end.
+workspace_deleted: "Hook[[Workspace, Actor]]" = Hook("workspace_deleted")
+# Called to purge a deleted workspace. A listener returns the rows of its app that belong to the workspace, in the order in which
+# they can be deleted. It raises `Unavailable` if that cannot be done yet.
+workspace_purged: "CollectingHook[[Workspace], QuerySet[Any]]" = CollectingHook("workspace_purged")

@@ -29,13 +29,17 @@ class Workspace(Identified, WithRevision):
     """The container of a team: members, private agents, chats, model credentials."""
 
     name = models.CharField(_("name"), max_length=80)
-    handle = models.SlugField(_("handle"), max_length=40, unique=True)
+    handle = models.SlugField(_("handle"), max_length=40)
     # A member's own model receives the texts of a chat, also those of others, so editors must allow it.
     allows_llm_profiles = models.BooleanField(_("members may use their own models"), default=False)
     # Its days and months begin at midnight there.
     time_zone = models.CharField(_("time zone"), max_length=64, default=get_default_time_zone)
     time_zone_changed_at = models.DateTimeField(_("time zone changed at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    # The row of a deleted workspace stays, for the ledger, the audit trail and its public agents that were taken down.
+    deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True)
+    # When the last row of its content was deleted.
+    purged_at = models.DateTimeField(_("purged at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("workspace")
@@ -44,6 +48,12 @@ class Workspace(Identified, WithRevision):
             ("invite_workspace", gettext_noop("Can invite people")),
             ("set_model_workspace", gettext_noop("Can set the model and its key")),
             ("create_agent_workspace", gettext_noop("Can create agents")),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["handle"], condition=Q(deleted_at=None), name="workspace_handle_unique"),
+            models.CheckConstraint(
+                condition=Q(purged_at=None) | Q(deleted_at__isnull=False), name="only_deleted_workspaces_are_purged"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -31,6 +31,7 @@ class WorkspaceVerb(StrEnum):
     DELETE_ANY_FILE = "delete_any_file"
     SEE_USAGE_OF_OTHERS = "see_usage_of_others"
     SET_BUDGETS = "set_budgets"
+    DELETE = "delete_workspace"
 
 
 ROLE_VERBS = {

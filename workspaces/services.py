@@ -1,5 +1,6 @@
-"""The services of workspaces: creating one, its members, and the model of its agents."""
+"""The services of workspaces: creating and deleting one, its members, and the model of its agents."""
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -17,17 +18,30 @@ from common.model_settings import assign_model_settings
 from common.operators import check_operator
 from common.quotas import check_quota
 from common.secrets import Secret
+from common.tasks import send_task_now
 from common.text import normalize_name
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed, publish_workspace_list_changed
 from workspaces.grants import end_grants
-from workspaces.hooks import member_demoted, member_left, model_changed, time_zone_changed
+from workspaces.hooks import (
+    member_demoted,
+    member_left,
+    model_changed,
+    time_zone_changed,
+    workspace_deleted,
+    workspace_purged,
+)
 from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 if TYPE_CHECKING:
     from actors.models import Actor
 
+logger = logging.getLogger(__name__)
+
+PURGE_TASK = "workspaces.tasks.purge_workspace"
+PURGE_BATCH = 200
+"""Rows of the content of a deleted workspace that one transaction deletes, besides the rows that are parts of them."""
 TIME_ZONE_INTERVAL = timedelta(days=1)
 """Between two changes of the time zone. Each may begin the day of the budgets again."""
 
@@ -37,7 +51,7 @@ def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) ->
     """Create a workspace, of which the actor is the first editor. Raises `Invalid`, `Conflict`, `LimitReached`."""
     name = _check_name(name)
     check_quota("workspaces", Membership.objects.filter(actor=actor))
-    workspaces = Workspace.objects.all()
+    workspaces = Workspace.objects.filter(deleted_at=None)
     if handle is not None:
         handle = check_handle(handle, workspaces)
     workspace = Workspace.objects.create(name=name, handle=handle or find_free_handle(name, workspaces))
@@ -89,6 +103,90 @@ def rename_workspace(
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)
     publish_workspace_list_changed(workspace.id, "workspace")
     return workspace
+
+
+@transaction.atomic
+def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operator: bool = False) -> Workspace:
+    """Delete a workspace: its members lose it at once, its runs stop, its keys and invite links end, and its handle is free again.
+    Its content is deleted by a task (`purge_workspace`). Its row stays, and so does the ledger.
+
+    `name` is that of the workspace, as a confirmation. `as_operator`: the actor is an operator, who need not be a member. Raises
+    `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`workspace_has_public_agents`).
+    """
+    workspace = _lock_workspace(actor, workspace_id, WorkspaceVerb.DELETE, as_operator=as_operator)
+    if workspace.deleted_at is not None:
+        raise NotFound(gettext("This workspace is deleted already."))
+    if normalize_name(name) != workspace.name:
+        raise Invalid(gettext("This is not the name of the workspace."))
+    # `publish_agent` locks the workspace, so none is published meanwhile.
+    public_agents = list(workspace.published_agents.filter(taken_down_at=None).order_by("name", "pk"))
+    if public_agents:
+        names = [f"{agent.name} (@{agent.handle})" for agent in public_agents]
+        raise Conflict(
+            gettext("It has published agents that people elsewhere use: %(names)s.") % {"names": ", ".join(names)},
+            code=Code.WORKSPACE_HAS_PUBLIC_AGENTS,
+            hints=[f"Take {name} down first." for name in names],
+            data={
+                "agents": [
+                    {
+                        "agent_id": str(agent.id),
+                        "name": agent.name,
+                        "handle": agent.handle,
+                        "origin_id": str(agent.published_from_agent_id),
+                    }
+                    for agent in public_agents
+                ]
+            },
+        )
+    workspace.deleted_at = now()
+    workspace.save(update_fields=["deleted_at"])
+    workspace_deleted.call(workspace, actor)
+    members = list(workspace.memberships.order_by("actor_id").values_list("actor_id", flat=True))
+    workspace.memberships.all().delete()
+    workspace.past_memberships.all().delete()
+    workspace.grants.all().delete()
+    Credential.objects.filter(workspace=workspace).delete()
+    audit.record(
+        actor,
+        "workspace.deleted",
+        workspace_id=workspace.id,
+        object_id=workspace.id,
+        name=workspace.name,
+        members=len(members),
+        as_operator=as_operator,
+    )
+    for member_id in members:
+        publish_rights_changed(member_id)
+    publish_list_changed(members, "me")
+    # A task that is not sent is sent by the sweeper (`resume_purges`).
+    transaction.on_commit(lambda: send_task_now(PURGE_TASK, [str(workspace.id)]), robust=True)
+    return workspace
+
+
+@transaction.atomic
+def purge_workspace(workspace_id: UUID) -> bool:
+    """Delete a batch of the content of a deleted workspace. Return whether there is more; false also if another process is doing
+    the same. Raises `Unavailable` while one of its runs is executed.
+    """
+    deleted = Workspace.objects.filter(deleted_at__isnull=False, purged_at=None)
+    workspace = deleted.select_for_update(no_key=True, skip_locked=True).filter(pk=workspace_id).first()
+    if workspace is None:
+        return False
+    for rows in workspace_purged.call(workspace):
+        ids = list(rows.values_list("pk", flat=True)[:PURGE_BATCH])
+        if ids:
+            rows.model._default_manager.filter(pk__in=ids).delete()
+            return True
+    workspace.purged_at = now()
+    workspace.save(update_fields=["purged_at"])
+    logger.info("The content of the deleted workspace %s is gone.", workspace.pk)
+    return False
+
+
+def resume_purges() -> None:
+    """Send the task of each workspace whose content is not deleted completely. Raises `Unavailable`."""
+    for id in Workspace.objects.filter(deleted_at__isnull=False, purged_at=None).values_list("pk", flat=True):
+        send_task_now(PURGE_TASK, [str(id)])
 
 
 @transaction.atomic

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import F, Q, QuerySet
 
-from actors.models import Actor
-from agents.models import AgentGrant, Draft
+from actors.models import Actor, AgentStatus
+from agents.models import AgentGrant, AgentSpec, Draft
 from agents.services import drafts
 from chats.models import Chat
 from common.writing import RowUpdate
@@ -35,3 +35,23 @@ def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[RowUp
 def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> None:
     """End the grants of a former member on the workspace's agents."""
     end_grants(AgentGrant.objects.filter(content_object__workspace=workspace, user=actor), remover)
+
+
+def delete_agents_of_workspace(workspace: Workspace, actor: Actor) -> None:
+    """Mark the agents of a deleted workspace as deleted, so that they lose their rights at once. Their rows stay, because the
+    ledger, the audit trail and their public copies name them. A listener of `workspace_deleted`."""
+    agents = Actor.objects.filter(workspace=workspace)
+    ids = list(agents.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+    Actor.objects.filter(pk__in=ids).update(
+        status=AgentStatus.DELETED, description="", avatar=None, revision=F("revision") + 1
+    )
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the versions and grants of a workspace's agents, which are purged. A listener of `workspace_purged`."""
+    # Otherwise the versions could not be deleted.
+    Actor.objects.filter(workspace=workspace, current_spec__isnull=False).update(current_spec=None)
+    return [
+        AgentSpec.objects.filter(agent__workspace=workspace),
+        AgentGrant.objects.filter(content_object__workspace=workspace),
+    ]

@@ -30,6 +30,7 @@ class NotificationKind(models.TextChoices):
     AGENT_TAKEN_DOWN = "agent_taken_down", _("public agent taken down")
     BUDGET_WARNING = "budget_warning", _("most of a budget used")
     TOOLS_CHANGED = "tools_changed", _("tools changed by their server")
+    WORKSPACE_DELETED = "workspace_deleted", _("workspace deleted")
 
 
 class NotificationRow(Row):

@@ -21,7 +21,7 @@ from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
 from tools.models import WorkspaceTool
 from usage.models import Balance
-from workspaces.models import Credential, Membership, Role
+from workspaces.models import Credential, Membership, Role, Workspace
 
 MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 
@@ -121,6 +121,15 @@ def _notify_about_public_agent(listing: Listing, actor: Actor, *, event: str, ty
         notify({*editors, *users.pop(publisher_id, set())}, workspace_id=publisher_id, actor=known, **fields)
     for workspace_id, people in sorted(users.items()):
         notify(people, workspace_id=workspace_id, actor=None, **fields)
+
+
+def notify_workspace_deleted(workspace: Workspace, actor: Actor) -> None:
+    """Notify the other members that their workspace was deleted. An operator who is not a member is not named."""
+    members = Membership.objects.filter(workspace=workspace).values_list("actor_id", flat=True)
+    notify(
+        members, event=_build_event_key("workspace_deleted", workspace.id), type="workspace_deleted",
+        workspace_id=workspace.id, actor=actor if actor.pk in members else None, excerpt=_build_excerpt(workspace.name),
+    )  # fmt: skip
 
 
 def notify_budget_warning(balance: Balance) -> None:

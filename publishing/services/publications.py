@@ -59,9 +59,9 @@ def publish_agent(
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     handle = check_handle(handle, Actor.objects.filter(**PUBLIC), reserved=RESERVED | SHIPPED.keys())
-    # Locked, so that it cannot be deleted meanwhile.
+    # Both are locked, so that neither can be deleted meanwhile.
+    workspace = Workspace.objects.select_for_update(of=("self",), no_key=True).get(agents=agent)
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH, lock=True)
-    workspace = Workspace.objects.get(agents=agent)
     if copy := find_public_copy(agent):
         raise _build_already_public_error(copy)
     name = _check_name(name, workspace)

@@ -31,6 +31,7 @@ from runs.runtime.steps import RunEnded
 from runs.runtime.sub_agents import build_resumed_callers, list_tree
 from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
+from workspaces.models import Workspace
 
 JobKind = Literal["summary", "merge"]
 AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger"}
@@ -154,6 +155,16 @@ def stop_runs_of_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
 def list_runs_of_agent(agent_id: UUID) -> QuerySet[Run]:
     """Return the runs of an agent and of its sub-agents, in all chats."""
     return Run.objects.filter(Q(agent=agent_id) | Q(path__contains=[agent_id]))
+
+
+def stop_runs_of_workspace(workspace: Workspace, actor: Actor) -> None:
+    """Ask the workers to stop the runs of a deleted workspace. Those that no worker executes are not started any more, because
+    their people have no rights, and the purge deletes them. A listener of `workspace_deleted`."""
+    active = Run.objects.filter(workspace=workspace, state__in=ACTIVE).order_by("pk").select_for_update(no_key=True)
+    runs = list(active.only("pk", "root_id"))
+    Run.objects.filter(pk__in=[run.pk for run in runs]).update(stop_requested_at=now(), stopped_by=actor)
+    for tree_id in {run.tree_id for run in runs}:
+        send_stop(tree_id)
 
 
 @transaction.atomic

@@ -336,6 +336,9 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "remove_member": Operation("DELETE", "workspaces/{workspace_id}/members/{actor_id}", EDITORS),
     "leave_workspace": Operation("POST", "workspaces/{workspace_id}/leave", {**MEMBERS, "alice": 409}),
+    "delete_workspace": Operation(
+        "POST", "workspaces/{workspace_id}/deletion", EDITORS, lambda t: {"name": "Lighthouse"}
+    ),
     "read_model": Operation("GET", "workspaces/{workspace_id}/model", MEMBERS),
     "set_model": Operation("PUT", "workspaces/{workspace_id}/model", EDITORS, lambda t: MODEL),
     "test_model": Operation(

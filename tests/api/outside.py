@@ -26,7 +26,7 @@ UNFORESEEABLE = {
     "This is no email address.", "This is your address already.", "This is not your password.",
     "Somebody you named is not in this workspace.", "Only an agent can be set to answer when mentioned, or always.",
     "This is not a cursor of this list.", "This provider needs a key.", "An agent has no memory of its own yet.",
-    "A chat has at most",
+    "A chat has at most", "This is not the name of the workspace.",
 }  # fmt: skip
 """Refusals of requests that match the schema. They depend on stored data, or on a grammar that a schema cannot express."""
 UNFORESEEABLE_CODES = {"wrong_password", "host_refused", "model_unusable", "file_unreadable"}
@@ -101,6 +101,7 @@ OBJECTS: dict[str, dict[str, Any]] = {}
 """The objects of each operation, so that the objects that one operation deletes are still there for the others."""
 DESTROYS = {
     "delete_agent", "remove_member", "change_role", "remove_participant", "leave_workspace", "revoke_link", "revoke_token",
+    "delete_workspace",
     "stop_run", "retry_run", "stop_merge", "retry_merge", "merge_suggestions", "accept_suggestion", "reject_suggestion",
     "withdraw_suggestion", "save_draft", "restore_version", "accept_invitation", "hand_over_draft",
 }  # fmt: skip

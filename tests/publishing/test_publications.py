@@ -175,14 +175,14 @@ def test_names_and_handles_of_agents_of_the_release_are_refused_before_these_exi
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_concurrent_publications_with_names_that_look_alike_one_succeeds(team):
-    wren = make_agent(team.workspace, team.alice, "Wren")
+    wren = make_agent(team.elsewhere, team.charlie, "Wren")
     with transaction.atomic():
         publish(team, name="Interpreter")
 
         def publish_wren():
             # It sees no other public agent, and waits in the database for the one that is not committed yet.
             return publishing.publish_agent(
-                team.alice, wren.id, name="ＩＮＴＥＲＰＲＥＴＥＲ", handle="wren", **LISTING
+                team.charlie, wren.id, name="ＩＮＴＥＲＰＲＥＴＥＲ", handle="wren", **LISTING
             )
 
         other = ConcurrentTransaction(publish_wren)

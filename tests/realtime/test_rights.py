@@ -58,6 +58,18 @@ async def test_SEC5_a_person_who_leaves_the_workspace_loses_all_its_topics(team,
     assert [str(topic) for socket in get_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
 
 
+async def test_SEC5_the_members_of_a_deleted_workspace_lose_all_its_topics(team, tabs):
+    topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
+    opened = [await tabs.open_tab(person) for person in (team.alice, team.bob)]
+    for tab in opened:
+        for topic in topics:
+            await tab.subscribe(topic)
+    await run_in_db_thread(lambda: workspaces.delete_workspace(team.alice, team.workspace.id, name=team.workspace.name))
+    for tab in opened:
+        assert {(await tab.receive_type("access"))["topic"] for _ in topics} == topics
+    assert not [topic for socket in get_hub().sockets for topic in socket.subscriptions]
+
+
 async def test_SEC5_a_right_withdrawn_without_a_notification_ends_within_five_seconds(team, tabs, quick):
     """The periodic check finds it without a notification."""
     bob = await tabs.open_tab(team.bob)

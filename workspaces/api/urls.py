@@ -11,4 +11,5 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/members", views.Members.as_view()),
     path("workspaces/<uuid:workspace_id>/members/<uuid:actor_id>", views.OneMember.as_view()),
     path("workspaces/<uuid:workspace_id>/leave", views.Leave.as_view()),
+    path("workspaces/<uuid:workspace_id>/deletion", views.Deletion.as_view()),
 ]

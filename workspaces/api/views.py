@@ -29,6 +29,12 @@ class WorkspaceBody(Body):
     revision: Revision
 
 
+class DeletionBody(Body):
+    """`name`: that of the workspace, as a confirmation."""
+
+    name: Name
+
+
 class RoleBody(Body):
     role: RoleName
 
@@ -86,4 +92,11 @@ class Leave(APIView):
     @extend_schema(operation_id="leave_workspace", request=None, responses={204: None})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspaces.leave_workspace(request.user, workspace_id)
+        return build_empty_response()
+
+
+class Deletion(APIView):
+    @extend_schema(operation_id="delete_workspace", request=DeletionBody, responses={204: None})
+    def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspaces.delete_workspace(request.user, workspace_id, name=read(request, DeletionBody).name)
         return build_empty_response()

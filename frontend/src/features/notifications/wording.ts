@@ -20,6 +20,7 @@ export type IconName =
   | 'approval'
   | 'tools'
   | 'public'
+  | 'deleted'
 
 type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
@@ -50,6 +51,7 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   agent_taken_down: { key: 'note.agentTakenDown', icon: 'public', layer: null },
   budget_warning: { key: 'note.budgetWarning', icon: 'budget', layer: null },
   tools_changed: { key: 'note.toolsChanged', icon: 'tools', layer: null },
+  workspace_deleted: { key: 'note.workspaceDeleted', icon: 'deleted', layer: null },
 }
 
 /** Returns the text and icon of a notification; null for a type that this client does not know, because the server is newer. */
@@ -88,6 +90,7 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
       return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
     case 'agent_published':
     case 'agent_taken_down':
+    case 'workspace_deleted':
       return null
     default:
       row.type satisfies never

@@ -14,6 +14,7 @@ import {
   MessageSquareX,
   PiggyBank,
   ShieldQuestion,
+  Trash2,
   Wrench,
 } from 'lucide-react'
 import type { NotificationRow } from '@/api'
@@ -42,6 +43,7 @@ const icons: Record<IconName, LucideIcon> = {
   approval: ShieldQuestion,
   tools: Wrench,
   public: Globe,
+  deleted: Trash2,
 }
 
 export interface Origin {

@@ -38,6 +38,7 @@ const errors = {
   'error.approval_decided': 'This has been decided already, or it is too late.',
   'error.invalid_arguments': 'The tool does not accept these values.',
   'error.run_ended': 'This run has already ended.',
+  'error.workspace_has_public_agents': 'People elsewhere use agents that it has published. Take these down first.',
   'error.still_public': 'It is still public. Take it down first.',
   'error.agent_public': 'Nobody can change a public agent. Its publisher can publish a new version of the original.',
   'error.already_public': 'It is public already. Publish its next version, or take it down first.',

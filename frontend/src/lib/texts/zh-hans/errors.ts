@@ -39,6 +39,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.approval_decided': '已经有人决定，或已经过期。',
   'error.invalid_arguments': '工具不接受这些值。',
   'error.run_ended': '此次运行已经结束。',
+  'error.workspace_has_public_agents': '其他地方的人仍在使用它发布的 Agent，先将这些下架。',
   'error.still_public': '它仍是公开的，先将它下架。',
   'error.agent_public': '公开 Agent 不能修改。发布者可以从原 Agent 发布新版本。',
   'error.already_public': '它已经公开。请发布下一版，或先将它下架。',

@@ -39,6 +39,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.approval_decided': '已經有人決定，或已經過期。',
   'error.invalid_arguments': '工具不接受這些值。',
   'error.run_ended': '此次執行已經結束。',
+  'error.workspace_has_public_agents': '其他地方的人仍在使用它發布的 Agent，先將這些下架。',
   'error.still_public': '它仍是公開的，先將它下架。',
   'error.agent_public': '公開 Agent 不能修改。發布者可以從原 Agent 發布新版本。',
   'error.already_public': '它已經公開。請發布下一版，或先將它下架。',

@@ -1,0 +1,373 @@
+"""Deleting a workspace: who may, what refuses it, what ends at once, and what the purge deletes."""
+
+import pytest
+from django.apps import apps
+from django.db import connection, transaction
+from django.db.models import ForeignKey
+
+from actors.models import Actor
+from agents.models import AgentSpec
+from agents.permissions import agents_visible_to
+from chats import services as chats
+from chats.models import Chat, Message
+from chats.permissions import chats_visible_to
+from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound, Unavailable
+from common.secrets import Secret
+from events.models import AuditRecord
+from events.stream import get_partials
+from notifications.models import Notification
+from notifications.selectors import build_notification_rows, list_notifications
+from publishing import services as publishing
+from runs.models import Run
+from tests.api.client import sign_in
+from tests.api.fixtures import make_team_with_things
+from tests.api.test_rights import fingerprint
+from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
+from tests.factories.actors import PASSWORD
+from tests.factories.runs import RunFactory
+from tests.factories.usage import LLMCallFactory
+from tests.people import make_agent, make_operator, make_person
+from tests.publishing.publications import LISTING, publish
+from tools.models import ToolServer, WorkspaceTool
+from usage.models import LLMCall
+from workspaces import services
+from workspaces import services as workspaces
+from workspaces.models import Credential, Membership, PastMembership, Workspace
+from workspaces.permissions import workspaces_visible_to
+from workspaces.services import PURGE_TASK
+from workspaces.tasks import purge_workspace, resume_purges
+
+pytestmark = pytest.mark.django_db
+
+KEPT = {"workspaces.workspace", "actors.actor", "events.auditrecord", "usage.llmcall", "notifications.notification"}
+"""The tables with rows of a deleted workspace that stay."""
+
+
+def delete(team, by="alice", **fields):
+    return workspaces.delete_workspace(team[by], team.workspace.id, **{"name": "Lighthouse"} | fields)
+
+
+def purge(workspace):
+    """Purge the workspace. Return the number of batches."""
+    batches = 0
+    while workspaces.purge_workspace(workspace.id):
+        batches += 1
+    return batches
+
+
+def test_its_members_lose_everything_at_once_and_the_others_are_notified(team):
+    delete(team)
+    for person in (team.alice, team.bob):
+        assert not workspaces_visible_to(person).exists()
+        assert not chats_visible_to(person).exists()
+        assert not agents_visible_to(person).filter(workspace=team.workspace).exists()
+        with pytest.raises(NotFound):
+            chats.post_message(person, team.chat.id, text="hello")
+    assert not Membership.objects.filter(workspace=team.workspace).exists()
+    assert Actor.objects.get(pk=team.robin.pk).status == "deleted"
+    [row] = build_notification_rows(list_notifications(team.bob))
+    assert (row.type, row.actor_name, row.excerpt, row.is_read) == ("workspace_deleted", "Alice", "Lighthouse", False)
+    assert not Notification.objects.exclude(person=team.bob).exists()
+    [record] = AuditRecord.objects.filter(action="workspace.deleted")
+    assert (record.actor, record.workspace_id, record.facts) == (
+        team.alice, team.workspace.id, {"name": "Lighthouse", "members": 2, "as_operator": False}
+    )  # fmt: skip
+
+
+def test_its_keys_and_invite_links_end_and_its_handle_is_free_again(db):
+    team, _ = make_team_with_things()
+    workspaces.set_model(
+        team.alice, team.workspace.id, provider="openai", default_model="gpt", revision=0, key=Secret("sk-example-key")
+    )
+    _, url = chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
+    delete(team)
+    assert not Credential.objects.filter(workspace=team.workspace).exists()
+    assert not ToolServer.objects.filter(workspace=team.workspace).exists()
+    assert not WorkspaceTool.objects.filter(workspace=team.workspace).exists()
+    assert not PastMembership.objects.filter(workspace=team.workspace).exists()
+    for person in (team.alice, team.charlie):
+        with pytest.raises(NotFound) as refusal:
+            chats.accept_link(person, url.rsplit("/", 1)[1])
+        assert refusal.value.code == Code.LINK_DEAD
+    again = workspaces.create_workspace(team.charlie, name="Lighthouse", handle=team.workspace.handle)
+    assert again.handle == team.workspace.handle
+
+
+def test_a_public_agent_refuses_it_by_name_and_nothing_changes(team):
+    copy = publish(team)
+    before = fingerprint()
+    for by, fields in (("alice", {}), ("operator", {"as_operator": True})):
+        actor = make_operator() if by == "operator" else team.alice
+        before = fingerprint()
+        with pytest.raises(Conflict) as refusal:
+            workspaces.delete_workspace(actor, team.workspace.id, name="Lighthouse", **fields)
+        assert refusal.value.code == Code.WORKSPACE_HAS_PUBLIC_AGENTS
+        assert refusal.value.hints == ["Take Interpreter (@interpreter) down first."]
+        assert refusal.value.data["agents"] == [
+            {"agent_id": str(copy.id), "name": "Interpreter", "handle": "interpreter", "origin_id": str(team.robin.id)}
+        ]
+        assert fingerprint() == before
+    publishing.take_down_agent(team.alice, copy.id)
+    delete(team)
+    purge(team.workspace)
+    copy.refresh_from_db()
+    assert (copy.published_by_workspace, copy.published_from_agent, copy.taken_down_at is None) == (
+        team.workspace, team.robin, False
+    )  # fmt: skip
+    assert AgentSpec.objects.filter(agent=copy).exists()
+
+
+@pytest.mark.parametrize(
+    ("who", "fields", "error"),
+    [
+        ("bob", {}, Forbidden),
+        ("charlie", {}, NotFound),
+        ("robin", {}, Forbidden),
+        ("alice", {"name": "lighthouse"}, Invalid),
+        ("alice", {"name": ""}, Invalid),
+        ("alice", {"as_operator": True}, Forbidden),
+    ],
+    ids=str,
+)
+def test_others_may_not_and_another_name_is_no_confirmation(team, who, fields, error):
+    before = fingerprint()
+    with pytest.raises(error):
+        delete(team, who, **fields)
+    assert fingerprint() == before
+
+
+def test_a_second_request_finds_nothing_and_changes_nothing(team):
+    delete(team)
+    operator = make_operator()
+    before = fingerprint()
+    with pytest.raises(NotFound):
+        delete(team)
+    with pytest.raises(NotFound):
+        workspaces.delete_workspace(operator, team.workspace.id, name="Lighthouse", as_operator=True)
+    assert fingerprint() == before
+    api = sign_in(team.alice.email, PASSWORD)
+    assert api("POST", f"workspaces/{team.workspace.id}/deletion", {"name": "Lighthouse"}).status_code == 404
+
+
+def test_an_operator_deletes_it_and_is_not_named(team):
+    workspaces.delete_workspace(make_operator(), team.workspace.id, name=" Lighthouse ", as_operator=True)
+    assert set(Notification.objects.values_list("person__name", "actor_name")) == {("Alice", ""), ("Bob", "")}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["deletion", "publication"])
+def test_of_a_deletion_and_a_concurrent_publication_one_succeeds(team, first):
+    deletion, publication = (lambda: delete(team)), (lambda: publish(team))
+    begun, waiting = (deletion, publication) if first == "deletion" else (publication, deletion)
+    with transaction.atomic():
+        begun()
+        other = ConcurrentTransaction(waiting)
+        assert count_sessions_that_wait() == 1
+    with pytest.raises(AppError) as refusal:
+        other.result()
+    is_deleted = Workspace.objects.get(pk=team.workspace.pk).deleted_at is not None
+    is_public = Actor.objects.filter(is_public=True).exists()
+    assert (is_deleted, is_public) == (first == "deletion", first == "publication")
+    expected = Code.NOT_FOUND if is_deleted else Code.WORKSPACE_HAS_PUBLIC_AGENTS
+    assert refusal.value.code == expected
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_concurrent_deletions_one_succeeds(team):
+    with transaction.atomic():
+        delete(team)
+        other = ConcurrentTransaction(lambda: delete(team))
+        assert count_sessions_that_wait() == 1
+    with pytest.raises(NotFound):
+        other.result()
+    assert AuditRecord.objects.filter(action="workspace.deleted").count() == 1
+    assert Notification.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_joins_by_a_link_while_it_is_deleted(team):
+    _, url = chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
+    with transaction.atomic():
+        delete(team)
+        other = ConcurrentTransaction(lambda: chats.accept_link(team.charlie, url.rsplit("/", 1)[1]))
+        assert count_sessions_that_wait() == 1
+    with pytest.raises(NotFound):
+        other.result()
+    assert not Membership.objects.filter(workspace=team.workspace).exists()
+
+
+# --- the purge --------------------------------------------------------------------------------------------------------
+
+
+def list_tables():
+    return [model for model in apps.get_models() if model._meta.app_label in {app.split(".")[0] for app in TABLES}]
+
+
+TABLES = [
+    "actors", "agents", "approvals", "chats", "events", "files", "llm", "notifications", "publishing", "runs",
+    "suggestions", "tools", "usage", "workspaces",
+]  # fmt: skip
+
+
+def read_rows():
+    """Return the rows of each table, as texts."""
+    found = {}
+    with connection.cursor() as cursor:
+        for model in list_tables():
+            cursor.execute(f'SELECT t::text FROM "{model._meta.db_table}" t')
+            found[model._meta.label_lower] = {row[0] for row in cursor.fetchall()}
+    return found
+
+
+def test_the_purge_deletes_all_content_in_batches_and_no_row_of_other_workspaces(team, monkeypatch):
+    make_team_with_things("2")
+    before = read_rows()
+    ours, _ = make_team_with_things("3")
+    rooms = [
+        chats.create_chat(ours.alice, ours.workspace.id, title=f"Room {n}", actor_ids=[ours.robin.id]) for n in range(5)
+    ]
+    parent = RunFactory.create(chat=rooms[0], agent=ours.robin, state="waiting_child", concurrency_key="p")
+    RunFactory.create(chat=rooms[0], agent=ours.robin, root=parent, parent=parent, depth=1)
+    call = LLMCallFactory.create(
+        workspace=ours.workspace, agent=ours.robin, spec=ours.robin.current_spec, run_id=parent.id, tree_id=parent.id
+    )
+    first = chats.post_message(ours.alice, rooms[0].id, text="one", wake="nobody")[0]
+    chats.post_message(ours.alice, rooms[0].id, text="two", wake="nobody", reply_to=first.id)
+    chats.create_link(ours.alice, rooms[0].id, role="editor", hours=1)
+    delete(ours)
+    monkeypatch.setattr(services, "PURGE_BATCH", 3)
+    assert purge(ours.workspace) > 5
+    after = read_rows()
+    # Alice has a token, and Charlie a workspace.
+    of_people = {"actors.apitoken", "workspaces.membership"}
+    left = {name for name, rows in after.items() if rows != before[name]} - of_people
+    assert left == KEPT
+    for name, rows in before.items():
+        assert rows <= after[name], name
+    call.refresh_from_db()
+    assert (call.workspace, call.agent, call.spec) == (ours.workspace, ours.robin, None)
+    robin = Actor.objects.get(pk=ours.robin.pk)
+    assert (robin.name, robin.description, robin.current_spec, robin.status) == ("Robin", "", None, "deleted")
+    assert list(Notification.objects.filter(workspace=ours.workspace).values_list("type", flat=True)) == [
+        "workspace_deleted"
+    ]
+    workspace = Workspace.objects.get(pk=ours.workspace.pk)
+    assert workspace.purged_at is not None
+    assert not workspaces.purge_workspace(workspace.id)
+
+
+def test_every_table_of_a_workspace_is_purged():
+    """A table with a foreign key to workspaces is in this list, in `KEPT`, or deleted at once with the workspace."""
+    deleted_at_once = {
+        "workspaces.membership",
+        "workspaces.pastmembership",
+        "workspaces.credential",
+        "workspaces.workspacegrant",
+    }
+    purged = {
+        "chats.chat", "files.file", "runs.run", "suggestions.suggestion", "suggestions.merge", "tools.toolserver",
+        "tools.workspacetool", "tools.toolpolicy", "usage.budget", "usage.modelprice",
+    }  # fmt: skip
+    tables = {
+        model._meta.label_lower
+        for model in apps.get_models()
+        for field in model._meta.get_fields()
+        if isinstance(field, ForeignKey) and field.related_model is Workspace
+    }
+    assert tables == (KEPT - {"workspaces.workspace", "events.auditrecord"}) | deleted_at_once | purged
+
+
+def test_500_chats_are_deleted_by_tasks_that_follow_each_other(team, monkeypatch, django_capture_on_commit_callbacks):
+    Chat.objects.bulk_create([Chat(workspace=team.workspace, title=str(n)) for n in range(500)])
+    sent = []
+    monkeypatch.setattr("workspaces.services.send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    monkeypatch.setattr("workspaces.tasks.send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    with django_capture_on_commit_callbacks(execute=True):
+        delete(team)
+    assert sent == [(PURGE_TASK, [str(team.workspace.id)])]
+    for _, arguments in sent:
+        purge_workspace(*arguments)
+    assert not Chat.objects.filter(workspace=team.workspace).exists()
+    assert not Message.objects.filter(chat__workspace=team.workspace).exists()
+    # One of messages, three of chats, one of versions, and the last, which finds nothing.
+    assert len(sent) == 6
+    sent.clear()
+    resume_purges()
+    assert sent == []
+
+
+def test_a_purge_whose_task_was_lost_is_resumed_and_a_workspace_that_exists_is_never_purged(team, monkeypatch):
+    sent = []
+    monkeypatch.setattr("workspaces.services.send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    before = fingerprint()
+    assert not workspaces.purge_workspace(team.workspace.id)
+    resume_purges()
+    assert (sent, fingerprint()) == ([], before)
+    delete(team)
+    resume_purges()
+    assert sent == [(PURGE_TASK, [str(team.workspace.id)])]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_purges_do_not_work_at_the_same_time(team):
+    delete(team)
+    with transaction.atomic():
+        assert workspaces.purge_workspace(team.workspace.id)
+        other = ConcurrentTransaction(lambda: workspaces.purge_workspace(team.workspace.id))
+        assert other.result() is False
+    purge(team.workspace)
+    assert Workspace.objects.get(pk=team.workspace.pk).purged_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_a_run_in_progress_is_stopped_and_the_purge_waits_for_it(environment):
+    team = environment.team
+    environment.model.script(mode="drip", count=400, every=0.02)
+    environment.post("hello")
+    environment.wait(lambda: environment.model.requests)
+    run = environment.runs()[-1]
+    environment.wait(lambda: any("w1 " in partial.text for partial in get_partials([run.id])))
+    with transaction.atomic():
+        delete(team)
+        # Its worker has not been asked yet.
+        chat_ids = list(Chat.objects.filter(workspace=team.workspace).values_list("pk", flat=True))
+        with pytest.raises(Unavailable):
+            workspaces.purge_workspace(team.workspace.id)
+        assert list(Chat.objects.filter(workspace=team.workspace).values_list("pk", flat=True)) == chat_ids
+    environment.model.wait_until_left()
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.stopped_by) == ("stopped", team.alice)
+    [call] = LLMCall.objects.filter(run_id=run.id)
+    purge(team.workspace)
+    assert not Run.objects.exists()
+    call.refresh_from_db()
+    assert (call.error_code, call.workspace_id) == ("stopped", team.workspace.id)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_a_queued_run_of_a_deleted_workspace_is_never_started(environment):
+    team = environment.team
+    with transaction.atomic():
+        message = environment.post("hello")
+        delete(team)
+    environment.wait(lambda: not Run.objects.filter(state="queued").exists())
+    [run] = environment.runs()
+    assert (run.state, run.trigger_id) == ("stopped", message.id)
+    assert not environment.model.requests
+    purge(team.workspace)
+
+
+def test_an_original_that_was_published_elsewhere_keeps_its_row(team):
+    """A public agent that was taken down keeps naming its publisher, and another team's public agents are not touched."""
+    sam = make_person("Sam")
+    others = workspaces.create_workspace(sam, name="Others")
+    wren = make_agent(others, sam, "Wren")
+    theirs = publishing.publish_agent(sam, wren.id, name="Wren", handle="wren", **LISTING)
+    chats.create_chat(team.alice, team.workspace.id, title="Theirs", actor_ids=[theirs.id])
+    delete(team)
+    purge(team.workspace)
+    theirs.refresh_from_db()
+    assert (theirs.taken_down_at, theirs.status, theirs.current_spec is None) == (None, "ready", False)
