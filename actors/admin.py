@@ -37,6 +37,7 @@ FIELDS_OF_AGENTS = (
     "description",
     "workspace",
     "current_spec",
+    "accepts_tasks",
     "is_public",
     "is_shipped",
     "published_at",

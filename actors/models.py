@@ -57,6 +57,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     """A person or an agent. A person is in any number of workspaces; an agent belongs to one workspace or is public.
 
     The name and description of an agent belong to the actor and not to its spec, so they are not versioned.
+    `accepts_tasks`: whether the other agents of its workspace may give it tasks.
     """
 
     kind = models.CharField(_("kind"), max_length=8, choices=Kind.choices)
@@ -94,6 +95,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
         related_name="+",
     )
     status = models.CharField(_("status"), max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
+    accepts_tasks = models.BooleanField(_("accepts tasks"), default=True)
     is_public = models.BooleanField(_("is public"), default=False)
     is_shipped = models.BooleanField(_("is shipped"), default=False)
     published_at = models.DateTimeField(_("published at"), null=True, blank=True)

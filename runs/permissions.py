@@ -12,6 +12,8 @@ from runs.models import Run
 
 AGENT_TAKEN_DOWN = ("agent_taken_down", "The agent was taken down.")
 """The code and the text of a run whose public agent was taken down."""
+NO_TASKS = ("no_tasks", "This agent does not accept tasks of other agents any more.")
+"""The code and the text of a sub-agent's run whose agent no longer accepts tasks."""
 
 
 def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:
@@ -30,14 +32,18 @@ def lock_chat_of_run(run: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
     called at the claim and at each step, so that a public agent that was taken down stops.
 
-    A sub-agent is in no chat: the first agent of its path must be, and all agents of the path must still be there.
+    A sub-agent is in no chat: the first agent of its path must be, all agents of the path must still be there, and it must accept
+    tasks.
     """
     agent = Actor.objects.get(pk=run.path[0]) if run.is_sub_agent else run.agent
     try:
         chat = get_chat_for(agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
-        below = Actor.objects.filter(pk__in=run.path[1:]).exclude(status=AgentStatus.READY, taken_down_at=None)
-        if run.is_sub_agent and below.exists():
-            raise NotFound("An agent of the path is gone.")
+        if run.is_sub_agent:
+            below = Actor.objects.filter(pk__in=run.path[1:])
+            if below.exclude(status=AgentStatus.READY, taken_down_at=None).exists():
+                raise NotFound("An agent of the path is gone.")
+            if below.filter(pk=run.agent_id, accepts_tasks=False).exists():
+                raise RunNotAllowed(*NO_TASKS)
         return chat
     except (NotFound, Forbidden) as error:
         if Actor.objects.filter(pk=run.agent_id, taken_down_at__isnull=False).exists():

@@ -38,6 +38,7 @@ class AgentBody(Body):
     description: str | None = Field(default=None, max_length=2000)
     avatar: NewAvatar | None = None
     handle: Handle | None = None
+    accepts_tasks: bool | None = None
     revision: Revision
 
 

@@ -148,8 +148,10 @@ def update_agent_profile(
     description: str | None = None,
     avatar: NewAvatar | None = None,
     handle: str | None = None,
+    accepts_tasks: bool | None = None,
 ) -> Actor:
-    """Change the name, description, avatar and handle of an agent, which are not part of its spec. Null leaves one unchanged.
+    """Change the name, description, avatar and handle of an agent, and whether other agents of its workspace may give it tasks.
+    They are not part of its spec. Null leaves one unchanged.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for an outdated `revision` or (`handle_taken`) for the handle.
     """
@@ -172,11 +174,13 @@ def update_agent_profile(
         fields["name"] = check_agent_name(name)
     if description is not None:
         fields["description"] = description[:2000]
+    if accepts_tasks is not None:
+        fields["accepts_tasks"] = accepts_tasks
     participants = chats.lock_chats_of(agent)
     rows = Actor.objects.filter(pk=agent.pk, revision=revision)
     if not rows.update(**fields, revision=F("revision") + 1):
         raise Conflict("Another person has changed this agent meanwhile.", hints=["Read it again, then change it."])
-    agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "revision"])
+    agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "accepts_tasks", "revision"])
     audit.record(actor, "agent.profile_updated", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         publish_workspace_list_changed(agent.workspace_id, "agents")

@@ -91,11 +91,11 @@ def get_run_tools(
 
 def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
     """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, which are meant
-    before others of the same handle, and agents of its own workspace."""
+    before others of the same handle, and agents of its own workspace that accept tasks."""
     own: dict[str, Actor] = {}
     if agent.workspace_id is not None:
         ready = Actor.objects.filter(kind=Kind.AGENT, workspace=agent.workspace_id, status=AgentStatus.READY)
-        own = {found.handle: found for found in ready.filter(handle__in=handles)}
+        own = {found.handle: found for found in ready.filter(handle__in=handles, accepts_tasks=True)}
     found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in dict.fromkeys(handles)]
     return [sub_agent for sub_agent in found if sub_agent is not None]
 

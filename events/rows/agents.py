@@ -55,11 +55,13 @@ AgentState = Literal["idle", "working", "waiting"]
 
 
 class AgentSummaryRow(Row):
-    """An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader."""
+    """An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
+    `accepts_tasks`: other agents of its workspace may give it tasks."""
 
     actor: ActorRow
     state: AgentState = "idle"
     verbs: list[str]
+    accepts_tasks: bool
     created_at: datetime
 
 

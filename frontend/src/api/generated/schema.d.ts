@@ -2074,6 +2074,7 @@ export interface components {
         };
         /** @description An agent with its production version. */
         AgentRow: {
+            accepts_tasks: boolean;
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
             created_at: string;
@@ -2104,8 +2105,12 @@ export interface components {
             /** @default [] */
             working: string[];
         };
-        /** @description An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader. */
+        /**
+         * @description An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
+         *     `accepts_tasks`: other agents of its workspace may give it tasks.
+         */
         AgentSummaryRow: {
+            accepts_tasks: boolean;
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
             created_at: string;
@@ -3560,6 +3565,7 @@ export interface components {
         };
         /** @description The new agent, and the chat in which it greeted the reader if `open_chat` was set. */
         NewAgentRow: {
+            accepts_tasks: boolean;
             actor: components["schemas"]["ActorRow"];
             /** @default null */
             chat_id: string | null;
@@ -3944,6 +3950,8 @@ export interface components {
             wake: "mention" | "always";
         };
         PatchedAgentBodyRequest: {
+            /** @default null */
+            accepts_tasks?: boolean | null;
             /** @default null */
             avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
             /** @default null */

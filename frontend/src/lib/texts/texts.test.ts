@@ -17,7 +17,7 @@ const failures = [
   ...['timeout_first', 'timeout_idle', 'timeout_total', 'cut', 'rate_limited', 'server', 'refused', 'not_found'],
   ...['bad_request', 'unreachable', 'host_refused', 'garbled', 'step_limit', 'time_limit', 'malformed_calls'],
   ...['tools_broken', 'empty_answer', 'crash_loop', 'internal', 'forbidden', 'rights_lost', 'no_version'],
-  'agent_taken_down',
+  ...['agent_taken_down', 'no_tasks'],
 ]
 
 describe.each(Object.entries(languages))('texts in %s', (_, texts) => {

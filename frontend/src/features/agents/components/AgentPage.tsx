@@ -17,6 +17,7 @@ import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { TextField } from '@/ui/Field'
 import layout from '@/ui/layout.module.css'
+import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
 import { listEnabledTools, toSpecContent } from '../content'
 
@@ -218,6 +219,18 @@ function AboutForm({ agent }: { agent: AgentRow }) {
           onChange={setHandle}
         />
         <TextField label={t('description')} value={description} maxLength={2_000} onChange={setDescription} />
+        <div className="row spread">
+          <span className="col">
+            {t('acceptsTasks')}
+            <span className="hint">{t('acceptsTasksHint')}</span>
+          </span>
+          <Switch
+            label={t('acceptsTasks')}
+            on={agent.accepts_tasks}
+            disabled={change.isPending}
+            onChange={accepts_tasks => change.mutate({ accepts_tasks })}
+          />
+        </div>
         <div className="row">
           <Button type="submit" blocked={!isChanged} busy={change.isPending ? t('saving') : null}>
             {t('saveChanges')}

@@ -84,6 +84,7 @@ const errors = {
     'The run was interrupted three times, so it was ended. Retry; if it happens again, tell an operator.',
   'run.internal': 'Something went wrong on our side. Retry; if it happens again, tell an operator.',
   'run.agent_taken_down': 'This public agent was taken down. Choose another one.',
+  'run.no_tasks': "This agent doesn't accept tasks of other agents any more.",
   'run.rights_lost': 'The agent, or the person it worked for, is no longer in this chat. Add them again, then retry.',
   'run.no_version': 'The agent has no saved version. Save one in the workshop, then retry.',
   'run.forbidden': "The agent can't answer here any more. Add it to the chat again, then retry.",

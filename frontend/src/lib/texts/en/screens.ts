@@ -342,6 +342,8 @@ const screens = {
   leaveEffects: 'You leave all its chats at once. What you wrote stays. An editor can invite you again.',
   // agent
   about: 'About',
+  acceptsTasks: 'Other agents of the workspace may give it tasks',
+  acceptsTasksHint: 'They use the tool delegate. It sees only what they pass.',
   description: 'Description',
   chatWith: 'Start a chat',
   inNoChat: 'Not in any of your chats.',

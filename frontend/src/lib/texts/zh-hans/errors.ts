@@ -81,6 +81,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.crash_loop': '工作中断了三次，因此结束。请重试；若再发生，告诉管理员。',
   'run.internal': '我们这边出了问题。请重试；若再发生，告诉管理员。',
   'run.agent_taken_down': '此公开 Agent 已下架。请选择另一个。',
+  'run.no_tasks': '此 Agent 已不再接受其他 Agent 的任务。',
   'run.rights_lost': '此 Agent 或它为之工作的人已不在此聊天室。重新加入后重试。',
   'run.no_version': '此 Agent 没有已保存的版本。在工坊保存后重试。',
   'run.forbidden': '此 Agent 不能再在这里回答。重新加入聊天室后重试。',

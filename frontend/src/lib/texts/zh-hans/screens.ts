@@ -342,6 +342,8 @@ const screens: Record<keyof typeof en, string> = {
   leaveEffects: '你会立即离开所有聊天室。你写过的内容会保留，编辑者可以再次邀请你。',
   // agent
   about: '关于',
+  acceptsTasks: '工作区的其他 Agent 可以给它分派任务',
+  acceptsTasksHint: '它们使用工具 delegate。它只看得到对方传来的内容。',
   description: '描述',
   chatWith: '开始聊天',
   inNoChat: '它不在你的任何聊天室。',

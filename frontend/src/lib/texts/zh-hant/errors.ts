@@ -81,6 +81,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.crash_loop': '工作中斷了三次，因此結束。請重試；若再發生，告訴系統管理員。',
   'run.internal': '我們這邊出了問題。請重試；若再發生，告訴系統管理員。',
   'run.agent_taken_down': '此公開 Agent 已下架。請選擇另一個。',
+  'run.no_tasks': '此 Agent 已不再接受其他 Agent 的任務。',
   'run.rights_lost': '此 Agent 或它為之工作的人已不在此聊天室。重新加入後重試。',
   'run.no_version': '此 Agent 沒有已儲存的版本。在工坊儲存後重試。',
   'run.forbidden': '此 Agent 不能再在這裡回答。重新加入聊天室後重試。',

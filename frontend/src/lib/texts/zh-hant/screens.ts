@@ -342,6 +342,8 @@ const screens: Record<keyof typeof en, string> = {
   leaveEffects: '你會立即離開所有聊天室。你寫過的內容會保留，編輯者可以再次邀請你。',
   // agent
   about: '關於',
+  acceptsTasks: '工作區的其他 Agent 可以交辦任務給它',
+  acceptsTasksHint: '它們使用工具 delegate。它只看得到對方傳來的內容。',
   description: '描述',
   chatWith: '開始聊天',
   inNoChat: '它不在你的任何聊天室。',
