@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from actors.rates import Bucket
+from agents.services.shipped import create_shipped_sub_agents
 from common.paging import get_page
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import (
@@ -41,6 +42,7 @@ class Directory(APIView):
     )
     def get(self, request: Request) -> HttpResponse:
         query = read_query(request, DirectoryQuery)
+        create_shipped_sub_agents()
         agents = selectors.list_directory(
             request.user,
             query=query.query,
@@ -61,6 +63,7 @@ class OnePublicAgent(APIView):
         responses=DirectoryDetailRow,
     )
     def get(self, request: Request, handle: str) -> HttpResponse:
+        create_shipped_sub_agents()
         return build_response(selectors.get_directory_detail(request.user, handle))
 
 
