@@ -48,7 +48,7 @@ const selectActiveRuns = (chat: ChatState) => [...chat.runs.values()].filter(isA
 const selectWorkingAgents = (chat: ChatState) => [
   ...new Set(
     selectActiveRuns(chat)
-      .filter(run => run.state !== 'waiting_approval')
+      .filter(run => run.state !== 'waiting_approval' && !run.parent_id)
       .map(run => run.agent_id),
   ),
 ]
@@ -57,6 +57,21 @@ export const useAgentsAtWork = (chatId: string): readonly string[] =>
   useChatSelector(chatId, selectWorkingAgents, sameItems)
 
 export const useActiveRuns = (chatId: string): readonly RunRow[] => useChatSelector(chatId, selectActiveRuns, sameItems)
+
+const selectSubAgentRuns = (chat: ChatState) => [...chat.runs.values()].filter(run => run.parent_id)
+/** Returns the known runs of sub-agents: all active ones, and those that ended while this page was open. */
+export const useSubAgentRuns = (chatId: string): readonly RunRow[] =>
+  useChatSelector(chatId, selectSubAgentRuns, sameItems)
+
+const selectActiveSubAgents = (chat: ChatState) =>
+  selectSubAgentRuns(chat)
+    .filter(isActive)
+    .map(run => run.id)
+/** Returns the ids of the active runs of sub-agents. */
+export function useActiveSubAgents(chatId: string): ReadonlySet<string> {
+  const ids = useChatSelector(chatId, selectActiveSubAgents, sameItems)
+  return useMemo(() => new Set(ids), [ids])
+}
 
 export const useRun = (chatId: string, runId: string): RunRow | null =>
   useChatSelector(
@@ -112,7 +127,7 @@ export const useLastAnswerer = (chatId: string): string | null => useChatSelecto
 const MAX_SEARCHED = 500
 
 const selectLastAnswerer = (chat: ChatState) =>
-  chat.log.slice(-MAX_SEARCHED).findLast(row => row.run_id && row.author_id)?.author_id ?? null
+  chat.log.slice(-MAX_SEARCHED).findLast(row => row.run_id && row.author_id && !row.metadata)?.author_id ?? null
 
 export type FindActor = (id: string | null | undefined) => ActorRow | null
 

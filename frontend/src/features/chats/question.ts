@@ -10,7 +10,7 @@ export function findQuestion(
   agentId: string,
   isAgent: (id: string) => boolean,
 ): TextMessageRow | null {
-  const answer = messages.findLast(row => row.author_id === agentId && row.run_id !== null)
+  const answer = messages.findLast(row => row.author_id === agentId && row.run_id !== null && !row.metadata)
   return answer ? findQuestionBefore(messages, answer, isAgent) : null
 }
 

@@ -7,10 +7,11 @@ import { getAuthorId } from './timeline'
 /** The last `seq` read on this page, by chat. The list of chats may be older. */
 const readSeqByChat = new Map<string, number>()
 
-/** Returns whether a message counts as unread: a text or a comparison by another author. */
+/** Returns whether a message counts as unread: a text or a comparison by another author, not of a sub-agent. */
 export const isUnread = (row: MessageRow, me: string) =>
   (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE' || row.type === 'COMPARISON') &&
   getAuthorId(row) !== me &&
+  !row.metadata &&
   !row.deleted
 
 interface Unread {

@@ -17,6 +17,7 @@ export type Part =
   | {
       kind: 'tool'
       key: string
+      callId: string
       name: string
       args: string
       response: ToolResponsePayload | null
@@ -90,7 +91,7 @@ function buildCallPart(row: Extract<MessageRow, { type: 'TOOL_CALL' }>, facts: C
     facts.responses.get(id) ?? null,
   ]
   if (asked && !decision && !response) return { kind: 'approval', key: row.id, row: asked }
-  return { kind: 'tool', key: row.id, name, args, response, isStreaming: false, decision }
+  return { kind: 'tool', key: row.id, callId: id, name, args, response, isStreaming: false, decision }
 }
 
 function buildPart(row: MessageRow): Part | null {
@@ -130,6 +131,7 @@ function buildStreamingPart(text: StreamingText): Part {
       return {
         kind: 'tool',
         key: text.row_id,
+        callId: text.call_id ?? '',
         name: text.name ?? '',
         args: text.text,
         response: null,

@@ -69,3 +69,6 @@ export const getFinishedStatus = (status: RunStatus): FinishedStatus | null => (
 
 /** Returns whether an answer is still expected. */
 export const isBusy = (status: RunStatus): boolean => status.status === 'expected' || getActiveStatus(status) !== null
+
+/** Returns whether a run works, or waits to start, and shows nothing of it yet. */
+export const isPending = ({ status }: ActiveStatus): boolean => status === 'working' || status === 'queued'

@@ -6,6 +6,7 @@ import { getDayKey, isSameMoment } from '@/lib/time'
 import { getRunId, groupAnswers, isComparison } from './comparison'
 import type { Unsent } from './outbox'
 import { isHiddenMessage, isSameAction } from './quiet'
+import { containsRow, listTree, NestedLog, type NestedRows, noSubAgents, type SubAgent } from './subAgents'
 
 export type Item =
   | { kind: 'day'; key: string; at: string }
@@ -23,7 +24,11 @@ export type Item =
       last: boolean
       /** The id of the message that it answers, if that is not clear from its position. */
       answers: string | null
+      /** The sub-agents that work, or have worked, for its calls. */
+      subAgents: readonly SubAgent[]
     }
+  /** A sub-agent until the page with the call of its caller is loaded. */
+  | { kind: 'subAgent'; key: string; subAgent: SubAgent }
   | {
       kind: 'comparison'
       key: string
@@ -33,6 +38,24 @@ export type Item =
     }
   /** `row` is the first of `rows`, which are shown as one. */
   | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
+
+/** Returns whether a message is shown in an item. */
+export function containsMessage(item: Item, id: string): boolean {
+  switch (item.kind) {
+    case 'message':
+      return item.row.id === id
+    case 'system':
+      return item.rows.some(row => row.id === id)
+    case 'reply':
+      return item.rows.some(row => row.id === id) || containsRow(item.subAgents, id)
+    case 'subAgent':
+      return containsRow([item.subAgent], id)
+    case 'comparison':
+      return [item.row, ...item.production, ...item.draft].some(row => row.id === id)
+    default:
+      return false
+  }
+}
 
 /** Returns the source text of an item, shown when it cannot be rendered. */
 export function getPlainText(item: Item): string {
@@ -44,6 +67,8 @@ export function getPlainText(item: Item): string {
       return item.entry.text
     case 'reply':
       return joinTexts(item.rows)
+    case 'subAgent':
+      return joinTexts(item.subAgent.rows)
     case 'comparison':
       return joinTexts([item.row, ...item.production, ...item.draft])
     default:
@@ -82,8 +107,10 @@ const GROUP_SIZE = 15
 interface Input {
   messages: readonly MessageRow[]
   unsent: readonly Unsent[]
-  /** The active runs. */
+  /** The active runs. Those of sub-agents are shown in the replies of their callers. */
   active: readonly RunRow[]
+  /** The known runs of sub-agents. */
+  subAgentRuns?: readonly RunRow[]
   /** The time at which the streaming step of each run began, in ms, by run id. */
   streamingSince?: ReadonlyMap<string, number>
   /** Messages of others after this `seq` are new to the reader; null if there are none. */
@@ -120,18 +147,22 @@ interface Base {
 export class GrowingItems {
   private base: Base | null = null
   private last: readonly Item[] = []
+  private readonly nestedLog = new NestedLog()
 
   constructor(private readonly tail = TAIL_LENGTH) {}
 
   update(input: Input): readonly Item[] {
-    const { messages, unsent, active, streamingSince = new Map(), unreadAfter, me } = input
-    const base = this.getBase(input)
+    const { unsent, active, subAgentRuns = [], streamingSince = new Map(), unreadAfter, me } = input
+    const nested = this.nestedLog.update(input.messages, subAgentRuns)
+    const messages = nested.own
+    const base = this.getBase({ ...input, messages })
     const tail = messages.slice(base.messages.length)
     const builder = base.builder.fork(groupAnswers(tail))
     builder.addAll(messages, base.messages.length, messages.length, unreadAfter, me)
-    for (const run of active) builder.addActiveRun(run, streamingSince.get(run.id))
+    for (const run of active) if (!run.parent_id) builder.addActiveRun(run, streamingSince.get(run.id))
+    builder.addSubAgents(nested)
     for (const entry of unsent) builder.addUnsent(entry)
-    this.last = reuseItems(this.last, builder.groupItems(me))
+    this.last = reuseItems(this.last, placeSubAgents(builder.groupItems(me), nested))
     return this.last
   }
 
@@ -149,6 +180,30 @@ export class GrowingItems {
     this.base = extended ?? buildBase(messages, length, unreadAfter, me)
     return this.base
   }
+}
+
+/** Puts the sub-agents of a reply into that part of it which has their call, or into the first part while the call is not loaded. */
+function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[] {
+  if (byCaller.size === 0) return [...items]
+  const left = new Map([...byCaller].map(([caller, subAgents]) => [caller, new Set(subAgents)]))
+  const calls = new Map<Item, ReadonlySet<string>>()
+  for (const item of items) {
+    const waiting = item.kind === 'reply' ? left.get(item.runId) : undefined
+    if (item.kind !== 'reply' || !waiting) continue
+    const ids = new Set(item.rows.flatMap(row => (row.type === 'TOOL_CALL' ? [row.payload.call_id] : [])))
+    calls.set(item, ids)
+    for (const subAgent of waiting) if (ids.has(subAgent.metadata.call_id)) waiting.delete(subAgent)
+  }
+  return items.map(item => {
+    const subAgents = item.kind === 'reply' ? byCaller.get(item.runId) : undefined
+    if (item.kind !== 'reply' || !subAgents) return item
+    const waiting = left.get(item.runId)
+    left.delete(item.runId)
+    const placed = subAgents.filter(
+      subAgent => waiting?.has(subAgent) || calls.get(item)?.has(subAgent.metadata.call_id),
+    )
+    return placed.length > 0 ? { ...item, subAgents: placed } : item
+  })
 }
 
 /** Extends the base by the next rows; returns null if there is a comparison among them. */
@@ -331,6 +386,19 @@ class Builder {
     if (!open) this.quote(reply, run.trigger_id ?? null)
   }
 
+  /** Adds the sub-agents whose callers have no reply among the items, each at the time of its first row. */
+  addSubAgents({ byCaller, withoutCaller }: NestedRows): void {
+    const unplaced = [...byCaller].filter(([caller]) => !this.hasReply(caller)).flatMap(([, subAgents]) => subAgents)
+    for (const subAgent of [...unplaced, ...withoutCaller]) {
+      const [first] = listTree([subAgent]).flatMap(({ rows }) => rows.slice(0, 1))
+      if (!first) continue
+      const at = Date.parse(first.created_at)
+      let index = this.items.length
+      while (index > 0 && (this.times[index - 1] ?? 0) > at) index -= 1
+      this.insert(index, { kind: 'subAgent', key: `sub ${subAgent.runId}`, subAgent }, at)
+    }
+  }
+
   addUnsent(entry: Unsent): void {
     this.items.push({ kind: 'unsent', key: entry.id, entry, more: false })
   }
@@ -459,6 +527,7 @@ class Builder {
       at,
       last: true,
       answers: null,
+      subAgents: noSubAgents,
     }
     this.ownReplies.add(reply)
     this.openReplies.set(runId, { reply, since })

@@ -11,6 +11,7 @@ import mcp from './en/mcp'
 import models from './en/models'
 import notifications from './en/notifications'
 import screens from './en/screens'
+import subAgents from './en/subAgents'
 import suggestions from './en/suggestions'
 import tools from './en/tools'
 import usage from './en/usage'
@@ -26,6 +27,7 @@ export default {
   ...compare,
   ...chat,
   ...approvals,
+  ...subAgents,
   ...files,
   ...mcp,
   ...models,

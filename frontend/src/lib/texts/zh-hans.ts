@@ -11,6 +11,7 @@ import mcp from './zh-hans/mcp'
 import models from './zh-hans/models'
 import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
+import subAgents from './zh-hans/subAgents'
 import suggestions from './zh-hans/suggestions'
 import tools from './zh-hans/tools'
 import usage from './zh-hans/usage'
@@ -26,6 +27,7 @@ export default {
   ...compare,
   ...chat,
   ...approvals,
+  ...subAgents,
   ...files,
   ...mcp,
   ...models,

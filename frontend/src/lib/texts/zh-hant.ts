@@ -11,6 +11,7 @@ import mcp from './zh-hant/mcp'
 import models from './zh-hant/models'
 import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
+import subAgents from './zh-hant/subAgents'
 import suggestions from './zh-hant/suggestions'
 import tools from './zh-hant/tools'
 import usage from './zh-hant/usage'
@@ -26,6 +27,7 @@ export default {
   ...compare,
   ...chat,
   ...approvals,
+  ...subAgents,
   ...files,
   ...mcp,
   ...models,

@@ -5,12 +5,14 @@ import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
-import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, type RunStatus } from '../runStatus'
+import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, isPending, type RunStatus } from '../runStatus'
+import { getStampCost, type SubAgent } from '../subAgents'
 import { BudgetStop } from './BudgetStop'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
-import { Details, PartView, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
+import { Details, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
+import { ReplyBody, TotalCost } from './SubAgents'
 import { Cost, ModelName, VersionBadge } from './VersionBadge'
 
 interface AgentReplyProps {
@@ -21,13 +23,15 @@ interface AgentReplyProps {
   last: boolean
   /** The id of the message that it answers, if that is not clear from its position. */
   answers: string | null
+  subAgents: readonly SubAgent[]
 }
 
 const noTexts: readonly never[] = []
 const isText = (row: MessageRow): row is TextMessageRow => row.type === 'TEXT_MESSAGE'
 
 /** The messages of an agent in one run: reasoning, text and tool calls, followed by the stamp. */
-export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, last, answers }: AgentReplyProps) {
+export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
+  const { runId, agentId, rows, at, last, answers, subAgents } = props
   const { chatId, findActor } = useChat()
   const { t } = useTexts()
   const run = useRun(chatId, runId)
@@ -60,14 +64,10 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
       <div className={messageStyles.c}>
         <MessageHeader actor={agent} name={name} at={at} />
         {quoted ? <Quote id={quoted} /> : null}
-        {reply.parts.map(part => (
-          <PartView key={part.key} part={part} isFinished={runEnd !== null} />
-        ))}
-        {active && active.status !== 'streaming' && active.status !== 'awaiting_approval' ? (
-          <PendingIndicator status={active} />
-        ) : null}
+        <ReplyBody parts={reply.parts} isFinished={runEnd !== null} subAgents={subAgents} rows={rows} name={name} />
+        {active && isPending(active) ? <PendingIndicator status={active} /> : null}
         {finished?.runEnd.budget ? <BudgetStop status={finished} refusal={finished.runEnd.budget} /> : null}
-        {last ? <ReplyFooter runId={runId} run={run} agentId={agentId} reply={reply} status={status} /> : null}
+        {last ? <ReplyFooter {...props} run={run} name={name} reply={reply} status={status} /> : null}
         {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
       </div>
       {answer ? <Actions row={answer} /> : null}
@@ -75,15 +75,15 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
   )
 })
 
-interface ReplyFooterProps {
-  runId: string
+interface ReplyFooterProps extends AgentReplyProps {
   run: RunRow | null
-  agentId: string | null
+  name: string
   reply: ReplyParts
   status: RunStatus
 }
 
-function ReplyFooter({ runId, run, agentId, reply, status }: ReplyFooterProps) {
+function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status }: ReplyFooterProps) {
+  const { t } = useTexts()
   const stamp = reply.stamp ?? run?.stamp ?? null
   return (
     <div className={messageStyles.foot}>
@@ -91,11 +91,15 @@ function ReplyFooter({ runId, run, agentId, reply, status }: ReplyFooterProps) {
         <>
           <VersionBadge stamp={stamp} agentId={agentId} />
           <ModelName stamp={stamp} />
-          <Cost stamp={stamp} runId={runId} />
+          {subAgents.length === 0 ? <Cost used={getStampCost(stamp)} runId={runId} /> : null}
         </>
       ) : null}
+      {subAgents.length > 0 ? (
+        <TotalCost runId={runId} agentId={agentId} name={name} rows={rows} subAgents={subAgents} />
+      ) : null}
+      {status.status === 'awaiting_child' ? <span>{t('subAgents.waits')}</span> : null}
       {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
-      <RunActions status={status} />
+      <RunActions status={status} stopLabel={subAgents.length > 0 ? t('subAgents.stopAll') : undefined} />
     </div>
   )
 }

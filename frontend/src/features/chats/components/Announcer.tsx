@@ -4,12 +4,12 @@ import { useTexts } from '@/lib/language'
 import { useChat } from './ChatContext'
 import { useFormatLine } from './MessageParts'
 
-/** Announces complete messages of others to a screen reader. */
+/** Announces complete messages of others to a screen reader, without those of sub-agents. */
 export function Announcer({ messages }: { messages: readonly MessageRow[] }) {
   const { t } = useTexts()
   const { findActor, me } = useChat()
   const formatLine = useFormatLine()
-  const last = messages.findLast(row => row.type === 'TEXT_MESSAGE')
+  const last = messages.findLast(row => row.type === 'TEXT_MESSAGE' && !row.metadata)
   const initialId = useRef(last?.id)
   const [text, setText] = useState('')
   useEffect(() => {

@@ -186,6 +186,7 @@ it.each([
         part={{
           kind: 'tool',
           key: 'k',
+          callId: 'call',
           name: 'write_file',
           args: '{}',
           isStreaming: false,

@@ -19,6 +19,7 @@ import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import { type ArgumentField, findProblems, isValidField, readFields, writeFields } from '../callArguments'
 import { readEditDraft, writeEditDraft } from '../editDraft'
+import { getCalledAgentId } from '../subAgents'
 import styles from './ApprovalCard.module.css'
 import { Expiry, WhoDecides } from './ApprovalParts'
 import { useChat } from './ChatContext'
@@ -97,14 +98,16 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const [mode, setMode] = useState<Mode>(() => (onDecide && readEditDraft(row.id) ? 'edit' : 'view'))
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getIcon(tool)
+  const calledId = getCalledAgentId(tool)
+  const name = calledId ? (findActor(calledId)?.name ?? t('subAgents.publicAgent')) : showHiddenCharacters(tool)
   return (
-    <section className={styles.card} aria-label={t('approval.label', { tool: showHiddenCharacters(tool) })}>
+    <section className={styles.card} aria-label={t('approval.label', { tool: name })}>
       <div className={styles.head}>
         <span className={styles.icon}>
           <Icon className="i" aria-hidden />
         </span>
         <span className={styles.title}>
-          <b>{agent}</b> {t('approval.wantsToRun')} <code>{showHiddenCharacters(tool)}</code>
+          <b>{agent}</b> {t('approval.wantsToRun')} <code>{name}</code>
           {mode === 'edit' ? <small>{t('approval.editing')}</small> : null}
         </span>
         <Expiry at={row.payload.expires_at} />

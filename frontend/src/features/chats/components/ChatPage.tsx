@@ -12,7 +12,15 @@ import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { useChatActions } from '../chatActions'
-import { useActiveRuns, useChatTitle, useFindActor, useIsClosed, useMessages, useStreamingSince } from '../hooks'
+import {
+  useActiveRuns,
+  useChatTitle,
+  useFindActor,
+  useIsClosed,
+  useMessages,
+  useStreamingSince,
+  useSubAgentRuns,
+} from '../hooks'
 import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
 import { findQuestion, findQuestionBefore } from '../question'
@@ -217,13 +225,14 @@ function useItems(
   const [builder] = useState(() => new GrowingItems())
   const unsent = useUnsent(chatId)
   const active = useActiveRuns(chatId)
+  const subAgentRuns = useSubAgentRuns(chatId)
   const streamingSince = useStreamingSince(chatId)
   return useMemo(() => {
     if (!isNewest) return builder.update({ messages, unsent: [], active: [], unreadAfter, me })
     const known = chatState(chatId).messages
     const waiting = unsent.filter(entry => !known.has(entry.id))
-    return builder.update({ messages, unsent: waiting, active, streamingSince, unreadAfter, me })
-  }, [builder, chatId, messages, isNewest, unsent, active, streamingSince, unreadAfter, me])
+    return builder.update({ messages, unsent: waiting, active, subAgentRuns, streamingSince, unreadAfter, me })
+  }, [builder, chatId, messages, isNewest, unsent, active, subAgentRuns, streamingSince, unreadAfter, me])
 }
 
 /** Returns the id of an agent whose draft can be compared, preferring an applied draft. */

@@ -1,9 +1,9 @@
-import { memo, useEffect, useMemo, useState } from 'react'
+import { memo, useMemo } from 'react'
 import type { ComparisonPayload, ComparisonRow, MessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { formatCurrency, formatNumber, formatSeconds, formatTime } from '@/lib/time'
+import { formatCurrency, formatNumber, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Spinner } from '@/ui/Spinner'
 import { getSideTimes, type SideName, sumUsage } from '../comparison'
@@ -23,7 +23,7 @@ import styles from './Comparison.module.css'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
 import { getTextId, MessageHeader } from './MessageParts'
-import { Details, PartView, PendingIndicator, RunActions, StopButton } from './ReplyParts'
+import { Details, Duration, PartView, PendingIndicator, RunActions, StopButton } from './ReplyParts'
 import { VotePanel } from './VotePanel'
 
 interface ComparisonProps {
@@ -135,19 +135,6 @@ function SideAnswer({ reply: { parts, runEnd }, status }: SideAnswerProps) {
       {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
     </div>
   )
-}
-
-/** The duration of a side, updated every second while its run is active. */
-function Duration({ from, until }: { from: string; until: string | null }) {
-  const { t } = useTexts()
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    if (until) return
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [until])
-  const seconds = ((until ? Date.parse(until) : now) - Date.parse(from)) / 1_000
-  return t('secondsShort', { n: until ? formatSeconds(seconds) : Math.max(0, Math.floor(seconds)) })
 }
 
 /** The usage of a side, with a stop button while its run is active. */

@@ -24,6 +24,7 @@ declare const growing: string;
 declare const caret: string;
 declare const reasoning: string;
 declare const cost: string;
+declare const stop: string;
 
 export {
 	typing,
@@ -43,7 +44,8 @@ export {
 	growing,
 	caret,
 	reasoning,
-	cost
+	cost,
+	stop
 };
 
 declare const __default_export__: {
@@ -65,5 +67,6 @@ declare const __default_export__: {
 	caret: typeof caret;
 	reasoning: typeof reasoning;
 	cost: typeof cost;
+	stop: typeof stop;
 };
 export default __default_export__;

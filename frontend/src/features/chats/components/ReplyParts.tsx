@@ -1,7 +1,7 @@
 /** The components of a reply, in the log or in a comparison: its parts, its status and its actions. */
 
 import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useMembers } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
@@ -112,6 +112,19 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
   )
 }
 
+/** The duration of a run, updated every second while it is active. */
+export function Duration({ from, until }: { from: string; until: string | null }) {
+  const { t } = useTexts()
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (until) return
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [until])
+  const seconds = ((until ? Date.parse(until) : now) - Date.parse(from)) / 1_000
+  return t('secondsShort', { n: until ? formatSeconds(seconds) : Math.max(0, Math.floor(seconds)) })
+}
+
 /** Says for whom a run waits, and that nothing is lost meanwhile. */
 export function WaitingNote({ personId }: { personId: string | null }) {
   const { t } = useTexts()
@@ -124,8 +137,8 @@ export function WaitingNote({ personId }: { personId: string | null }) {
   )
 }
 
-/** The outcome and the buttons of a run: stop or retry. */
-export function RunActions({ status }: { status: RunStatus }) {
+/** The outcome and the buttons of a run: stop or retry. `stopLabel`: the name of the stop button, if it is not only "Stop". */
+export function RunActions({ status, stopLabel }: { status: RunStatus; stopLabel?: string | undefined }) {
   switch (status.status) {
     case 'idle':
     case 'expected':
@@ -134,11 +147,19 @@ export function RunActions({ status }: { status: RunStatus }) {
     case 'stopped':
       return <RunOutcome status={status} />
     default:
-      return <StopButton status={status} />
+      return <StopButton status={status} {...(stopLabel ? { label: stopLabel } : {})} />
   }
 }
 
-export function StopButton({ status }: { status: ActiveStatus }) {
+interface StopButtonProps {
+  status: ActiveStatus
+  /** The name of the button, if it is not only "Stop". */
+  label?: string
+  /** Whether a small screen shows only its icon. */
+  isSmall?: boolean
+}
+
+export function StopButton({ status, label, isSmall = false }: StopButtonProps) {
   const { t } = useTexts()
   const { run } = status
   const { me, isEditor, findActor } = useChat()
@@ -158,12 +179,14 @@ export function StopButton({ status }: { status: ActiveStatus }) {
     <span className="end">
       <Button
         size="xs"
+        aria-label={isSmall ? label : undefined}
+        className={isSmall ? messageStyles.stop : undefined}
         onClick={() => void stop()}
-        busy={isStopRequested || run.stopping ? t('stopping') : null}
+        busy={isStopRequested || run.stopping ? <span>{t('stopping')}</span> : null}
         blocked={!canStop(run, me, isEditor) && reason}
       >
         <Square className="i s" aria-hidden />
-        {t('stop')}
+        <span>{isSmall ? t('stop') : (label ?? t('stop'))}</span>
       </Button>
     </span>
   )
@@ -182,7 +205,7 @@ export function Details({ note }: { note: string }) {
 }
 
 /** The reason of a failure, with a link to the model settings or the names of editors to ask. */
-function FailureReason({ runEnd: { code, payerName } }: { runEnd: RunEnd }) {
+export function FailureReason({ code, payerName }: Pick<RunEnd, 'code' | 'payerName'>) {
   const { t, rich } = useTexts()
   const { modelPath, onGo } = useChat()
   const text = rich(
@@ -250,7 +273,7 @@ function RunOutcome({ status }: { status: FinishedStatus }) {
       <span className={runEnd.kind === 'failed' ? 'no' : 'row faint'}>
         <Icon className="i s" aria-hidden />
         {runEnd.kind === 'failed' ? (
-          <FailureReason runEnd={runEnd} />
+          <FailureReason code={runEnd.code} payerName={runEnd.payerName} />
         ) : by ? (
           t('stoppedBy', { name: by })
         ) : (

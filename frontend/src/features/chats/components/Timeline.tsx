@@ -26,12 +26,13 @@ import { isUnread, type useReading } from '../reading'
 import { useRovingFocus } from '../roving'
 import { type Target, UNREAD } from '../scrollToMessage'
 import { useStickToEnd } from '../stickToEnd'
-import { getPlainText, type Item } from '../timeline'
+import { containsMessage, getPlainText, type Item } from '../timeline'
 import { runWhenRendered } from '../whenDrawn'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
 import { Comparison } from './Comparison'
 import { FileMessage } from './FileMessage'
+import { LoneSubAgent } from './SubAgents'
 import { System } from './System'
 import { TextMessage, UnsentMessage } from './TextMessage'
 import styles from './Timeline.module.css'
@@ -51,22 +52,6 @@ interface TimelineProps {
   ref: Ref<TimelineHandle>
 }
 
-function containsMessage(item: Item, id: string): boolean {
-  switch (item.kind) {
-    case 'new':
-      return id === UNREAD
-    case 'message':
-      return item.row.id === id
-    case 'system':
-    case 'reply':
-      return item.rows.some(row => row.id === id)
-    case 'comparison':
-      return [item.row, ...item.production, ...item.draft].some(row => row.id === id)
-    default:
-      return false
-  }
-}
-
 /** Returns the last `seq` of the messages of an item. */
 function getLastSeq(item: Item | undefined): number {
   switch (item?.kind) {
@@ -76,6 +61,8 @@ function getLastSeq(item: Item | undefined): number {
     case 'system':
     case 'reply':
       return item.rows.at(-1)?.seq ?? 0
+    case 'subAgent':
+      return item.subAgent.rows.at(-1)?.seq ?? 0
     default:
       return 0
   }
@@ -201,7 +188,9 @@ interface ScrollTarget {
 function useScrollTarget({ items, unreadIndex, target, scroller, virtual, stopSticking }: ScrollTarget): void {
   const scrolledTo = useRef<number | null>(null)
   const number = target?.number ?? 0
-  const index = target ? items.findIndex(item => containsMessage(item, target.id)) : unreadIndex
+  const index = target
+    ? items.findIndex(item => (target.id === UNREAD ? item.kind === 'new' : containsMessage(item, target.id)))
+    : unreadIndex
   useEffect(() => {
     const log = scroller.current
     if (index < 0 || scrolledTo.current === number || !log) return
@@ -333,8 +322,11 @@ function ItemContent({ item }: { item: Item }) {
           at={item.at}
           last={item.last}
           answers={item.answers}
+          subAgents={item.subAgents}
         />
       )
+    case 'subAgent':
+      return <LoneSubAgent subAgent={item.subAgent} />
     case 'comparison':
       return <Comparison row={item.row} production={item.production} draft={item.draft} />
     case 'system':

@@ -23,6 +23,7 @@ const show = (data: ToolData | null) =>
       part={{
         kind: 'tool',
         key: 'call',
+        callId: 'call',
         name: 'web_fetch',
         args: '{}',
         isStreaming: false,
@@ -89,6 +90,7 @@ it('shows the messages that were found with links to them', async () => {
         part={{
           kind: 'tool',
           key: 'call',
+          callId: 'call',
           name: 'search_history',
           args: '{}',
           isStreaming: false,

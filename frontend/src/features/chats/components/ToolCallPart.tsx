@@ -1,13 +1,26 @@
-import { Check, Clock, FilePlus, Globe, MessageCircleQuestion, PenLine, Search, Wrench, X } from 'lucide-react'
+import {
+  Check,
+  Clock,
+  FilePlus,
+  Globe,
+  MessageCircleQuestion,
+  PenLine,
+  Search,
+  Workflow,
+  Wrench,
+  X,
+} from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import type { ApprovalDecided, ToolData, ToolResponsePayload, WebPage } from '@/api'
 import { cx } from '@/lib/cx'
+import { getRunErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
 import { Collapsible } from '@/ui/Collapsible'
 import { getHost } from '@/ui/prose/urls'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
+import { getCalledAgentId } from '../subAgents'
 import { useChat } from './ChatContext'
 import { FoundMessages, FoundTools, SearchResults } from './SearchResults'
 import { ServerAnswer } from './ServerAnswer'
@@ -64,6 +77,12 @@ function ToolResult({ data }: { data: ToolData }) {
       return <FoundMessages data={data} />
     case 'found_tools':
       return <FoundTools data={data} />
+    case 'sub_agent':
+      return (
+        <div className={cx(styles.b, styles.res)}>
+          {data.error_code ? getRunErrorText(data.error_code) : data.summary}
+        </div>
+      )
     default:
       return data satisfies never
   }
@@ -77,15 +96,25 @@ const icons: Record<string, typeof Globe> = {
   write_file: FilePlus,
   revise_prompt: PenLine,
   ask_user: MessageCircleQuestion,
+  delegate: Workflow,
 }
-const getIcon = (name: string) => icons[name] ?? (name.endsWith('_time') ? Clock : Wrench)
+const getIcon = (name: string) =>
+  icons[name] ?? (getCalledAgentId(name) ? Workflow : name.endsWith('_time') ? Clock : Wrench)
 
 function CallHead({ part }: { part: ToolPart }) {
   return (
     <span className="cut mono">
-      <span className={styles.fn}>{part.name}</span> {summarizeArguments(part.args)}
+      <span className={styles.fn}>{getCalledAgentId(part.name) ? <CalledAgent tool={part.name} /> : part.name}</span>{' '}
+      {summarizeArguments(part.args)}
     </span>
   )
+}
+
+/** The name of the public agent that is called by a tool. */
+function CalledAgent({ tool }: { tool: string }) {
+  const { t } = useTexts()
+  const { findActor } = useChat()
+  return findActor(getCalledAgentId(tool))?.name ?? t('subAgents.publicAgent')
 }
 
 function PageHead({ name, page }: { name: string; page: WebPage }) {

@@ -8,6 +8,7 @@ import { useTexts } from '@/lib/language'
 import { describePayment } from '@/lib/payer'
 import { formatCurrency, formatNumber } from '@/lib/time'
 import blocks from '@/ui/blocks.module.css'
+import { getStampCost, type RunCost } from '../subAgents'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 
@@ -63,16 +64,23 @@ export function VersionBadge({ stamp, agentId }: VersionProps) {
   )
 }
 
+interface CostProps {
+  used: RunCost
+  runId?: string | null
+  /** Whether the run still works. */
+  isGrowing?: boolean
+}
+
 /** The tokens and the cost of an answer. With a run, a click shows its calls of models. */
-export function Cost({ stamp, runId = null }: { stamp: Stamp; runId?: string | null }) {
+export function Cost({ used, runId = null, isGrowing = false }: CostProps) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
-  const tokens = (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0)
   const parts = [
-    tokens > 0 ? t('usedTokens', { count: tokens, n: formatNumber(tokens) }) : '',
-    stamp.cost_micro ? formatCurrency(stamp.cost_micro) : '',
+    used.tokens > 0 ? t('usedTokens', { count: used.tokens, n: formatNumber(used.tokens) }) : '',
+    used.cost ? formatCurrency(used.cost) : '',
   ]
-  const text = parts.filter(Boolean).join(' · ')
+  const amount = parts.filter(Boolean).join(' · ')
+  const text = amount && isGrowing ? t('subAgents.soFar', { amount }) : amount
   if (!text) return null
   if (!runId) return <span className="num">{text}</span>
   return (
@@ -115,7 +123,7 @@ export function MessageFooter({ row }: { row: TextMessageRow }) {
     <div className={messageStyles.foot}>
       <VersionBadge stamp={stamp} agentId={row.author_id} />
       <ModelName stamp={stamp} />
-      <Cost stamp={stamp} />
+      <Cost used={getStampCost(stamp)} />
     </div>
   )
 }

@@ -1,0 +1,516 @@
+/** The streams of sub-agents in the reply of the agent that gave them their tasks. */
+import {
+  Check,
+  ChevronDown,
+  ChevronRight,
+  CircleStop,
+  Clock,
+  ListChevronsDownUp,
+  ListChevronsUpDown,
+  ShieldQuestion,
+  Workflow,
+  X,
+} from 'lucide-react'
+import {
+  createContext,
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useContext,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import type { MessageRow, RunRow, Stamp, SubAgentResult } from '@/api'
+import { cx } from '@/lib/cx'
+import { getTimeOfId } from '@/lib/ids'
+import { useTexts } from '@/lib/language'
+import { formatCurrency, formatNumber, formatSeconds, formatTime } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
+import { Button } from '@/ui/Button'
+import { Collapsible } from '@/ui/Collapsible'
+import { lazy } from '@/ui/lazy'
+import { Spinner } from '@/ui/Spinner'
+import { useActiveSubAgents, useRun, useStreamingTexts } from '../hooks'
+import { buildReply, type Part, type ReplyParts, type RunEnd } from '../reply'
+import { type ActiveStatus, getActiveStatus, getRunStatus, isPending } from '../runStatus'
+import {
+  findResults,
+  getCost,
+  getEnd,
+  listTree,
+  type RunCost,
+  readTask,
+  type SubAgent,
+  type SubAgentEnd,
+} from '../subAgents'
+import { useChat } from './ChatContext'
+import messageStyles from './Message.module.css'
+import { Details, Duration, FailureReason, PartView, PendingIndicator, StopButton, WaitingNote } from './ReplyParts'
+import styles from './SubAgents.module.css'
+import { Cost, ModelName, VersionBadge } from './VersionBadge'
+
+const CostTree = lazy(() => import('./CostTree').then(module => ({ default: module.CostTree })))
+
+/** Which sub-agents of a reply the reader has folded or unfolded, by the ids of their runs. The others are open while they work. */
+interface Folding {
+  chosen: ReadonlyMap<string, boolean>
+  setOpen(runIds: readonly string[], isOpen: boolean): void
+  /** Folds or unfolds all of the reply. */
+  setAllOpen(isOpen: boolean): void
+}
+
+const FoldingContext = createContext<Folding>({
+  chosen: new Map(),
+  setOpen: () => undefined,
+  setAllOpen: () => undefined,
+})
+
+function useFolding(subAgents: readonly SubAgent[]): Folding {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const setOpen = useCallback(
+    (runIds: readonly string[], isOpen: boolean) =>
+      setChosen(before => new Map([...before, ...runIds.map(id => [id, isOpen] as const)])),
+    [],
+  )
+  const setAllOpen = useCallback(
+    (isOpen: boolean) =>
+      setOpen(
+        listTree(subAgents).map(({ runId }) => runId),
+        isOpen,
+      ),
+    [subAgents, setOpen],
+  )
+  return useMemo(() => ({ chosen, setOpen, setAllOpen }), [chosen, setOpen, setAllOpen])
+}
+
+interface ReplyBodyProps {
+  parts: readonly Part[]
+  isFinished: boolean
+  subAgents: readonly SubAgent[]
+  /** The rows of the reply, with the results of its sub-agents. */
+  rows: readonly MessageRow[]
+  name: string
+}
+
+/** The parts of a reply, with the sub-agents below the calls that gave them their tasks. */
+export function ReplyBody({ parts, isFinished, subAgents, rows, name }: ReplyBodyProps) {
+  const folding = useFolding(subAgents)
+  if (subAgents.length === 0) return parts.map(part => <PartView key={part.key} part={part} isFinished={isFinished} />)
+  return (
+    <FoldingContext value={folding}>
+      <NestedParts
+        parts={parts}
+        isFinished={isFinished}
+        subAgents={subAgents}
+        above={name}
+        head={<TreeLine subAgents={subAgents} rows={rows} />}
+      />
+    </FoldingContext>
+  )
+}
+
+interface NestedPartsProps {
+  parts: readonly Part[]
+  isFinished: boolean
+  subAgents: readonly SubAgent[]
+  /** The names of the agents above them. */
+  above: string
+  /** What is shown above the first of them. */
+  head?: ReactNode
+}
+
+function NestedParts({ parts, isFinished, subAgents, above, head }: NestedPartsProps) {
+  const byCall = new Map(subAgents.map(subAgent => [subAgent.metadata.call_id, subAgent]))
+  const findSubAgent = (part: Part) => (part.kind === 'tool' ? byCall.get(part.callId) : undefined)
+  const placed = new Set(parts.map(findSubAgent))
+  const waiting = subAgents.filter(subAgent => !placed.has(subAgent))
+  const first = waiting.length > 0 ? null : parts.find(findSubAgent)
+  return (
+    <>
+      {waiting.length > 0 ? head : null}
+      {waiting.map(subAgent => (
+        <SubAgentStream key={subAgent.runId} subAgent={subAgent} above={above} />
+      ))}
+      {parts.map(part => {
+        const subAgent = findSubAgent(part)
+        if (part.kind !== 'tool' || !subAgent) return <PartView key={part.key} part={part} isFinished={isFinished} />
+        const data = part.response?.data
+        return (
+          <div key={part.key}>
+            {part === first ? head : null}
+            <SubAgentStream
+              subAgent={subAgent}
+              above={above}
+              args={part.args}
+              result={data?.kind === 'sub_agent' ? data : null}
+            />
+          </div>
+        )
+      })}
+    </>
+  )
+}
+
+interface SubAgentStreamProps {
+  subAgent: SubAgent
+  above: string
+  /** The arguments of the call that gave it its task. */
+  args?: string
+  /** What its caller was told about its end; null until it is told. */
+  result?: SubAgentResult | null
+}
+
+/** From this depth on, streams are not indented further. */
+const DEEP = 4
+
+/** The stream of one sub-agent: its head, and its parts while it works or when it is unfolded. */
+const SubAgentStream = memo(function SubAgentStream({
+  subAgent,
+  above,
+  args = '',
+  result = null,
+}: SubAgentStreamProps) {
+  const { t } = useTexts()
+  const { chatId } = useChat()
+  const { chosen } = useContext(FoldingContext)
+  const { runId, rows, metadata } = subAgent
+  const run = useRun(chatId, runId)
+  const streaming = useStreamingTexts(chatId, runId)
+  const reply = useMemo(() => buildReply(rows, streaming), [rows, streaming])
+  const status = getActiveStatus(getRunStatus({ chatId, runId, run, streaming, runEnd: reply.runEnd }))
+  const end = status ? null : getEnd(subAgent, result)
+  const { displayName: name, depth } = metadata.agent
+  const path = `${above} › ${name}`
+  const isOpen = chosen.get(runId) ?? status !== null
+  const task = readTask(args)
+  const summary = end?.summary || task
+  const used = getCost(rows, result)
+  return (
+    <section
+      className={styles.sub}
+      data-sub-agent={runId}
+      data-deep={depth >= DEEP || undefined}
+      data-folded={!isOpen || undefined}
+      aria-label={`${path}, ${t('subAgents.depth', { n: depth })}`}
+      aria-busy={status !== null}
+    >
+      <div className={styles.h}>
+        <StreamToggle subAgent={subAgent} isOpen={isOpen}>
+          {isOpen ? (
+            <span className={cx(styles.path, 'cut')}>
+              {path} · {t('subAgents.depth', { n: depth })}
+            </span>
+          ) : (
+            <span className={cx(styles.summary, 'cut')}>{summary}</span>
+          )}
+        </StreamToggle>
+        <span className={cx(styles.state, 'num')}>
+          {status ? <Progress status={status} /> : null}
+          {end ? <Ending end={end} cost={used.cost} /> : null}
+        </span>
+        {status ? <StopButton status={status} label={t('subAgents.stopNamed', { name })} isSmall /> : null}
+      </div>
+      {isOpen ? (
+        <StreamBody
+          subAgent={subAgent}
+          path={path}
+          task={task}
+          reply={reply}
+          status={status}
+          end={end}
+          stamp={reply.stamp ?? run?.stamp ?? null}
+          used={used}
+        />
+      ) : (
+        <p className={styles.folded}>{summary}</p>
+      )}
+    </section>
+  )
+})
+
+interface StreamBodyProps {
+  subAgent: SubAgent
+  path: string
+  task: string
+  reply: ReplyParts
+  /** Null once it has ended. */
+  status: ActiveStatus | null
+  end: SubAgentEnd | null
+  stamp: Stamp | null
+  used: RunCost
+}
+
+function StreamBody({ subAgent, path, task, reply, status, end, stamp, used }: StreamBodyProps) {
+  const { t } = useTexts()
+  const { parts, runEnd } = reply
+  return (
+    <div className={styles.c}>
+      {task ? (
+        <Collapsible plain head={<span className="cut">{t('subAgents.task', { text: task })}</span>}>
+          <p className={messageStyles.reasoning}>{task}</p>
+        </Collapsible>
+      ) : null}
+      <NestedParts parts={parts} isFinished={runEnd !== null} subAgents={subAgent.subAgents} above={path} />
+      {status && isPending(status) ? <PendingIndicator status={status} /> : null}
+      {end?.state === 'failed' ? <Failure end={end} runEnd={runEnd} /> : null}
+      <StreamFooter subAgent={subAgent} stamp={stamp} used={used} isActive={status !== null} />
+    </div>
+  )
+}
+
+/** The button at the head of a stream, which folds it. The arrow keys do so, too; with Shift, for all streams of the reply. */
+function StreamToggle({ subAgent, isOpen, children }: { subAgent: SubAgent; isOpen: boolean; children: ReactNode }) {
+  const { findActor } = useChat()
+  const { setOpen, setAllOpen } = useContext(FoldingContext)
+  const { runId, agentId, metadata } = subAgent
+  const { name: handle, displayName: name } = metadata.agent
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return
+    event.preventDefault()
+    if (event.shiftKey) setAllOpen(event.key === 'ArrowRight')
+    else setOpen([runId], event.key === 'ArrowRight')
+  }
+  const Chevron = isOpen ? ChevronDown : ChevronRight
+  return (
+    <button
+      type="button"
+      className={styles.toggle}
+      aria-expanded={isOpen}
+      onClick={() => setOpen([runId], !isOpen)}
+      onKeyDown={onKeyDown}
+    >
+      <Avatar id={agentId ?? handle} name={name} avatar={metadata.avatar ?? findActor(agentId)?.avatar} square />
+      <b>{name}</b>
+      {children}
+      <Chevron className="i s" aria-hidden />
+    </button>
+  )
+}
+
+/** Why a sub-agent failed. */
+function Failure({ end, runEnd }: { end: SubAgentEnd; runEnd: RunEnd | null }) {
+  return (
+    <>
+      <p className={cx(styles.failed, 'no')}>
+        <FailureReason code={end.code} payerName={runEnd?.payerName ?? ''} />
+      </p>
+      {runEnd?.note ? <Details note={runEnd.note} /> : null}
+    </>
+  )
+}
+
+/** What an active sub-agent does, and since when. */
+function Progress({ status: { status, run } }: { status: ActiveStatus }) {
+  const { t } = useTexts()
+  switch (status) {
+    case 'queued':
+      return (
+        <>
+          <Clock className="i s" aria-hidden />
+          {t('queued')}
+        </>
+      )
+    case 'awaiting_approval':
+      return (
+        <>
+          <ShieldQuestion className="i s" aria-hidden />
+          <WaitingNote personId={run.on_behalf_of} />
+        </>
+      )
+    default:
+      return (
+        <>
+          {status === 'awaiting_child' ? <Clock className="i s" aria-hidden /> : <Spinner />}
+          {status === 'awaiting_child' ? <span className={styles.wide}>{t('subAgents.waits')} ·</span> : null}
+          <span>
+            {run.max_steps ? t('subAgents.step', { n: getStep(run), max: run.max_steps }) : t('working')}
+            <span className={styles.wide}>
+              {' · '}
+              <Duration from={run.started_at ?? run.created_at} until={null} />
+            </span>
+          </span>
+        </>
+      )
+  }
+}
+
+/** Returns the number of the step that a run is in. It waits for its sub-agents after a step, and works on the next one otherwise. */
+const getStep = ({ steps, max_steps: max, state }: RunRow) =>
+  Math.max(1, Math.min(state === 'waiting_child' ? steps : steps + 1, max ?? steps + 1))
+
+/** How a sub-agent ended, after how long, and what it has cost. */
+function Ending({ end, cost }: { end: SubAgentEnd; cost: number | null }) {
+  const { t } = useTexts()
+  const { findActor } = useChat()
+  const by = findActor(end.by)?.name
+  const facts = [
+    end.seconds > 0 ? t('secondsShort', { n: formatSeconds(end.seconds) }) : '',
+    cost ? formatCurrency(cost) : '',
+  ].filter(Boolean)
+  return (
+    <>
+      {end.state === 'completed' ? (
+        <span className="ok">
+          <Check className="i s" aria-hidden />
+          {t('tool.ok')}
+        </span>
+      ) : end.state === 'failed' ? (
+        <span className="no">
+          <X className="i s" aria-hidden />
+          {t('tool.error')}
+        </span>
+      ) : (
+        <>
+          <CircleStop className="i s" aria-hidden />
+          {by ? t('stoppedBy', { name: by }) : t('stopped')}
+        </>
+      )}
+      <span className={end.state === 'completed' ? undefined : styles.wide}>{facts.join(' · ')}</span>
+    </>
+  )
+}
+
+interface StreamFooterProps {
+  subAgent: SubAgent
+  stamp: Stamp | null
+  used: RunCost
+  isActive: boolean
+}
+
+function StreamFooter({ subAgent: { agentId, metadata, runId }, stamp, used, isActive }: StreamFooterProps) {
+  const { t } = useTexts()
+  if (!stamp) return null
+  return (
+    <div className={cx(messageStyles.foot, styles.foot)}>
+      <VersionBadge stamp={stamp} agentId={agentId} />
+      <ModelName stamp={stamp} />
+      <span className={styles.narrow}>{t('subAgents.depth', { n: metadata.agent.depth })}</span>
+      <Cost used={used} runId={runId} isGrowing={isActive} />
+    </div>
+  )
+}
+
+/** The number of sub-agents by their states, above the first of several, and a button that folds all. */
+function TreeLine({ subAgents, rows }: { subAgents: readonly SubAgent[]; rows: readonly MessageRow[] }) {
+  const { t } = useTexts()
+  const { chatId } = useChat()
+  const { chosen, setAllOpen } = useContext(FoldingContext)
+  const active = useActiveSubAgents(chatId)
+  const tree = listTree(subAgents)
+  if (tree.length < 2) return null
+  const results = findResults([...rows, ...tree.flatMap(subAgent => subAgent.rows)])
+  const counts = { working: 0, completed: 0, failed: 0, stopped: 0 }
+  for (const subAgent of tree) {
+    const { state } = getEnd(subAgent, results.get(subAgent.runId) ?? null)
+    counts[active.has(subAgent.runId) ? 'working' : state] += 1
+  }
+  const states = [
+    counts.working ? t('subAgents.working', { count: counts.working }) : '',
+    counts.completed ? t('subAgents.done', { count: counts.completed }) : '',
+    counts.failed ? t('subAgents.failed', { count: counts.failed }) : '',
+    counts.stopped ? t('subAgents.stopped', { count: counts.stopped }) : '',
+  ]
+  const isAnyOpen = tree.some(({ runId }) => chosen.get(runId) ?? active.has(runId))
+  const label = t(isAnyOpen ? 'subAgents.foldAll' : 'subAgents.unfoldAll')
+  const Icon = isAnyOpen ? ListChevronsDownUp : ListChevronsUpDown
+  const since = getTimeOfId(tree[0]?.runId ?? '')
+  return (
+    <div className={styles.tree}>
+      <Workflow className={cx('i s', styles.wide)} aria-hidden />
+      <b>{t('subAgents.count', { count: tree.length })}</b>
+      <span className="cut">{states.filter(Boolean).join(' · ')}</span>
+      <span className={styles.treeEnd}>
+        {counts.working > 0 && since !== null ? (
+          <span className={cx(styles.wide, 'num')}>
+            <Duration from={new Date(since).toISOString()} until={null} />
+          </span>
+        ) : null}
+        <Button tone="flat" size="xs" aria-label={label} title={label} onClick={() => setAllOpen(!isAnyOpen)}>
+          <Icon className="i s" aria-hidden />
+          <span className={styles.wide}>{label}</span>
+        </Button>
+      </span>
+    </div>
+  )
+}
+
+interface TotalCostProps {
+  runId: string
+  agentId: string | null
+  name: string
+  rows: readonly MessageRow[]
+  subAgents: readonly SubAgent[]
+}
+
+/** What a reply has cost with all its sub-agents. A click shows the cost of each. */
+export function TotalCost({ runId, agentId, name, rows, subAgents }: TotalCostProps) {
+  const { t } = useTexts()
+  const { chatId } = useChat()
+  const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const active = useActiveSubAgents(chatId)
+  const run = useRun(chatId, runId)
+  const tree = listTree(subAgents)
+  const results = findResults([...rows, ...tree.flatMap(subAgent => subAgent.rows)])
+  const costs = [getCost(rows), ...tree.map(each => getCost(each.rows, results.get(each.runId)))]
+  const isGrowing = run?.ended_at === null || tree.some(each => active.has(each.runId))
+  const tokens = costs.reduce((sum, each) => sum + each.tokens, 0)
+  const cost = costs.reduce((sum, each) => sum + (each.cost ?? 0), 0)
+  const amount = cost > 0 ? formatCurrency(cost) : t('usedTokens', { count: tokens, n: formatNumber(tokens) })
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        className={cx(styles.total, 'num')}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {t('subAgents.total', { amount: isGrowing ? t('subAgents.soFar', { amount }) : amount, count: costs.length })}
+      </button>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <CostTree
+            anchor={button}
+            root={{ agentId, name, rows }}
+            subAgents={subAgents}
+            results={results}
+            active={active}
+            onClose={() => setOpen(false)}
+          />
+        </Suspense>
+      ) : null}
+    </>
+  )
+}
+
+/** A sub-agent whose caller is on a page that is not loaded yet. */
+export function LoneSubAgent({ subAgent }: { subAgent: SubAgent }) {
+  const { t } = useTexts()
+  const { findActor } = useChat()
+  const all = useMemo(() => [subAgent], [subAgent])
+  const folding = useFolding(all)
+  const { agent } = subAgent.metadata
+  const at = subAgent.rows[0]?.created_at ?? ''
+  const name = findActor(subAgent.agentId)?.name ?? agent.displayName
+  return (
+    <article
+      className={messageStyles.msg}
+      data-message={subAgent.runId}
+      tabIndex={-1}
+      aria-label={at ? `${name}, ${formatTime(at)}` : name}
+    >
+      <span />
+      <div className={messageStyles.c}>
+        <p className="faint xs">{t('subAgents.callerAbove')}</p>
+        <FoldingContext value={folding}>
+          <SubAgentStream subAgent={subAgent} above={agent.path.slice(0, -1).join(' › ')} />
+        </FoldingContext>
+      </div>
+    </article>
+  )
+}

@@ -1,0 +1,213 @@
+/** Nests the rows of sub-agents below the calls that gave them their tasks. Pure functions. */
+import type { MessageMetadata, MessageRow, RunRow, Stamp, SubAgentResult, SystemMessageRow } from '@/api'
+import { getTimeOfId } from '@/lib/ids'
+import { sameItems } from '@/lib/sameItems'
+import { isActive } from '@/realtime'
+import { getRunId, sumUsage } from './comparison'
+
+/** The run of a sub-agent, with its rows that are loaded. */
+export interface SubAgent {
+  runId: string
+  agentId: string | null
+  /** `metadata.call_id` is the call of its caller that it works for. */
+  metadata: MessageMetadata
+  rows: readonly MessageRow[]
+  /** Its own sub-agents, oldest first. */
+  subAgents: readonly SubAgent[]
+}
+
+export interface NestedRows {
+  /** The rows that are not of sub-agents. */
+  own: readonly MessageRow[]
+  /** The sub-agents of each run that is not of a sub-agent, oldest first. */
+  byCaller: ReadonlyMap<string, readonly SubAgent[]>
+  /** Sub-agents whose caller is not known yet, because its call is on a page that is not loaded. */
+  withoutCaller: readonly SubAgent[]
+}
+
+export const noSubAgents: readonly SubAgent[] = []
+
+/** Nests the rows of a growing log. An unchanged sub-agent is the same object, so that it is not rendered again. */
+export class NestedLog {
+  private known = new Map<string, SubAgent>()
+
+  /** `runs` are the known runs of sub-agents, of which the active ones are shown before their first row. */
+  update(messages: readonly MessageRow[], runs: readonly RunRow[]): NestedRows {
+    const own = messages.some(row => row.metadata) ? messages.filter(row => !row.metadata) : messages
+    const found = findRuns(own.length < messages.length ? messages : [], runs)
+    if (found.size === 0) return { own, byCaller: new Map(), withoutCaller: noSubAgents }
+    const callers = findCallers(found, messages, runs)
+    const idsByCaller = new Map<string, string[]>()
+    // The id of a run begins with the time at which it was created.
+    for (const id of [...found.keys()].sort()) {
+      const caller = callers.get(id) ?? ''
+      idsByCaller.set(caller, [...(idsByCaller.get(caller) ?? []), id])
+    }
+    const known = new Map<string, SubAgent>()
+    const build = (caller: string): readonly SubAgent[] =>
+      (idsByCaller.get(caller) ?? []).flatMap(id => {
+        const run = found.get(id)
+        if (!run) return []
+        const subAgent = this.reuse({ ...run, subAgents: build(id) })
+        known.set(id, subAgent)
+        return [subAgent]
+      })
+    const outermost = [...idsByCaller.keys()].filter(caller => caller !== '' && !found.has(caller))
+    const byCaller = new Map(outermost.map(caller => [caller, build(caller)]))
+    const withoutCaller = build('')
+    this.known = known
+    return { own, byCaller, withoutCaller }
+  }
+
+  private reuse(subAgent: SubAgent): SubAgent {
+    const before = this.known.get(subAgent.runId)
+    const isSame = before && sameItems(before.rows, subAgent.rows) && sameItems(before.subAgents, subAgent.subAgents)
+    return isSame ? before : subAgent
+  }
+}
+
+type FoundRun = Omit<SubAgent, 'subAgents' | 'rows'> & { rows: MessageRow[] }
+
+/** Finds the runs of sub-agents: the active ones, and those with rows. */
+function findRuns(messages: readonly MessageRow[], runs: readonly RunRow[]): ReadonlyMap<string, FoundRun> {
+  const found = new Map<string, FoundRun>()
+  for (const run of runs)
+    if (run.metadata && isActive(run))
+      found.set(run.id, { runId: run.id, agentId: run.agent_id, metadata: run.metadata, rows: [] })
+  for (const row of messages) addRow(found, row)
+  return found
+}
+
+function addRow(found: Map<string, FoundRun>, row: MessageRow): void {
+  const runId = getRunId(row)
+  if (!row.metadata || runId === '') return
+  const run = found.get(runId) ?? { runId, agentId: null, metadata: row.metadata, rows: [] }
+  run.agentId ??= row.author_id ?? ('target_id' in row.payload ? (row.payload.target_id ?? null) : null)
+  run.rows.push(row)
+  found.set(runId, run)
+}
+
+/** Returns the id of the caller of each sub-agent, as far as it is known, by the ids of their runs. */
+function findCallers(
+  found: ReadonlyMap<string, FoundRun>,
+  messages: readonly MessageRow[],
+  runs: readonly RunRow[],
+): ReadonlyMap<string, string> {
+  const callers = new Map<string, string>()
+  for (const run of runs) if (run.parent_id) callers.set(run.id, run.parent_id)
+  for (const row of messages) {
+    const data = row.type === 'TOOL_RESPONSE' ? row.payload.data : null
+    if (data?.kind === 'sub_agent') callers.set(data.run_id, getRunId(row))
+  }
+  const unknown = [...found.values()].filter(run => !callers.has(run.runId))
+  if (unknown.length === 0) return callers
+  // A sub-agent that has ended while its caller waits for others: only the id of the call is known, which other runs may have, too.
+  const taken = new Set([...callers].map(([id, caller]) => `${caller} ${found.get(id)?.metadata.call_id}`))
+  for (const run of unknown) {
+    const { agent, call_id: callId } = run.metadata
+    const first = run.rows[0]?.seq ?? Number.POSITIVE_INFINITY
+    const call = messages.findLast(
+      row =>
+        row.type === 'TOOL_CALL' &&
+        row.payload.call_id === callId &&
+        row.seq < first &&
+        (row.metadata?.agent.path.join(' ') ?? agent.path[0]) === agent.path.slice(0, -1).join(' ') &&
+        !taken.has(`${getRunId(row)} ${callId}`),
+    )
+    if (!call) continue
+    callers.set(run.runId, getRunId(call))
+    taken.add(`${getRunId(call)} ${callId}`)
+  }
+  return callers
+}
+
+/** Returns these sub-agents with all below them, in the order in which they are shown. */
+export const listTree = (subAgents: readonly SubAgent[]): readonly SubAgent[] =>
+  subAgents.flatMap(subAgent => [subAgent, ...listTree(subAgent.subAgents)])
+
+/** Returns whether a message is by one of these sub-agents, or by one below them. */
+export const containsRow = (subAgents: readonly SubAgent[], id: string): boolean =>
+  subAgents.some(subAgent => subAgent.rows.some(row => row.id === id) || containsRow(subAgent.subAgents, id))
+
+/** Finds the results of tasks in the rows of their callers, by the ids of the runs. */
+export function findResults(rows: readonly MessageRow[]): ReadonlyMap<string, SubAgentResult> {
+  const results = new Map<string, SubAgentResult>()
+  for (const row of rows) {
+    const data = row.type === 'TOOL_RESPONSE' ? row.payload.data : null
+    if (data?.kind === 'sub_agent') results.set(data.run_id, data)
+  }
+  return results
+}
+
+type EndState = SubAgentResult['state']
+
+/** How a sub-agent ended, from the messages alone, so that every tab shows the same. */
+export interface SubAgentEnd {
+  state: EndState
+  code: string | null
+  /** The actor who stopped it. */
+  by: string | null
+  summary: string
+  seconds: number
+}
+
+const MAX_SUMMARY = 300
+
+export function getEnd({ runId, rows }: SubAgent, result: SubAgentResult | null): SubAgentEnd {
+  const line = rows.findLast(isEndLine)
+  const text = rows.findLast(row => row.type === 'TEXT_MESSAGE')?.payload.text ?? ''
+  return {
+    state: result?.state ?? getEndState(line),
+    code: line?.payload.code ?? result?.error_code ?? null,
+    by: line?.payload.actor_id ?? null,
+    summary: result?.summary || text.split(/\s+/).join(' ').slice(0, MAX_SUMMARY).trim(),
+    seconds: result?.seconds ?? computeSeconds(runId, rows.at(-1)),
+  }
+}
+
+const isEndLine = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
+
+const getEndState = (line: SystemMessageRow | undefined): EndState =>
+  line ? (line.type === 'RUN_FAILED' ? 'failed' : 'stopped') : 'completed'
+
+/** Returns the seconds from the creation of a run to its last row. */
+function computeSeconds(runId: string, last: MessageRow | undefined): number {
+  const from = getTimeOfId(runId)
+  return from !== null && last ? Math.max(0, Date.parse(last.created_at) - from) / 1_000 : 0
+}
+
+export interface RunCost {
+  tokens: number
+  /** In millionths of a dollar; null when the price is unknown. */
+  cost: number | null
+}
+
+/** Returns what the step of a stamp has used. */
+export const getStampCost = (stamp: Stamp): RunCost => ({
+  tokens: (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0),
+  cost: stamp.cost_micro ?? null,
+})
+
+/** Returns what a run has cost so far, without its sub-agents. A part of its rows may be on a page that is not loaded. */
+export function getCost(rows: readonly MessageRow[], result: SubAgentResult | null = null): RunCost {
+  const { tokens, cost } = sumUsage(rows)
+  return { tokens, cost: result && result.cost_micro > (cost ?? 0) ? result.cost_micro : cost }
+}
+
+/** Reads the task of a sub-agent from the arguments of its call; empty while they are incomplete. */
+export function readTask(args: string): string {
+  try {
+    const values: unknown = JSON.parse(args || '{}')
+    if (typeof values !== 'object' || values === null || !('task' in values)) return ''
+    return typeof values.task === 'string' ? values.task : ''
+  } catch {
+    return ''
+  }
+}
+
+/** Returns the id of the public agent that is called by a tool of this name; null for any other tool. */
+export function getCalledAgentId(tool: string): string | null {
+  const [, hex] = /^agent_([0-9a-f]{32})$/.exec(tool) ?? []
+  if (!hex) return null
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

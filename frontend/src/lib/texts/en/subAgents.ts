@@ -1,0 +1,31 @@
+/** The texts about sub-agents, in English. The other languages have the same keys. */
+const subAgents = {
+  'subAgents.count_one': '{{count}} sub-agent',
+  'subAgents.count_other': '{{count}} sub-agents',
+  'subAgents.working_one': '{{count}} working',
+  'subAgents.working_other': '{{count}} working',
+  'subAgents.done_one': '{{count}} done',
+  'subAgents.done_other': '{{count}} done',
+  'subAgents.failed_one': '{{count}} failed',
+  'subAgents.failed_other': '{{count}} failed',
+  'subAgents.stopped_one': '{{count}} stopped',
+  'subAgents.stopped_other': '{{count}} stopped',
+  'subAgents.foldAll': 'Fold all',
+  'subAgents.unfoldAll': 'Unfold all',
+  'subAgents.depth': 'depth {{n}}',
+  'subAgents.step': 'step {{n}} of {{max}}',
+  'subAgents.task': 'Task · {{text}}',
+  'subAgents.waits': 'waits for its sub-agents',
+  'subAgents.stopAll': 'Stop all',
+  'subAgents.stopNamed': 'Stop {{name}}',
+  'subAgents.soFar': '{{amount}} so far',
+  'subAgents.total_one': '{{amount}}, {{count}} run',
+  'subAgents.total_other': '{{amount}}, {{count}} runs',
+  'subAgents.cost': 'Cost of this reply',
+  'subAgents.limit': 'Limit for one run',
+  'subAgents.callerAbove': 'A sub-agent. The message of its agent is further up.',
+  'subAgents.publicAgent': 'a public agent',
+  'run.too_many_sub_agents': 'Too many tasks were given to other agents in this run.',
+} as const
+
+export default subAgents

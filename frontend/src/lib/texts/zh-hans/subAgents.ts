@@ -1,0 +1,31 @@
+/** The texts about sub-agents, in Simplified Chinese. */
+const subAgents = {
+  'subAgents.count_one': '{{count}} 个子 Agent',
+  'subAgents.count_other': '{{count}} 个子 Agent',
+  'subAgents.working_one': '{{count}} 个运行中',
+  'subAgents.working_other': '{{count}} 个运行中',
+  'subAgents.done_one': '{{count}} 个完成',
+  'subAgents.done_other': '{{count}} 个完成',
+  'subAgents.failed_one': '{{count}} 个失败',
+  'subAgents.failed_other': '{{count}} 个失败',
+  'subAgents.stopped_one': '{{count}} 个已停止',
+  'subAgents.stopped_other': '{{count}} 个已停止',
+  'subAgents.foldAll': '全部收起',
+  'subAgents.unfoldAll': '全部展开',
+  'subAgents.depth': '第 {{n}} 层',
+  'subAgents.step': '第 {{n}} 步，共 {{max}} 步',
+  'subAgents.task': '任务 · {{text}}',
+  'subAgents.waits': '等待子 Agent',
+  'subAgents.stopAll': '全部停止',
+  'subAgents.stopNamed': '停止 {{name}}',
+  'subAgents.soFar': '目前 {{amount}}',
+  'subAgents.total_one': '{{amount}}，{{count}} 次运行',
+  'subAgents.total_other': '{{amount}}，{{count}} 次运行',
+  'subAgents.cost': '这条回复的费用',
+  'subAgents.limit': '单次运行上限',
+  'subAgents.callerAbove': '这是子 Agent，交办任务的消息在更上方。',
+  'subAgents.publicAgent': '公开 Agent',
+  'run.too_many_sub_agents': '这次运行交给其他 Agent 的任务太多了。',
+}
+
+export default subAgents

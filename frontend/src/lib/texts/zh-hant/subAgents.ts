@@ -1,0 +1,31 @@
+/** The texts about sub-agents, in Traditional Chinese. */
+const subAgents = {
+  'subAgents.count_one': '{{count}} 個子 Agent',
+  'subAgents.count_other': '{{count}} 個子 Agent',
+  'subAgents.working_one': '{{count}} 個執行中',
+  'subAgents.working_other': '{{count}} 個執行中',
+  'subAgents.done_one': '{{count}} 個完成',
+  'subAgents.done_other': '{{count}} 個完成',
+  'subAgents.failed_one': '{{count}} 個失敗',
+  'subAgents.failed_other': '{{count}} 個失敗',
+  'subAgents.stopped_one': '{{count}} 個已停止',
+  'subAgents.stopped_other': '{{count}} 個已停止',
+  'subAgents.foldAll': '全部收合',
+  'subAgents.unfoldAll': '全部展開',
+  'subAgents.depth': '第 {{n}} 層',
+  'subAgents.step': '第 {{n}} 步，共 {{max}} 步',
+  'subAgents.task': '任務 · {{text}}',
+  'subAgents.waits': '等待子 Agent',
+  'subAgents.stopAll': '全部停止',
+  'subAgents.stopNamed': '停止 {{name}}',
+  'subAgents.soFar': '目前 {{amount}}',
+  'subAgents.total_one': '{{amount}}，{{count}} 次執行',
+  'subAgents.total_other': '{{amount}}，{{count}} 次執行',
+  'subAgents.cost': '這則回覆的費用',
+  'subAgents.limit': '單次執行上限',
+  'subAgents.callerAbove': '這是子 Agent，交辦任務的訊息在更上方。',
+  'subAgents.publicAgent': '公開 Agent',
+  'run.too_many_sub_agents': '這次執行交給其他 Agent 的任務太多了。',
+}
+
+export default subAgents
