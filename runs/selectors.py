@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Window
 from django.db.models.fields.json import KT
-from django.db.models.functions import Left
+from django.db.models.functions import Coalesce, Left, RowNumber
 
 from actors.models import Actor
 from agents.models import AgentSpec
@@ -14,10 +14,13 @@ from chats.models import Message
 from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
 from common.errors import Unavailable
 from events.rows import ReplyRow
-from runs.models import ACTIVE, Run, RunState
+from runs.hot_queries import list_claimable_runs
+from runs.models import ACTIVE, ISOLATE_AFTER, Run, RunState
 from workspaces.models import Workspace
 
 RunFilter = Literal["active", "all"]
+MAX_COUNTED_RUNS = 1_000
+"""Runs that are counted for a place in the queue."""
 MAX_EXCERPT_CHARACTERS = 160
 """Characters of an answer in a list of replies."""
 
@@ -26,6 +29,34 @@ def list_runs(actor: Actor, chat_id: UUID, state: RunFilter) -> QuerySet[Run]:
     """Return the runs of a chat. Raises `NotFound`, `Forbidden`."""
     runs = Run.objects.filter(chat=get_chat_for(actor, chat_id, ChatVerb.SEE))
     return runs.filter(state__in=ACTIVE) if state == "active" else runs
+
+
+def list_in_turns(
+    waiting: QuerySet[Run], excluded: Sequence[UUID] = ()
+) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
+    """Return the ids, workspaces, people and turns of queued runs, in the order in which they get slots. People take turns, and so
+    do the trees of one person, so that a message need not wait for the sub-agents of another. `excluded`: workspaces and people.
+    """
+    waiting = (
+        waiting.filter(crashes__lt=ISOLATE_AFTER)
+        .exclude(workspace_id__in=excluded)
+        .exclude(on_behalf_of_id__in=excluded)
+    )
+    same_tree = Run.objects.filter(root=OuterRef("root"), state__in=[RunState.QUEUED, RunState.RUNNING])
+    older = same_tree.filter(pk__lt=OuterRef("pk")).order_by().values("root").annotate(count=Count("pk"))
+    waiting = waiting.annotate(place=Coalesce(Subquery(older.values("count")), 0))
+    turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by=["place", "pk"])
+    rows = waiting.annotate(turn=turn).order_by("turn", "pk")
+    return rows.values_list("pk", "workspace_id", "on_behalf_of_id", "turn")
+
+
+def count_runs_ahead(run: Run) -> int | None:
+    """Return how many queued runs of its workspace get a slot before this one. Null if it does not wait for a slot."""
+    if run.state != RunState.QUEUED:
+        return None
+    waiting = list_in_turns(list_claimable_runs().filter(workspace=run.workspace_id))
+    ids = [row[0] for row in waiting[:MAX_COUNTED_RUNS]]
+    return ids.index(run.id) if run.id in ids else None
 
 
 def list_replies_of_version(spec: AgentSpec, reader: Actor) -> QuerySet[Run]:

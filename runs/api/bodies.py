@@ -38,8 +38,11 @@ class StepRow(Row):
 
 
 class RunDetailRow(Row):
+    """A run with its steps. `runs_ahead`: queued runs of its workspace that start before it; null if it waits for no slot."""
+
     run: RunRow
     steps: list[StepRow]
+    runs_ahead: int | None = None
 
 
 class WakesBody(Body):

@@ -15,7 +15,7 @@ from common.rest import Page, Request, build_list_response, build_query_paramete
 from events.rows import LLMCallRow, MessageRow, ReplyRow, RunRow
 from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow, WakesBody, WakesRow
 from runs.permissions import get_run_for
-from runs.selectors import build_reply_rows, list_replies_of_version, list_runs
+from runs.selectors import build_reply_rows, count_runs_ahead, list_replies_of_version, list_runs
 from runs.services import comparisons, runs
 from runs.services.wake import preview_wakes
 from usage.selectors import list_calls_of_run
@@ -35,7 +35,7 @@ class OneRun(APIView):
         run = get_run_for(request.user, run_id, ChatVerb.SEE)
         steps = run.steps.order_by("number", "kind", "index")
         rows = [StepRow.model_validate(step, from_attributes=True) for step in steps]
-        return build_response(RunDetailRow(run=run.to_row(), steps=rows))
+        return build_response(RunDetailRow(run=run.to_row(), steps=rows, runs_ahead=count_runs_ahead(run)))
 
 
 class Calls(APIView):

@@ -7,14 +7,15 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.db.models import F, Q, QuerySet, Window
-from django.db.models.functions import Coalesce, Now, RowNumber
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce, Now
 
 from common.database import is_database_unavailable
 from runs.errors import LeaseLost, RunNotStartable
 from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, list_claimable_runs
 from runs.kinds import get_kind
 from runs.models import ISOLATE_AFTER, Run, RunState
+from runs.selectors import list_in_turns
 from runs.services.capacity import Capacity, WaitingRun
 
 ISOLATION_START_SECONDS = 20.0
@@ -68,20 +69,7 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
 
 def list_waiting(limit: int, *, excluded: Sequence[UUID] = ()) -> list[WaitingRun]:
     """Return the runs that could start, in turns between people. `excluded`: ids of workspaces and people to leave out."""
-    return [WaitingRun(*row) for row in _list_in_turns(list_claimable_runs(), excluded)[:limit]]
-
-
-def _list_in_turns(
-    waiting: QuerySet[Run], excluded: Sequence[UUID]
-) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
-    waiting = (
-        waiting.filter(crashes__lt=ISOLATE_AFTER)
-        .exclude(workspace_id__in=excluded)
-        .exclude(on_behalf_of_id__in=excluded)
-    )
-    turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by="pk")
-    rows = waiting.annotate(turn=turn).order_by("turn", "pk")
-    return rows.values_list("pk", "workspace_id", "on_behalf_of_id", "turn")
+    return [WaitingRun(*row) for row in list_in_turns(list_claimable_runs(), excluded)[:limit]]
 
 
 @transaction.atomic
@@ -91,7 +79,7 @@ def pick_undispatched_runs(seconds: float, limit: int = 200, *, excluded: Sequen
         return []
     since = Coalesce(F("dispatched_at"), F("created_at"))
     waiting = list_claimable_runs().annotate(since=since).filter(since__lt=Now() - timedelta(seconds=seconds))
-    ids = [row[0] for row in _list_in_turns(waiting, excluded)[:limit]]
+    ids = [row[0] for row in list_in_turns(waiting, excluded)[:limit]]
     locked = set(_dispatch_now(Run.objects.filter(pk__in=ids, state=RunState.QUEUED)))
     return [id for id in ids if id in locked]
 

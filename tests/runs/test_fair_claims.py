@@ -4,6 +4,7 @@ from itertools import count
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 
 from agents.services import drafts
 from chats import services as chats
@@ -13,6 +14,7 @@ from runs.hot_queries import NEXT_OF_SAME_KEY
 from runs.kinds import chat as kinds
 from runs.kinds.job import JobInput
 from runs.models import Run
+from runs.selectors import count_runs_ahead
 from runs.services import claims, comparisons, runs
 from runs.services.capacity import Capacity
 from runs.services.runs import start_job
@@ -87,6 +89,27 @@ def test_FAIR1_a_workspace_has_a_share_of_slots_and_so_has_each_person(environme
     assert (refused.state, refused.attempt) == ("queued", 0)
     slots.release_slot(started[0].id)
     assert len(claim_all(slots)) == 1
+
+
+def test_FAIR1_a_message_does_not_wait_for_the_sub_agents_of_another(environment, slots):
+    """The trees of one person take turns: the second run of a tree comes after the first of each other."""
+    team = environment.team
+    root = RunFactory.create(chat=team.chat, agent=team.robin, on_behalf_of=team.alice, state="waiting_child")
+    children = queued(team, 50)
+    Run.objects.filter(pk__in=[run.pk for run in children]).update(root=root, parent=root, call_id=F("id"), input={})
+    [message] = queued(team, 1)
+    started = [id for id, *_ in claims.list_waiting(10)]
+    assert started[:3] == [children[0].id, message.id, children[1].id]
+    assert count_runs_ahead(Run.objects.get(pk=message.id)) == 1
+    assert count_runs_ahead(Run.objects.get(pk=children[1].id)) == 2
+    assert count_runs_ahead(root) is None
+
+
+def test_FAIR1_the_queue_of_a_workspace_is_counted_without_those_of_others(environment):
+    team, other = environment.team, make_team(" of another")
+    queued(other, 30, person=other.alice)
+    first, second = queued(team, 2)
+    assert [count_runs_ahead(run) for run in (first, second)] == [0, 1]
 
 
 def test_FAIR1_a_person_has_one_share_in_all_their_workspaces(environment, slots):

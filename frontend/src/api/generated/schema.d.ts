@@ -4248,8 +4248,11 @@ export interface components {
         RevisionBodyRequest: {
             revision: number;
         };
+        /** @description A run with its steps. `runs_ahead`: queued runs of its workspace that start before it; null if it waits for no slot. */
         RunDetailRow: {
             run: components["schemas"]["RunRow"];
+            /** @default null */
+            runs_ahead: number | null;
             steps: components["schemas"]["StepRow"][];
         };
         /**
