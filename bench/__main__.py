@@ -6,7 +6,7 @@ With `--quick` the measurements are short, and are printed but not saved.
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 
-from bench import abuse, browser, first_words, lists, reconnects, results, sockets, start, streams, traffic
+from bench import abuse, browser, first_words, lists, reconnects, results, sockets, start, streams, traffic, trees
 from bench.installation import Installation, open_installation
 from bench.results import Table
 from server.serve import raise_file_limit
@@ -21,6 +21,7 @@ ON_ONE_INSTALLATION: dict[str, Callable[[Installation, bool], Table]] = {
     "P8": reconnects.measure_p8,
     "P9": browser.measure_p9,
     "P14": browser.measure_p14,
+    "P11": trees.measure_p11,
     "P13": traffic.measure_p13,
 }
 ROWS = [*ON_ONE_INSTALLATION, "P10", "P15"]

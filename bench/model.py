@@ -1,12 +1,14 @@
 """The model of the benchmark: an OpenAI-compatible server that streams tokens at a given rate, as raw ASGI in its own process.
 
-The rate is in the path, so that no body has to be parsed: `/FIRST_MS/PER_SECOND/COUNT/v1/chat/completions`.
+The rate is in the path, so that no body has to be parsed: `/FIRST_MS/PER_SECOND/COUNT/v1/chat/completions`. Below `/tree/` it
+plays agents that give each other tasks: their prompts say how many, and to whom (`build_tree_prompt`).
 `GET /request-times` returns the times of the requests since the last call (seconds of the machine's monotonic clock, which is the
 same in all processes).
 """
 
 import asyncio
 import json
+import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -46,8 +48,15 @@ async def application(scope: dict[str, Any], receive: Receive, send: Send) -> No
         await send_request_times(send)
         return
     request_times.append(time.monotonic())
-    while (await receive()).get("more_body"):
-        pass
+    body = b""
+    while True:
+        received = await receive()
+        body += received.get("body", b"")
+        if not received.get("more_body"):
+            break
+    if scope["path"].startswith("/tree/"):
+        await answer_agent_of_tree(send, json.loads(body))
+        return
     first, rate, count = (float(part) for part in scope["path"].split("/")[1:4])
     await stream_answer(send, first / 1000, rate, int(count))
 
@@ -63,6 +72,36 @@ async def stream_answer(send: Send, first: float, rate: float, count: int) -> No
             await asyncio.sleep(wait)
         await send({"type": "http.response.body", "body": word, "more_body": True})
     await send({"type": "http.response.body", "body": build_end(count)})
+
+
+TREE_ANSWER_SECONDS = 0.1
+TREE_PATH = "tree/v1"
+
+
+def build_tree_prompt(tasks: int, handle: str = "") -> str:
+    """Return the prompt of an agent that gives another one so many tasks, and answers when they are done."""
+    return f"TASKS {tasks} TO {handle}"
+
+
+async def answer_agent_of_tree(send: Send, body: dict[str, Any]) -> None:
+    """Give the tasks that the prompt names at once, or answer with a word if they are done. Each takes `TREE_ANSWER_SECONDS`."""
+    await asyncio.sleep(TREE_ANSWER_SECONDS)
+    found = re.search(r"TASKS (\d+) TO ([\w-]*)", json.dumps(body["messages"][0]))
+    tasks = int(found[1]) if found and body["messages"][-1]["role"] != "tool" else 0
+    delta: dict[str, Any] = {"content": "done"}
+    if found and tasks:
+        arguments = [json.dumps({"name": found[2], "task": f"task {number}"}) for number in range(tasks)]
+        delta = {
+            "tool_calls": [
+                {"index": n, "id": f"c{n}", "type": "function", "function": {"name": "delegate", "arguments": text}}
+                for n, text in enumerate(arguments)
+            ]
+        }
+    finish = _event([{"index": 0, "delta": {}, "finish_reason": "tool_calls" if tasks else "stop"}])
+    usage = _event([], usage={"prompt_tokens": 11, "completion_tokens": 1, "total_tokens": 12})
+    await send(HEAD)
+    events = _event([{"index": 0, "delta": delta, "finish_reason": None}]) + finish + usage + b"data: [DONE]\n\n"
+    await send({"type": "http.response.body", "body": events})
 
 
 async def send_request_times(send: Send) -> None:
@@ -86,7 +125,8 @@ class Model:
 
     def list_paths(self) -> list[str]:
         """Return the host and path of each rate, as in `ATELIER_ALLOW_PRIVATE_HOSTS`."""
-        return [self.build_base(rate=rate, count=count).removeprefix("http://") for rate, count in PACES]
+        paces = [self.build_base(rate=rate, count=count).removeprefix("http://") for rate, count in PACES]
+        return [*paces, f"{self.host}/{TREE_PATH}"]
 
     def build_base(self, *, first_ms: int = 0, rate: float = 0, count: int) -> str:
         """Return the `api_base` of a rate, in tokens a second; 0 means all at once."""

@@ -35,16 +35,16 @@ def lock_chat_of_run(run: Run) -> Chat:
     A sub-agent is in no chat: the first agent of its path must be, all agents of the path must still be there, and it must accept
     tasks.
     """
-    agent = Actor.objects.get(pk=run.path[0]) if run.is_sub_agent else run.agent
+    agent = run.agent
     try:
-        chat = get_chat_for(agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
         if run.is_sub_agent:
-            below = Actor.objects.filter(pk__in=run.path[1:])
-            if below.exclude(status=AgentStatus.READY, taken_down_at=None).exists():
+            path = Actor.objects.in_bulk(run.path)
+            agent = path[run.path[0]]
+            if any(path[id].status != AgentStatus.READY or path[id].taken_down_at is not None for id in run.path):
                 raise NotFound("An agent of the path is gone.")
-            if below.filter(pk=run.agent_id, accepts_tasks=False).exists():
+            if not path[run.agent_id].accepts_tasks:
                 raise RunNotAllowed(*NO_TASKS)
-        return chat
+        return get_chat_for(agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:
         if Actor.objects.filter(pk=run.agent_id, taken_down_at__isnull=False).exists():
             raise RunNotAllowed(*AGENT_TAKEN_DOWN) from error

@@ -137,7 +137,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
 def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
     root = RunFactory.create(chat=chat, agent=agent, trigger_id=message.id, state="failed", error_code="timeout",
                       error="<b>no</b> 出錯了", on_behalf_of=message.author)  # fmt: skip
-    child = RunFactory.create(chat=chat, agent=agent, root=root, parent=root)
+    child = RunFactory.create(chat=chat, agent=agent, root=root, parent=root, input={"text": "<b>task</b>"})
     JobFactory.create(workspace=chat.workspace, agent=agent, origin="wake", input={"text": "<b>x</b>"}, ended=True)
     StepFactory.create(run=child, result={"text": "<i>結果</i>"})
     LLMCallFactory.create(run_id=root.id, tree_id=root.id, workspace=chat.workspace, agent=agent, model="gpt-<b>",
