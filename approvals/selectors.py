@@ -40,8 +40,8 @@ def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID,
     if tool.effect == "write":
         person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
         foreign = find_foreign_texts(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
-        if ctx.actor.workspace_id != workspace_id:
-            foreign = "outside"  # a public agent that is called is not in the chat
+        if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
+            foreign = "outside"  # also of a public agent that is called, which is not in the chat
         elif ctx.chat_id is None:
             foreign = foreign or "others"
         reason = foreign or reason

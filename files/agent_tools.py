@@ -1,4 +1,4 @@
-"""The tools that list, read, search and write files."""
+"""The tools that list, read, search and write files, and the one that reads the knowledge pages of an agent."""
 
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from common.text import to_storable
 from events.payloads import FileState
 from files import services as files
 from files.models import File
+from files.pages import READ_PAGES, PagesConfig, find_pages
 from files.permissions import FileVerb, get_file_for
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError, ToolOutput
 from tools.registry import register
@@ -78,22 +79,7 @@ class ReadFile(Tool):
         start: int = Field(default=0, ge=0, description="The character to start at.")
 
     def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
-        file = get_tool_file(ctx, args.file_id)
-        if file.state == FileState.WAITING:
-            raise ToolError("The file is still being read. Try again in a few seconds.")
-        if file.state == FileState.FAILED:
-            raise ToolError("The file cannot be read: it is damaged, encrypted or too large.", final=True)
-        if not file.text:
-            raise ToolError(f"There is no text in this file; its kind is: {file.get_kind_display()}.", final=True)
-        if args.start >= len(file.text):
-            raise ToolError(f"The text has only {len(file.text):,} characters.", final=True)
-        end = min(len(file.text), args.start + MAX_READ_CHARACTERS)
-        more = f"\n[The text goes on. Read on with start={end}.]" if end < len(file.text) else ""
-        cut = "\n[The file has more text than can be read.]" if file.text_is_cut and not more else ""
-        head = f"Characters {args.start:,} to {end:,} of {len(file.text):,} of “{file.name}”:\n"
-        return ToolOutput(
-            f"{head}{file.text[args.start : end]}{more}{cut}", quotes_agents=may_be_written_by_agent(file)
-        )
+        return read_text(get_tool_file(ctx, args.file_id), args.start)
 
 
 @register
@@ -107,20 +93,40 @@ class SearchFiles(Tool):
         text: str = Field(min_length=1, max_length=200, description="The words to look for, as they are written.")
 
     def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
-        wanted = to_storable(args.text)
-        # Texts are long, so the database finds the place and sends only the excerpt. `upper` may change the length of a text: the
-        # place is then a little off, which is enough to read on.
-        place = StrIndex(Upper("text"), Upper(Value(wanted)))
-        start = Greatest(F("place") - CONTEXT_CHARACTERS, 1)
-        excerpt = Substr("text", start, F("place") - start + len(wanted) + CONTEXT_CHARACTERS)
-        matching = list_readable_files(ctx).defer("text").annotate(place=place).filter(place__gt=0)
-        found = list(matching.select_related("uploaded_by").annotate(excerpt=excerpt)[:MAX_MATCHES])
+        return search_texts(list_readable_files(ctx), args.text)
+
+
+@register
+class ReadPages(Tool):
+    """List, search and read the pages that you were given as knowledge. Without arguments, it lists them."""
+
+    name = READ_PAGES
+    effect = "read"
+    Config = PagesConfig
+
+    class Args(ToolArgs):
+        search: str = Field(default="", max_length=200, description="Words to find in them, as they are written.")
+        page_id: str = Field(default="", max_length=40, description="The id of the page to read, or to search in.")
+        start: int = Field(default=0, ge=0, description="The character to start reading at.")
+
+    def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
+        ids = list(dict.fromkeys(ctx.config.page_ids)) if isinstance(ctx.config, PagesConfig) else []
+        pages = find_pages(ctx.actor.workspace_id, ids)
+        if args.page_id:
+            pages = {id: page for id, page in pages.items() if str(id) == args.page_id.strip().lower()}
+            if not pages:
+                raise ToolError("You have no page with this id, or it was deleted. List the pages first.", final=True)
+        if args.search:
+            return search_texts(File.objects.filter(pk__in=pages).order_by("name"), args.search)
+        if args.page_id:
+            return read_text(next(iter(pages.values())), args.start)
         lines = [
-            f"{describe_file(file)}\n  at character {file.place - 1:,}: …{' '.join(file.excerpt.split())}…"
-            for file in found
+            f"{describe_file(pages[id])} · {pages[id].length:,} characters"  # type: ignore[attr-defined]  # annotated
+            if id in pages
+            else f"{id} · missing: it was deleted"
+            for id in ids
         ]
-        text = "\n".join(lines) or "No file contains this."
-        return ToolOutput(text, quotes_agents=any(may_be_written_by_agent(file) for file in found))
+        return ToolOutput("\n".join(lines) or "You were given no pages.")
 
 
 @register
@@ -147,6 +153,41 @@ class WriteFile(Tool):
             run_id=ctx.run_id,
         )
         return f"The file {file.name} is in the chat now. Its id is {file.id}."
+
+
+def read_text(file: File, start: int) -> ToolOutput:
+    """Return a part of the text of a file, from this character on. Raises `ToolError` if it has none."""
+    if file.state == FileState.WAITING:
+        raise ToolError("The file is still being read. Try again in a few seconds.")
+    if file.state == FileState.FAILED:
+        raise ToolError("The file cannot be read: it is damaged, encrypted or too large.", final=True)
+    if not file.text:
+        raise ToolError(f"There is no text in this file; its kind is: {file.get_kind_display()}.", final=True)
+    if start >= len(file.text):
+        raise ToolError(f"The text has only {len(file.text):,} characters.", final=True)
+    end = min(len(file.text), start + MAX_READ_CHARACTERS)
+    more = f"\n[The text goes on. Read on with start={end}.]" if end < len(file.text) else ""
+    cut = "\n[The file has more text than can be read.]" if file.text_is_cut and not more else ""
+    head = f"Characters {start:,} to {end:,} of {len(file.text):,} of “{file.name}”:\n"
+    return ToolOutput(f"{head}{file.text[start:end]}{more}{cut}", quotes_agents=may_be_written_by_agent(file))
+
+
+def search_texts(files: QuerySet[File], words: str) -> ToolOutput:
+    """Return excerpts of those of the files whose text contains these words."""
+    wanted = to_storable(words)
+    # Texts are long, so the database finds the place and sends only the excerpt. `upper` may change the length of a text: the
+    # place is then a little off, which is enough to read on.
+    place = StrIndex(Upper("text"), Upper(Value(wanted)))
+    start = Greatest(F("place") - CONTEXT_CHARACTERS, 1)
+    excerpt = Substr("text", start, F("place") - start + len(wanted) + CONTEXT_CHARACTERS)
+    matching = files.defer("text").annotate(place=place).filter(place__gt=0)
+    found = list(matching.select_related("uploaded_by").annotate(excerpt=excerpt)[:MAX_MATCHES])
+    lines = [
+        f"{describe_file(file)}\n  at character {file.place - 1:,}: …{' '.join(file.excerpt.split())}…"
+        for file in found
+    ]
+    text = "\n".join(lines) or "No file contains this."
+    return ToolOutput(text, quotes_agents=any(may_be_written_by_agent(file) for file in found))
 
 
 def may_be_written_by_agent(file: File) -> bool:

@@ -1,14 +1,16 @@
 """What of a version goes along when it is published."""
 
 import re
+from typing import Literal
 
 from agents.specs.content import SpecContent
 from agents.sub_agents import find_tools
 from events.rows import DirectoryToolRow, LeftToolRow
+from files.pages import READ_PAGES
 from tools.interface import Tool
 
-EDITING_TOOLS = frozenset({"revise_prompt"})
-"""Tools that change the agent itself. Nobody changes a public agent."""
+LEFT_TOOLS: dict[str, Literal["editing", "pages"]] = {"revise_prompt": "editing", READ_PAGES: "pages"}
+"""The system tools that stay, and why. Nobody changes a public agent, and the files of a workspace are its own."""
 
 
 def build_public_content(content: SpecContent) -> SpecContent:
@@ -33,7 +35,7 @@ def list_left_tools(content: SpecContent, own_tools: frozenset[str]) -> list[Lef
     rows = []
     for name in (use.tool for use in content.tools if use.tool not in public):
         pattern = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])")
-        reason = "editing" if name in EDITING_TOOLS else "workspace" if name in own_tools else "missing"
+        reason = LEFT_TOOLS.get(name) or ("workspace" if name in own_tools else "missing")
         named = [number for number, line in enumerate(lines, 1) if pattern.search(line)]
         rows.append(LeftToolRow(name=name, reason=reason, lines=named))
     return rows
@@ -41,4 +43,4 @@ def list_left_tools(content: SpecContent, own_tools: frozenset[str]) -> list[Lef
 
 def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
     """Return the tools of the spec that work in every workspace."""
-    return {name: tool for name, tool in find_tools(None, content).items() if name not in EDITING_TOOLS}
+    return {name: tool for name, tool in find_tools(None, content).items() if name not in LEFT_TOOLS}

@@ -61,6 +61,8 @@ class ToolContext:
     `approved_by` is the person who has approved the call, if a person was asked. A tool that writes does only what this person and
     `on_behalf_of` both may do (FAIR8).
 
+    `has_outside_texts`: the system text of the run has texts from outside, as knowledge pages are (FAIR8).
+
     The run of a sub-agent has no `chat_id`, because it sees nothing of the chat but what it was given: `file_ids` are the files.
     """
 
@@ -73,6 +75,7 @@ class ToolContext:
     is_url_allowed: Callable[[str], Awaitable[bool]] = allow_no_url
     approved_by: "Actor | None" = None
     file_ids: tuple[UUID, ...] = ()
+    has_outside_texts: bool = False
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,7 @@ class Runner:
             "",
             is_url_allowed=self._is_url_allowed,
             file_ids=prepared.file_ids,
+            has_outside_texts=prepared.has_outside_texts,
         )
         toolbox = Toolbox(
             prepared.tools,

@@ -19,6 +19,7 @@ from agents.specs.files import AgentFile, Format, format_file, read_file
 from agents.specs.templates import get_agent_template
 from agents.sub_agents import find_tools
 from events.rows import SpecOrigin
+from files.pages import PagesConfig, find_pages
 from llm.endpoints import DEMO_MODEL, uses_system_model
 from workspaces.models import Credential, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -126,11 +127,18 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
             missing.append(Missing("tool", use.tool, "There is no such tool here. It is left out."))
             continue
         try:
-            known[use.tool].parse_config(use.custom_config)
-            tools.append(use)
+            config = known[use.tool].parse_config(use.custom_config)
         except ValidationError:
             tools.append(use.model_copy(update={"custom_config": {}}))
             missing.append(Missing("setting", use.tool, "Its settings are not valid here. It gets the default ones."))
+            continue
+        if isinstance(config, PagesConfig):
+            found = find_pages(workspace.id, config.page_ids)
+            here = [str(id) for id in config.page_ids if id in found]
+            if len(here) < len(config.page_ids):
+                missing.append(Missing("setting", use.tool, "Pages of it are not here. They are left out."))
+                use = use.model_copy(update={"custom_config": {**use.custom_config, "page_ids": here}})
+        tools.append(use)
     replaced: dict[str, Any] = {"tools": tuple(tools), "memory": "chat"}
     if reason := _explain_missing_model(file.model, workspace):
         missing.append(Missing("model", file.model, reason))

@@ -113,7 +113,7 @@ class LeftToolRow(Row):
     """A tool that does not go along. `lines` are the lines of the prompt that name it, from 1."""
 
     name: str
-    reason: Literal["workspace", "editing", "missing"]
+    reason: Literal["workspace", "editing", "pages", "missing"]
     lines: list[int]
 
 

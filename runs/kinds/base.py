@@ -71,6 +71,8 @@ class PreparedRun:
     """Estimated tokens of the conversation without the system text; null: no turn may be left out."""
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
+    has_outside_texts: bool = False
+    """Whether the system text has knowledge pages (`files/pages.py`)."""
 
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""

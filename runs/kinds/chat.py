@@ -19,6 +19,7 @@ from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
 from events.payloads import SystemMessageType
+from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
 from llm.prices import can_see_images
@@ -153,8 +154,12 @@ class ChatRun(RunKind):
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
-        read = self.read_conversation(run, content.prompt, instructions, get_model_size(endpoint, model), can_see)
-        system, entries = read.system, read.entries
+        size = get_model_size(endpoint, model)
+        read = self.read_conversation(run, content.prompt, instructions, size, can_see)
+        pages = ""
+        if READ_PAGES in tools:
+            pages = build_pages_text(run.agent.workspace_id, tools[READ_PAGES].config, size)
+        system, entries = f"{read.system}\n\n{pages}".strip(), read.entries
         schemas = build_tool_schemas(tools, found)
         budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas)
         transcript = build_transcript(
@@ -172,7 +177,10 @@ class ChatRun(RunKind):
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
         started = read_started_calls(run)
-        return PreparedRun(run, content, resolved, transcript, tools, known, past, started, decided, found, budget)
+        return PreparedRun(
+            run, content, resolved, transcript, tools, known, past, started, decided, found, budget,
+            has_outside_texts=bool(pages),
+        )  # fmt: skip
 
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool

@@ -20,6 +20,7 @@ from common.text import to_storable, to_storable_json
 from events.rows import SpecOrigin
 from tests.api.test_rights import client_for
 from tests.chaos import examples
+from tests.factories.files import FileFactory
 from tests.people import make_agent
 from workspaces import services as workspaces
 
@@ -221,6 +222,18 @@ def test_an_import_leaves_out_what_is_missing(team):
     assert [(use.tool, use.custom_config) for use in spec.content().tools] == [("web_fetch", {}), ("current_time", {})]
     assert spec.model == "gpt-9"
     assert row["agent"]["actor"]["name"] == "Second"
+
+
+def test_pages_of_another_workspace_are_missing_in_an_import(team):
+    own, foreign = (
+        FileFactory.create(workspace_id=workspace.id, chat=None, name="rules.md")
+        for workspace in (team.workspace, team.elsewhere)
+    )
+    settings = f"{{mode: retrievable, page_ids: [{foreign.id}, {own.id}]}}"
+    row = import_file(team, f"name: Wren\ntools:\n- tool: read_pages\n  custom_config: {settings}")
+    assert [(problem["kind"], problem["name"]) for problem in row["missing"]] == [("setting", "read_pages")]
+    [use] = get_first_version(row["agent"]["actor"]["id"]).content().tools
+    assert use.custom_config == {"mode": "retrievable", "page_ids": [str(own.id)]}
 
 
 def test_an_unsupported_memory_is_missing_in_an_import_and_refused_elsewhere(team):

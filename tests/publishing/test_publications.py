@@ -85,14 +85,17 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
     )
     save_version(
         team, prompt="One.\nUse mail_room, not mail_rooms.\nUse `mail_room`.",
-        tools=(ToolUse(tool="mail_room"), ToolUse(tool="revise_prompt"), ToolUse(tool="current_time")),
+        tools=(
+            ToolUse(tool="mail_room"), ToolUse(tool="revise_prompt"), ToolUse(tool="current_time"), ToolUse(tool="read_pages"),
+        ),
     )  # fmt: skip
     check = check_publication(team.alice, team.robin.id)
     assert (check.version, check.prompt_lines, check.model_may_be_missing) == (2, 3, False)
     assert [(tool.name, tool.effect) for tool in check.tools] == [("current_time", "read")]
     assert [(tool.name, tool.reason, tool.lines) for tool in check.left_tools] == [
-        ("mail_room", "workspace", [2, 3]), ("revise_prompt", "editing", [])
+        ("mail_room", "workspace", [2, 3]), ("revise_prompt", "editing", []), ("read_pages", "pages", [])
     ]  # fmt: skip
+    assert publish(team).current_spec.content().tool_names == {"current_time"}
     assert (check.name.is_free, check.handle.is_free) == (True, True)
 
 

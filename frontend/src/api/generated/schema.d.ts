@@ -3157,7 +3157,7 @@ export interface components {
             lines: number[];
             name: string;
             /** @enum {string} */
-            reason: "workspace" | "editing" | "missing";
+            reason: "workspace" | "editing" | "pages" | "missing";
         };
         /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatar: {

@@ -17,8 +17,9 @@ interface WhatGoesAlongProps {
 /** What is in the public copy, and what stays in the workspace. */
 export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
   const { t } = useTexts()
-  const left = check.left_tools
-  const named = left.filter(tool => tool.lines.length > 0)
+  const left = check.left_tools.filter(tool => tool.reason !== 'pages')
+  const hasPages = left.length < check.left_tools.length
+  const named = check.left_tools.filter(tool => tool.lines.length > 0)
   const limits = [
     check.model || t('defaultModel'),
     t('nSteps', { count: check.max_steps }),
@@ -57,6 +58,7 @@ export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
             {left.length > 0 ? (
               <Staying name={t('nTools', { count: left.length })}>{formatList(left.map(tool => tool.name))}</Staying>
             ) : null}
+            {hasPages ? <Staying name={t('publish.pages')}>{t('publish.pagesHint')}</Staying> : null}
             <Staying name={t('publish.keys')}>{t('publish.keysHint')}</Staying>
             <Staying name={t('publish.memory')}>{t('publish.memoryHint')}</Staying>
             <Staying name={t('publish.history')}>{t('publish.historyHint')}</Staying>

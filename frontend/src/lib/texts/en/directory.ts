@@ -147,6 +147,8 @@ const directory = {
   'publish.modelAndLimits': 'Model and limits',
   'publish.minutes_one': '{{count}} minute',
   'publish.minutes_other': '{{count}} minutes',
+  'publish.pages': 'Knowledge pages',
+  'publish.pagesHint': 'with the tool read_pages',
   'publish.keys': 'Keys and credentials',
   'publish.keysHint': 'users bring their own',
   'publish.memory': 'Files and chats',

@@ -147,6 +147,8 @@ const directory = {
   'publish.modelAndLimits': '模型与限制',
   'publish.minutes_one': '{{count}} 分钟',
   'publish.minutes_other': '{{count}} 分钟',
+  'publish.pages': '知识页面',
+  'publish.pagesHint': '连同工具 read_pages',
   'publish.keys': '密钥与凭证',
   'publish.keysHint': '使用者用自己的',
   'publish.memory': '文件与聊天室',

@@ -147,6 +147,8 @@ const directory = {
   'publish.modelAndLimits': '模型與限制',
   'publish.minutes_one': '{{count}} 分鐘',
   'publish.minutes_other': '{{count}} 分鐘',
+  'publish.pages': '知識頁面',
+  'publish.pagesHint': '連同工具 read_pages',
   'publish.keys': '金鑰與憑證',
   'publish.keysHint': '使用者用自己的',
   'publish.memory': '檔案與聊天室',
