@@ -3,8 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
-from config.api_docs import api_docs
-from config.web_app import web_app
+from config.views import api_docs, web_app
 
 API = (
     "actors",

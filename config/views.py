@@ -1,10 +1,11 @@
-"""The page of the web app: one HTML file for all of its paths."""
+"""The web app, and the documentation of the API."""
 
 from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_safe
 @never_cache
 @ensure_csrf_cookie
 def web_app(request: HttpRequest) -> HttpResponse:
-    """Return the page, or 503 if the web app is not built."""
+    """Return the page of the web app, one file for all of its paths, or 503 if it is not built."""
     page = settings.WEB_APP / "index.html"
     try:
         return HttpResponse(_read(page, page.stat().st_mtime_ns))
@@ -26,3 +27,11 @@ def web_app(request: HttpRequest) -> HttpResponse:
 @lru_cache(maxsize=1)
 def _read(page: Path, changed: int) -> bytes:
     return page.read_bytes()
+
+
+@require_safe
+@ensure_csrf_cookie
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """Return Swagger UI with our schema, without files of other hosts. Like the schema it is public; an operation needs a token or
+    a session."""
+    return render(request, "api_docs.html")
