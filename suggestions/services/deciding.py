@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from actors.models import Actor
 from agents.models import AgentSpec, Draft
 from chats import services as chats
+from chats.models import Message
 from common.clock import now
 from common.errors import Code, Conflict
 from events import audit
@@ -22,7 +23,6 @@ from suggestions.hooks import suggestion_changed
 from suggestions.models import Merge, Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.services.outcomes import is_used
-from suggestions.services.system_messages import build_decision_message
 
 DECISION_FIELDS = ["state", "decided_by", "decided_at", "reason", "merge"]
 
@@ -73,6 +73,14 @@ def _decide(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason
     record_decision(suggestion, state, actor, reason)
     chats.save_changes(suggestion.chat_id, [build_decision_message(suggestion, _MESSAGE_TYPES[state], actor)])
     publish_workspace_list_changed(suggestion.workspace_id, "suggestions")
+
+
+def build_decision_message(suggestion: Suggestion, type_: SystemMessageType, actor: Actor) -> Message:
+    """Build the message that the actor accepted, rejected or withdrew a suggestion. Its note is the reason."""
+    return chats.build_system_message(
+        suggestion.chat_id, type_, actor=actor, target=suggestion.agent, authors=[suggestion.author.name],
+        suggestion_id=suggestion.id, merge_id=suggestion.merge_id, note=suggestion.reason,
+    )  # fmt: skip
 
 
 def record_decision(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason: str = "") -> None:

@@ -19,9 +19,13 @@ from runs.models import Run, RunState
 from suggestions.hooks import merge_ended, suggestion_changed
 from suggestions.models import UNDER_WAY, Merge, Suggestion
 from suggestions.permissions import is_under_way, lock_merge
-from suggestions.services.deciding import lock_unsaved_suggestions, record_decision, reopen_suggestions
+from suggestions.services.deciding import (
+    build_decision_message,
+    lock_unsaved_suggestions,
+    record_decision,
+    reopen_suggestions,
+)
 from suggestions.services.outcomes import Outcome, get_job_outcome, lock_chosen_suggestions
-from suggestions.services.system_messages import build_decision_message
 
 logger = logging.getLogger(__name__)
 

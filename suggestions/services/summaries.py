@@ -7,6 +7,8 @@ from django.db import transaction
 from actors.models import Actor
 from agents.specs.differences import diff
 from chats import services as chats
+from chats.models import Message
+from common.writing import RowUpdate
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import DiffRow, SummaryState
@@ -15,7 +17,6 @@ from runs.services.runs import start_job
 from suggestions.job_inputs import build_summary_input
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
-from suggestions.services.system_messages import build_summary_update
 
 MAX_SUMMARY = 600
 """The number of characters at which a summary is cut."""
@@ -90,6 +91,9 @@ def _lock_suggestion_of_job(run: Run) -> Suggestion | None:
 
 
 def _store_summary(suggestion: Suggestion) -> None:
+    """Store the summary and show it in the suggestion's message. The caller has locked the chat."""
     suggestion.save(update_fields=["summary", "summary_state", "summary_error", "summary_run"])
-    chats.save_changes(suggestion.chat_id, [build_summary_update(suggestion)])
+    message = Message.objects.get(pk=suggestion.message_id)
+    summary = {"summary": suggestion.summary, "summary_state": suggestion.summary_state}
+    chats.save_changes(suggestion.chat_id, [RowUpdate(message).set(payload=message.payload | summary)])
     publish_workspace_list_changed(suggestion.workspace_id, "suggestions")
