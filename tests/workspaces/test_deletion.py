@@ -228,7 +228,7 @@ def test_the_purge_deletes_all_content_in_batches_and_no_row_of_other_workspaces
         chats.create_chat(ours.alice, ours.workspace.id, title=f"Room {n}", actor_ids=[ours.robin.id]) for n in range(5)
     ]
     parent = RunFactory.create(chat=rooms[0], agent=ours.robin, state="waiting_child", concurrency_key="p")
-    RunFactory.create(chat=rooms[0], agent=ours.robin, root=parent, parent=parent, depth=1)
+    RunFactory.create(chat=rooms[0], agent=ours.robin, root=parent, parent=parent, depth=1, input={})
     call = LLMCallFactory.create(
         workspace=ours.workspace, agent=ours.robin, spec=ours.robin.current_spec, run_id=parent.id, tree_id=parent.id
     )
@@ -315,6 +315,7 @@ def test_two_purges_do_not_work_at_the_same_time(team):
     with transaction.atomic():
         assert workspaces.purge_workspace(team.workspace.id)
         other = ConcurrentTransaction(lambda: workspaces.purge_workspace(team.workspace.id))
+        assert count_sessions_that_wait() == 0
         assert other.result() is False
     purge(team.workspace)
     assert Workspace.objects.get(pk=team.workspace.pk).purged_at is not None
