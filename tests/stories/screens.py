@@ -80,6 +80,19 @@ def start(alice: Person, model: ScriptedModel) -> None:
 
 
 def invite(alice: Person, bob: Person, role: str) -> None:
+    """Create a link, let the other person sign up and join by it, and let Scribe answer both without a mention."""
+    join_by_link(alice, bob, role)
+    bob.sees("Hello, I am Scribe.")
+    alice.sees(f"{bob.name} joined")
+    # In a chat with two people an agent answers only when mentioned; in these stories it always answers.
+    page = alice.page
+    page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        page.get_by_label("When Scribe wakes").select_option("always")
+    page.keyboard.press("Escape")
+
+
+def join_by_link(alice: Person, bob: Person, role: str) -> None:
     """Create a link, and let the other person sign up and join by it."""
     page = alice.page
     page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
@@ -92,10 +105,3 @@ def invite(alice: Person, bob: Person, role: str) -> None:
     expect(bob.page.get_by_text("Alice invites you")).to_be_visible()
     bob.page.get_by_role("link", name="Sign up and join").click()
     bob.fill_in_account("Sign up")
-    bob.sees("Hello, I am Scribe.")
-    alice.sees(f"{bob.name} joined")
-    # In a chat with two people an agent answers only when mentioned; in these stories it always answers.
-    page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
-    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
-        page.get_by_label("When Scribe wakes").select_option("always")
-    page.keyboard.press("Escape")

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
-from tests.stories.screens import Person, invite, start
+from tests.stories.screens import Person, invite, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -61,11 +61,28 @@ def delegate(name: str, task: str) -> dict[str, str]:
     return {"name": "delegate", "arguments": json.dumps({"name": name, "task": task}, ensure_ascii=False)}
 
 
-def get_stream(person: Person, name: str) -> Locator:
-    return person.log.get_by_role("region", name=re.compile(f"{name}, depth"))
+def get_stream(person: Person, path: str) -> Locator:
+    """Return the streams of the sub-agents of this path, such as `Scribe › Researcher`."""
+    return person.log.get_by_role("region", name=re.compile(f"^{path}, depth"))
 
 
-def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(people, model: ScriptedModel):
+def list_streams(person: Person) -> list[list[str | None]]:
+    """Return the label of each stream, that of the stream around it, and whether it is open."""
+    return person.log.evaluate("""log => [...log.querySelectorAll('[data-sub-agent]')].map(stream => [
+      stream.ariaLabel,
+      stream.parentElement.closest('[data-sub-agent]')?.ariaLabel ?? null,
+      stream.querySelector('button').ariaExpanded,
+    ])""")
+
+
+TREE = [
+    ["Scribe › Researcher, depth 1", None, "false"],
+    ["Scribe › Researcher, depth 1", None, "true"],
+    ["Scribe › Researcher › Reader, depth 2", "Scribe › Researcher, depth 1", "true"],
+]
+
+
+def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(browser, people, stack, model: ScriptedModel):
     alice, bob = people
     model.reset()
     start(alice, model)
@@ -81,12 +98,93 @@ def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(people, 
         match="autumn in Kyoto", calls=calls, text="Two work on it.", then={"text": "Book now and walk early."}
     )
     alice.post("One page on autumn in Kyoto")
-    for person in people:
-        expect(person.log.get_by_text("3 sub-agents")).to_be_visible()
+    carol = Person(browser, stack, "Carol", viewport={"width": 1440, "height": 900}, color_scheme="dark")
+    join_by_link(alice, carol, "suggester")
+    alice.page.reload()
+    for person in (alice, bob, carol):
         expect(person.log.get_by_text("2 working · 1 done")).to_be_visible()
-        reader = get_stream(person, "Scribe › Researcher › Reader")
-        expect(reader.get_by_text("w1 w2")).to_be_visible()
-        # The one that has ended is folded to its summary.
-        expect(get_stream(person, "Scribe › Researcher").first.get_by_role("button").first).to_have_attribute(
-            "aria-expanded", "false"
-        )
+        expect(get_stream(person, "Scribe › Researcher › Reader").get_by_text("w1 w2")).to_be_visible()
+        expect(person.log.get_by_text("waits for its sub-agents").last).to_be_visible()
+        assert list_streams(person) == TREE
+        # Nothing of a sub-agent is a message of its own.
+        expect(person.log.get_by_role("article", name=re.compile("^(Researcher|Reader)"))).to_have_count(0)
+    # Bob may not stop what Alice has asked for.
+    expect(bob.log.get_by_role("button", name="Stop Reader")).to_have_attribute("aria-disabled", "true")
+    carol.close()
+
+    # A message steers the agent that was asked, and not those that it waits for.
+    alice.page.get_by_placeholder(re.compile("^Message ")).fill("And the temples")
+    expect(alice.page.get_by_text("at its next step, not its sub-agents")).to_be_visible()
+    alice.page.get_by_placeholder(re.compile("^Message ")).fill("")
+
+    # Folding by the button, and by the keys of a head.
+    alice.log.get_by_role("button", name="Fold all").click()
+    assert [is_open for _, _, is_open in list_streams(alice)] == ["false"] * 2
+    alice.log.get_by_role("button", name="Unfold all").click()
+    assert [is_open for _, _, is_open in list_streams(alice)] == ["true"] * 3
+    get_stream(alice, "Scribe › Researcher").first.get_by_role("button").first.press("ArrowLeft")
+    assert list_streams(alice) == TREE
+
+    # Only the reader stops: its caller goes on, and so does the one above.
+    alice.log.get_by_role("button", name="Stop Reader").click()
+    for person in people:
+        person.sees("Book now and walk early.")
+        expect(person.log.get_by_text("2 done · 1 stopped")).to_be_visible()
+    # What a person has unfolded stays open.
+    expect(get_stream(alice, "Scribe › Researcher › Reader").get_by_text("Stopped by Alice")).to_be_visible()
+    expect(get_stream(alice, "Scribe › Researcher").last.get_by_text("Walk early.")).to_be_visible()
+    alice.log.get_by_role("button", name="Fold all").click()
+    ended = list_streams(bob)
+    bob.page.reload()
+    expect(bob.log.get_by_text("2 done · 1 stopped")).to_be_visible()
+    assert list_streams(bob) == ended
+
+    # The cost of the reply, by its runs.
+    alice.log.get_by_role("button", name=re.compile("tokens, 4 runs")).click()
+    costs = alice.page.get_by_role("dialog", name="Cost of this reply").get_by_role("listitem")
+    expect(costs).to_have_count(4)
+    expect(costs.last).to_contain_text("Readerstopped")
+    alice.page.keyboard.press("Escape")
+
+
+def test_a_person_stops_all_sub_agents_and_decides_for_one(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    invite(alice, bob, "suggester")
+    alice.page.evaluate(CREATE_TEAM)
+
+    model.script(match="slow", mode="drip", count=5000, every=0.05)
+    calls = [delegate("researcher", "slow one"), delegate("reader", "slow two")]
+    model.script(match="Begin", calls=calls, then={"text": "Never."})
+    alice.post("Begin")
+    for person in people:
+        expect(person.log.get_by_text("2 working")).to_be_visible()
+        expect(get_stream(person, "Scribe › Reader").get_by_text("w1 w2")).to_be_visible()
+    alice.log.get_by_role("button", name="Stop all").click()
+    for person in people:
+        expect(person.log.get_by_text("2 stopped")).to_be_visible()
+        expect(person.log.get_by_role("button", name="Retry")).to_be_visible()
+        expect(person.log.get_by_text("Never.")).to_have_count(0)
+
+    # The reader of Bob's run needs an approval. The card is in its stream, and Bob decides there.
+    model.script(
+        match="the time",
+        calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Taipei"}'}],
+        then={"text": "It is noon."},
+    )
+    model.script(match="Ask for it", calls=[delegate("reader", "Find out the time")], then={"text": "Noon, he says."})
+    bob.page.get_by_placeholder(re.compile("^Message ")).fill("Ask for it")
+    bob.page.get_by_role("button", name="Send").click()
+    for person in people:
+        reader = get_stream(person, "Scribe › Reader").last
+        expect(reader.get_by_role("region", name="Approval: current_time")).to_be_visible()
+        expect(person.log.get_by_role("region", name="Approval: current_time")).to_have_count(1)
+    expect(get_stream(alice, "Scribe › Reader").last.get_by_text("Waiting for Bob")).to_be_visible()
+    get_stream(bob, "Scribe › Reader").last.get_by_role("button", name="Approve", exact=True).click()
+    for person in people:
+        person.sees("Noon, he says.")
+        expect(person.log.get_by_role("region", name="Approval: current_time")).to_have_count(0)
+    stream = get_stream(alice, "Scribe › Reader").last
+    stream.get_by_role("button").first.click()
+    expect(stream.get_by_text("Approved by Bob")).to_be_visible()

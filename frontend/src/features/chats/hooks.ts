@@ -63,6 +63,17 @@ const selectSubAgentRuns = (chat: ChatState) => [...chat.runs.values()].filter(r
 export const useSubAgentRuns = (chatId: string): readonly RunRow[] =>
   useChatSelector(chatId, selectSubAgentRuns, sameItems)
 
+const selectWaitingForSubAgents = (chat: ChatState) => [
+  ...new Set(
+    selectActiveRuns(chat)
+      .filter(run => run.state === 'waiting_child' && !run.parent_id)
+      .map(run => run.agent_id),
+  ),
+]
+/** Returns the ids of the agents of this chat that wait for their sub-agents. */
+export const useAgentsWithSubAgents = (chatId: string): readonly string[] =>
+  useChatSelector(chatId, selectWaitingForSubAgents, sameItems)
+
 const selectActiveSubAgents = (chat: ChatState) =>
   selectSubAgentRuns(chat)
     .filter(isActive)

@@ -7,6 +7,7 @@ import { describePayment } from '@/lib/payer'
 import { formatCurrency, formatNumber } from '@/lib/time'
 import { Avatar, type AvatarData } from '@/ui/Avatar'
 import menuStyles from '@/ui/Menu.module.css'
+import { useIsPhone } from '@/ui/useIsPhone'
 import { getStamp } from '../comparison'
 import { getCost, getEnd, listTree, type RunCost, type SubAgent } from '../subAgents'
 import { useChat } from './ChatContext'
@@ -27,6 +28,7 @@ interface CostTreeProps {
 export function CostTree({ anchor, root, subAgents, results, active, onClose }: CostTreeProps) {
   const { t } = useTexts()
   const { workspaceId, findActor } = useChat()
+  const isPhone = useIsPhone()
   const runs = listTree(subAgents).map(subAgent => ({
     subAgent,
     used: getCost(subAgent.rows, results.get(subAgent.runId)),
@@ -48,9 +50,9 @@ export function CostTree({ anchor, root, subAgents, results, active, onClose }: 
       <Popover.Portal>
         <Popover.Content
           className={cx(menuStyles.pop, styles.cost)}
-          side="top"
-          align="end"
-          sideOffset={4}
+          side={isPhone ? 'top' : 'right'}
+          align={isPhone ? 'center' : 'end'}
+          sideOffset={isPhone ? 4 : 12}
           collisionPadding={12}
           aria-label={t('subAgents.cost')}
           onCloseAutoFocus={event => {

@@ -6,7 +6,7 @@ import { cx } from '@/lib/cx'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import { PathLink } from '@/ui/PathLink'
-import { useDrafts } from '../hooks'
+import { useAgentsWithSubAgents, useDrafts } from '../hooks'
 import { useChat } from './ChatContext'
 import composerStyles from './Composer.module.css'
 
@@ -21,9 +21,11 @@ interface WakeLineProps {
 /** Before sending: who will be woken, who is steered, and who cannot answer. */
 export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const { t } = useTexts()
-  const { budgetsPath, onGo } = useChat()
+  const { chatId, budgetsPath, onGo } = useChat()
+  const withSubAgents = useAgentsWithSubAgents(chatId)
   const filterByEffect = (effect: Wake['effect']) =>
     (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
+  const joined = filterByEffect('joins')
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
     <div className={composerStyles.wake} role="status">
@@ -33,7 +35,13 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
         <>
           <AgentGroup wakes={filterByEffect('wakes')} icon={<Zap className="i s" aria-hidden />} before="wake.wakes" />
           <AgentGroup
-            wakes={filterByEffect('joins')}
+            wakes={joined.filter(wake => withSubAgents.includes(wake.agent_id))}
+            icon={<CornerDownRight className="i s" aria-hidden />}
+            before="wake.joins"
+            after="wake.nextNotSubAgents"
+          />
+          <AgentGroup
+            wakes={joined.filter(wake => !withSubAgents.includes(wake.agent_id))}
             icon={<CornerDownRight className="i s" aria-hidden />}
             before="wake.joins"
             after="wake.nextOrAfter"

@@ -25,6 +25,7 @@ const subAgents = {
   'subAgents.limit': 'Limit for one run',
   'subAgents.callerAbove': 'A sub-agent. The message of its agent is further up.',
   'subAgents.publicAgent': 'a public agent',
+  'wake.nextNotSubAgents': 'at its next step, not its sub-agents',
   'run.too_many_sub_agents': 'Too many tasks were given to other agents in this run.',
 } as const
 

@@ -25,6 +25,7 @@ const subAgents = {
   'subAgents.limit': '单次运行上限',
   'subAgents.callerAbove': '这是子 Agent，交办任务的消息在更上方。',
   'subAgents.publicAgent': '公开 Agent',
+  'wake.nextNotSubAgents': '（在下一步，不影响子 Agent）',
   'run.too_many_sub_agents': '这次运行交给其他 Agent 的任务太多了。',
 }
 

@@ -25,6 +25,7 @@ const subAgents = {
   'subAgents.limit': '單次執行上限',
   'subAgents.callerAbove': '這是子 Agent，交辦任務的訊息在更上方。',
   'subAgents.publicAgent': '公開 Agent',
+  'wake.nextNotSubAgents': '（在下一步，不影響子 Agent）',
   'run.too_many_sub_agents': '這次執行交給其他 Agent 的任務太多了。',
 }
 
