@@ -35,6 +35,17 @@ export function applyChatActivity(
 
 const getLastActivity = ({ chat, last_message }: ChatSummaryRow) => last_message?.created_at ?? chat.created_at
 
+const REFETCH_QUEUED_RUN_MS = 2_000
+
+/** A run that waits for its turn, read again and again: no frame says that others have started before it. */
+export const useQueuedRun = (runId: string, { enabled }: { enabled: boolean }) =>
+  useQuery({
+    queryKey: keys.run(runId),
+    queryFn: ({ signal }) => unwrap(rest.GET('/api/v1/runs/{run_id}', { params: { path: { run_id: runId } }, signal })),
+    refetchInterval: REFETCH_QUEUED_RUN_MS,
+    enabled,
+  })
+
 export const createChat = (workspaceId: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/chats', 'post'>) =>
   unwrap(
     rest.POST('/api/v1/workspaces/{workspace_id}/chats', { params: { path: { workspace_id: workspaceId } }, body }),

@@ -17,6 +17,7 @@ export const keys = {
   lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
   usage: (id: string) => ['workspace', id, 'usage'] as const,
   budgets: (id: string) => ['workspace', id, 'budgets'] as const,
+  run: (id: string) => ['run', id] as const,
   runCalls: (id: string) => ['run', id, 'calls'] as const,
   files: (id: string) => ['workspace', id, 'files'] as const,
   workspaceTools: (id: string) => ['workspace', id, 'tools'] as const,

@@ -2,7 +2,7 @@
 
 import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useMembers } from '@/api'
+import { useMembers, useQueuedRun } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
 import { useIsFuture } from '@/lib/isFuture'
@@ -91,10 +91,9 @@ function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) 
 export function PendingIndicator({ status: { status, run } }: { status: ActiveStatus }) {
   const { t } = useTexts()
   const isWaiting = useIsFuture(run.retry_at)
-  const label = status === 'queued' ? t('queued') : t('working')
   return (
     <div className={cx(messageStyles.waiting, 'faint')}>
-      <span className={messageStyles.typing} role="img" aria-label={label}>
+      <span className={messageStyles.typing} role="img" aria-label={status === 'queued' ? t('queued') : t('working')}>
         <i />
         <i />
         <i />
@@ -104,12 +103,25 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
           {t('nextTry', { time: formatTimeWithSeconds(run.retry_at) })}
         </span>
       ) : status === 'queued' ? (
-        <span className={cx(messageStyles.late, 'sm')} aria-hidden>
-          {label}
+        <span className={cx(messageStyles.late, 'sm')}>
+          <QueuePlace runId={run.id} />
         </span>
       ) : null}
     </div>
   )
+}
+
+/** Says that a run waits for its turn, and how many runs of the workspace start before it. */
+export function QueuePlace({ runId }: { runId: string }) {
+  const { t } = useTexts()
+  const [isLate, setIsLate] = useState(false)
+  useEffect(() => {
+    // Most runs start before this.
+    const timer = setTimeout(() => setIsLate(true), 1_000)
+    return () => clearTimeout(timer)
+  }, [])
+  const ahead = useQueuedRun(runId, { enabled: isLate }).data?.runs_ahead
+  return ahead ? t('queuedBehind', { count: ahead }) : t('queued')
 }
 
 /** The duration of a run, updated every second while it is active. */

@@ -48,7 +48,16 @@ import {
 } from '../subAgents'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
-import { Details, Duration, FailureReason, PartView, PendingIndicator, StopButton, WaitingNote } from './ReplyParts'
+import {
+  Details,
+  Duration,
+  FailureReason,
+  PartView,
+  PendingIndicator,
+  QueuePlace,
+  StopButton,
+  WaitingNote,
+} from './ReplyParts'
 import styles from './SubAgents.module.css'
 import { Cost, ModelName, VersionBadge } from './VersionBadge'
 
@@ -310,7 +319,7 @@ function Progress({ status: { status, run } }: { status: ActiveStatus }) {
       return (
         <>
           <Clock className="i s" aria-hidden />
-          {t('queued')}
+          <QueuePlace runId={run.id} />
         </>
       )
     case 'awaiting_approval':

@@ -229,6 +229,8 @@ const screens = {
   thought: 'Thought',
   thoughtFor: 'Thought for {{n}} s',
   queued: 'waiting to start',
+  queuedBehind_one: 'waiting for its turn: {{count}} run of this workspace is ahead',
+  queuedBehind_other: 'waiting for its turn: {{count}} runs of this workspace are ahead',
   working: 'working',
   stop: 'Stop',
   stopping: 'Stopping',

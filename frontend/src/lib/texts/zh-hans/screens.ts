@@ -230,6 +230,8 @@ const screens: Record<keyof typeof en, string> = {
   thought: '已思考',
   thoughtFor: '思考了 {{n}} 秒',
   queued: '等待开始',
+  queuedBehind_one: '等待轮到它：此工作区前面还有 {{count}} 项工作',
+  queuedBehind_other: '等待轮到它：此工作区前面还有 {{count}} 项工作',
   working: '运行中',
   stop: '停止',
   stopping: '正在停止',

@@ -230,6 +230,8 @@ const screens: Record<keyof typeof en, string> = {
   thought: '已思考',
   thoughtFor: '思考了 {{n}} 秒',
   queued: '等待開始',
+  queuedBehind_one: '等待輪到它：此工作區前面還有 {{count}} 項工作',
+  queuedBehind_other: '等待輪到它：此工作區前面還有 {{count}} 項工作',
   working: '執行中',
   stop: '停止',
   stopping: '正在停止',
