@@ -62,15 +62,15 @@ class McpResult:
 class McpError(Exception):
     """The server gave no usable answer. The text is ours, and has neither a secret nor a word of the server.
 
-    `is_final`: a retry cannot help. `said`: what the server wrote about it. `challenge`: the `WWW-Authenticate` header of a server
-    that wants to be authorized.
+    `is_final`: a retry cannot help. `server_text`: what the server wrote about it. `challenge`: the `WWW-Authenticate` header
+    of a server that wants to be authorized.
     """
 
     def __init__(
-        self, code: McpErrorCode, text: str, *, final: bool = True, said: str = "", challenge: str = ""
+        self, code: McpErrorCode, text: str, *, final: bool = True, server_text: str = "", challenge: str = ""
     ) -> None:
         super().__init__(text)
         self.is_final = final
         self.code = code
-        self.said = said
+        self.server_text = server_text
         self.challenge = challenge

@@ -113,13 +113,13 @@ def _build_error(error: Exception, transport: GuardedTransport, server: McpServe
         return ours
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return McpError("timeout", "The server did not answer in time.", final=False)
-    said = next((str(cause.message) for cause in causes if isinstance(cause, MCPError)), "")
-    said = _redact(" ".join(remove_invisible(said).split())[:MAX_ERROR_CHARACTERS], server)
+    server_text = next((str(cause.message) for cause in causes if isinstance(cause, MCPError)), "")
+    server_text = _redact(" ".join(remove_invisible(server_text).split())[:MAX_ERROR_CHARACTERS], server)
     if transport.status >= 400:
         text = f"The server refused the request (HTTP {transport.status})."
-        return McpError("failed", text, final=transport.status < 500, said=said)
-    if said:
-        return McpError("failed", "The server refused the request.", said=said)
+        return McpError("failed", text, final=transport.status < 500, server_text=server_text)
+    if server_text:
+        return McpError("failed", "The server refused the request.", server_text=server_text)
     return McpError("unreadable", f"The server's answer cannot be read ({type(causes[0]).__name__}).")
 
 

@@ -104,13 +104,13 @@ class Subscription:
 class ChatRead:
     """A read of the chat for all subscriptions that wait for it. It starts after the read before it has ended."""
 
-    __slots__ = ("_before", "_work", "has_begun", "is_stale", "since", "task")
+    __slots__ = ("_before", "_work", "has_started", "is_stale", "since", "task")
 
     def __init__(
         self, work: Callable[["ChatRead"], Awaitable[SubscriptionReply]], since: int | None, before: "ChatRead | None"
     ) -> None:
         self.since = since
-        self.has_begun = False
+        self.has_started = False
         self.is_stale = False
         self._work = work
         self._before = before
@@ -119,13 +119,13 @@ class ChatRead:
     def can_serve(self, since: int | None) -> bool:
         """Return whether a new subscription from version `since` may share the reply."""
         starts_early_enough = self.since is None or (since is not None and self.since <= since)
-        return self.has_begun and not self.is_stale and starts_early_enough
+        return self.has_started and not self.is_stale and starts_early_enough
 
     async def _run(self) -> SubscriptionReply:
         before, self._before = self._before, None
         if before is not None:
             await asyncio.wait([before.task])
-        self.has_begun = True
+        self.has_started = True
         return await self._work(self)
 
 
@@ -188,7 +188,7 @@ class TopicBuffer:
                     subscription.receive(self._sent_presence, None)  # newer than the reply
                 return reply
             last = self._reads.get(since is None)
-        if last is None or last.has_begun:
+        if last is None or last.has_started:
             last = self._reads[since is None] = ChatRead(self._read, since, last)
         elif since is not None and last.since is not None:
             last.since = min(last.since, since)

@@ -64,9 +64,9 @@ class Health:
         try:
             return await loop.run_in_executor(self._thread, self._check)
         finally:
-            loop.call_later(CACHE_SECONDS, self._forget)
+            loop.call_later(CACHE_SECONDS, self._clear_cache)
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         self._check_task = None
 
     def _check(self) -> dict[str, bool]:

@@ -101,7 +101,7 @@ def _delete_old_content(storage: Storage, folder: str) -> bool:
 
 
 def _delete(file: File) -> None:
-    """Mark the file as deleted, forget its text, and delete its content once that is committed."""
+    """Mark the file as deleted, delete its text, and delete its content once that is committed."""
     storage = file.content.storage
     names = [str(stored.name) for stored in (file.content, file.thumbnail) if stored]
     file.deleted_at = now()

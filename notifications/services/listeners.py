@@ -146,7 +146,7 @@ def notify_budget_warning(balance: Balance) -> None:
 
 
 def notify_tools_changed(tools: Sequence[WorkspaceTool]) -> None:
-    """Notify the editors that tools of one MCP server are off until somebody has read what the server says of them now."""
+    """Notify the editors that tools of an MCP server are off until an editor approves their new descriptions."""
     first = tools[0]
     editors = Membership.objects.filter(workspace=first.workspace_id, role=Role.EDITOR)
     notify(

@@ -85,7 +85,7 @@ async def test_FAIR7_concurrent_requests_share_one_check(monkeypatch: pytest.Mon
     await health.answer("/readyz", probes[0])
     assert {sent.answer[0] for sent in probes} == {503}
     assert len(checks) == 1
-    health._forget()
+    health._clear_cache()
     await health.answer("/readyz", SentEvents())
     assert len(checks) == 2
 

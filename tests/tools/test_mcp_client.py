@@ -125,7 +125,7 @@ async def test_a_wrong_token_is_reported_and_never_shown(real):
     with pytest.raises(McpError) as error:
         await list_server_tools(build_server_url(real, "tok-wrongwrong"))
     assert (error.value.code, error.value.challenge) == ("unauthorized", "Bearer")
-    assert "wrongwrong" not in f"{error.value} {error.value.said}"
+    assert "wrongwrong" not in f"{error.value} {error.value.server_text}"
 
 
 @pytest.mark.parametrize("protocol", ["new", "old"])
@@ -208,7 +208,7 @@ async def list_hostile(hostile, seconds=SECONDS):
 async def fail_to_list(hostile, code, seconds=SECONDS):
     with pytest.raises(McpError) as error:
         await list_hostile(hostile, seconds)
-    assert error.value.code == code, f"{error.value} {error.value.said}"
+    assert error.value.code == code, f"{error.value} {error.value.server_text}"
     return error.value
 
 
@@ -338,7 +338,7 @@ async def test_an_answer_that_is_not_of_the_protocol_is_an_error(site, body):
 
 
 @pytest.mark.parametrize("status", [404, 500])
-async def test_a_status_of_failure_is_said(site, status):
+async def test_a_status_of_failure_is_reported(site, status):
     site.pages["/mcp"] = lambda request: web.Response(status=status)
     with pytest.raises(McpError, match=f"HTTP {status}") as error:
         await list_server_tools(McpServer(site.url("/mcp")), seconds=SECONDS)

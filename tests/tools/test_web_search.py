@@ -87,7 +87,7 @@ async def test_the_results_are_fenced_by_a_mark_that_strangers_cannot_know(searc
     assert sum(fence in line for line in lines) == 3
 
 
-async def test_nothing_found_is_said(search, site):
+async def test_nothing_found_is_reported(search, site):
     site.set_page("/search", json.dumps({"results": []}), "application/json")
     output = await search()
     assert (output.text, output.data.results) == ("Nothing was found.", [])

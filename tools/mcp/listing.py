@@ -66,7 +66,7 @@ def _describe_left_out(listing: McpListing, beyond_quota: int) -> str:
 def store_failure(server_id: UUID, base_url: str, error: McpError, needs_sign_in: bool) -> None:
     """Store that the server did not list its tools. Its tools stay as they are: each call checks its description."""
     state = ServerState.SIGN_IN if needs_sign_in else ServerState.FAILED
-    text = f"{error} {error.said}".strip()[:500]
+    text = f"{error} {error.server_text}".strip()[:500]
     with transaction.atomic():
         rows = ToolServer.objects.filter(pk=server_id, base_url=base_url)
         if rows.update(state=state, error_code=error.code, last_error=text, tested_at=now()):

@@ -31,8 +31,10 @@ class McpTool(StoredTool):
                 await refresh_server(self.row.server_id)
             if error.code == "timeout":
                 raise TimeoutError from error
-            said = f"\n{self.fence_answer(error.said[:MAX_ERROR_CHARACTERS])}" if error.said else ""
-            raise ToolError(f"{error}{said}", final=error.is_final or not self.can_repeat) from error
+            server_text = (
+                f"\n{self.fence_answer(error.server_text[:MAX_ERROR_CHARACTERS])}" if error.server_text else ""
+            )
+            raise ToolError(f"{error}{server_text}", final=error.is_final or not self.can_repeat) from error
         if result.is_error:
             text = f"The tool failed.\n{self.fence_answer(shorten(result.text, MAX_ERROR_CHARACTERS))}"
             raise ToolError(text, final=not self.can_repeat)
