@@ -9,7 +9,7 @@ SEED ?= $(shell date +%s)
 CHAOS := $(BIN)/python -m pytest -s -v
 # Those that mostly wait run beside each other; those that time something, or fill the machine, one after the other.
 SCENARIOS := tests/runs/test_crash.py tests/runs/test_redelivered_calls.py tests/runs/test_killed_writes.py \
-	tests/runs/test_injected_instructions.py tests/runs/test_redis_connection_loss.py \
+	tests/runs/test_injected_instructions.py tests/runs/test_redis_connection_loss.py tests/runs/test_random_trees.py \
 	tests/runs/test_postgres_restarts.py tests/agents/test_draft_rules.py tests/realtime/test_redis_restarts.py \
 	tests/realtime/test_unreliable_connections.py tests/chats/test_double_posts.py tests/runs/test_silent_models.py
 ALONE := tests/runs/test_stop_latency.py tests/runs/test_streaming.py tests/runs/test_connections.py

@@ -1,4 +1,4 @@
-"""Random trees of sub-agents whose workers are killed, and that are stopped: real processes, real servers (S2.1, B16, B18, B19)."""
+"""Random trees of sub-agents whose workers are killed, and that are stopped: real processes, real servers (RUN16, RUN23)."""
 
 import json
 import random
@@ -87,7 +87,7 @@ def list_tree(root):
     return [Run.objects.get(pk=root.pk), *Run.objects.filter(root=root.pk).order_by("pk")]
 
 
-def test_every_task_of_a_tree_is_done_once_although_workers_are_killed(environment, start_worker, handles):
+def test_RUN23_every_task_of_a_tree_is_done_once_although_workers_are_killed(environment, start_worker, handles):
     chance = random.Random(time.time_ns() if IS_CHAOS else 7)
     workers = [start_worker(), start_worker()]
     for _ in range(KILLED_TREES):
@@ -105,7 +105,7 @@ def test_every_task_of_a_tree_is_done_once_although_workers_are_killed(environme
         report(f"a tree of {len(tree)} runs, with {sum(run.crashes for run in tree)} crashes")
 
 
-def test_B16_nothing_of_a_tree_runs_after_a_stop(environment, start_worker, handles):
+def test_RUN16_nothing_of_a_tree_runs_after_a_stop(environment, start_worker, handles):
     chance = random.Random(time.time_ns() if IS_CHAOS else 11)
     start_worker()
     took = []

@@ -1,4 +1,4 @@
-"""Sub-agents: an agent gives tasks to others, which do them in runs of their own (S2.1-S2.4, B16, B18)."""
+"""Sub-agents: an agent gives tasks to others, which do them in runs of their own (RUN16, RUN23, RUN24)."""
 
 import json
 from datetime import timedelta
@@ -50,7 +50,7 @@ def list_results(environment, run=None):
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_sub_agent_does_a_task_in_a_run_of_its_own_and_its_caller_reads_the_answer(environment, researcher):
+def test_RUN23_a_sub_agent_does_a_task_in_a_run_of_its_own_and_its_caller_reads_the_answer(environment, researcher):
     environment.model.script(calls=[delegate(researcher.handle)], then={"text": "The answer is 42."})
     environment.model.script(match="find it", text="It is 42.")
     environment.post("@robin what is it?")
@@ -105,7 +105,7 @@ def test_messages_of_sub_agents_are_no_part_of_the_conversation(environment, res
 
 
 @pytest.mark.usefixtures("engine")
-def test_sub_agents_of_one_answer_work_at_the_same_time_and_their_caller_has_no_slot(environment, researcher):
+def test_RUN23_sub_agents_of_one_answer_work_at_the_same_time_and_their_caller_has_no_slot(environment, researcher):
     calls = [delegate(researcher.handle, f"task {number}") for number in range(5)]
     environment.model.script(calls=calls, then={"text": "Done."})
     environment.model.script(match="task", mode="drip", count=30, every=0.02)
@@ -121,7 +121,7 @@ def test_sub_agents_of_one_answer_work_at_the_same_time_and_their_caller_has_no_
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_stop_ends_the_whole_tree(environment, researcher):
+def test_RUN16_a_stop_ends_the_whole_tree(environment, researcher):
     calls = [delegate(researcher.handle, f"task {number}") for number in range(3)]
     environment.model.script(calls=calls, then={"text": "Done."})
     environment.model.script(match="task", mode="drip", count=3000, every=0.02)
@@ -152,7 +152,7 @@ def test_the_caller_of_a_sub_agent_that_was_stopped_goes_on(environment, researc
 
 
 @pytest.mark.usefixtures("engine")
-def test_B18_agents_that_call_each_other_stop_with_a_clear_error(environment, researcher):
+def test_RUN24_agents_that_call_each_other_stop_with_a_clear_error(environment, researcher):
     allow(researcher, environment.team.robin.handle, researcher.handle)
     loop = [delegate(environment.team.robin.handle, "again"), delegate(researcher.handle, "again")]
     environment.model.script(calls=[delegate(researcher.handle, "go")], then={"text": "Done."})
@@ -166,7 +166,7 @@ def test_B18_agents_that_call_each_other_stop_with_a_clear_error(environment, re
 
 
 @pytest.mark.usefixtures("engine")
-def test_B18_depth_and_the_number_of_tasks_at_the_same_time_are_limited(environment, researcher):
+def test_RUN24_depth_and_the_number_of_tasks_at_the_same_time_are_limited(environment, researcher):
     with transaction.atomic():
         deep = make_agent(environment.team.workspace, environment.team.alice, "Deep", prompt="You are deep.")
     allow(researcher, deep.handle, max_depth=1)
@@ -185,7 +185,7 @@ def test_B18_depth_and_the_number_of_tasks_at_the_same_time_are_limited(environm
 
 
 @pytest.mark.usefixtures("engine")
-def test_B18_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agents(environment, researcher, monkeypatch):
+def test_RUN24_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agents(environment, researcher, monkeypatch):
     monkeypatch.setattr(sub_agents, "MAX_SUB_AGENTS_OF_TREE", 7)
     environment.model.script(calls=[delegate(researcher.handle, f"{n}") for n in range(3)])
     environment.model.script(system="You research.", text="Done.")
@@ -200,7 +200,7 @@ def test_B18_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agents(
 
 
 @pytest.mark.usefixtures("engine")
-def test_every_write_of_a_sub_agent_waits_for_a_person(environment, researcher):
+def test_FAIR8_every_write_of_a_sub_agent_waits_for_a_person(environment, researcher):
     researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
     environment.delete_bob_from_chat()
     ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
@@ -233,7 +233,7 @@ def test_a_sub_agent_that_loses_its_person_ends_and_so_does_its_caller(environme
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_caller_whose_sub_agent_ended_without_a_trace_is_queued_by_the_sweeper(environment, researcher):
+def test_RUN23_a_caller_whose_sub_agent_ended_without_a_trace_is_queued_by_the_sweeper(environment, researcher):
     environment.model.script(calls=[delegate(researcher.handle, "task")], then={"text": "Done."})
     environment.model.script(system="You research.", mode="drip", count=3000, every=0.02)
     environment.post("@robin go")
@@ -247,7 +247,7 @@ def test_a_caller_whose_sub_agent_ended_without_a_trace_is_queued_by_the_sweeper
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task(environment):
+def test_SEC32_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task(environment):
     team = environment.team
     source = make_agent(team.workspace, team.alice, "Source", prompt="You are public.")
     with transaction.atomic():
@@ -267,7 +267,7 @@ def test_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task(envir
 
 
 @pytest.mark.usefixtures("engine")
-def test_D16_a_called_agent_that_waits_for_a_person_ends_with_its_takedown(environment):
+def test_SEC32_a_called_agent_that_waits_for_a_person_ends_with_its_takedown(environment):
     team = environment.team
     source = make_agent(team.workspace, team.alice, "Source", prompt="You are public.", tools=["ask_user"])
     with transaction.atomic():
