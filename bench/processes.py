@@ -13,18 +13,14 @@ from launcher.home import ROOT
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def start_module(
-    module: str, *arguments: str, environment: Mapping[str, str] | None = None, nice: int = 0, **pipes: int
-) -> "subprocess.Popen[bytes]":
+def start_module(module: str, *arguments: str, nice: int = 0, **pipes: int) -> "subprocess.Popen[bytes]":
     """Start a module as a process that ends with this one."""
 
     def prepare() -> None:
         die_with_parent(signal.SIGTERM)
         os.nice(nice)
 
-    return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, preexec_fn=prepare, **pipes
-    )
+    return subprocess.Popen([sys.executable, "-m", module, *arguments], cwd=ROOT, preexec_fn=prepare, **pipes)
 
 
 def write_to_stdin(process: "subprocess.Popen[bytes]", data: bytes) -> None:

@@ -11,9 +11,9 @@ from tests.factories.actors import PASSWORD
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def create_agent_with_chat(name="Alice"):
-    """Sign a person up, and create a workspace and an agent with its chat."""
-    api = sign_up(name)
+def create_agent_with_chat():
+    """Sign Alice up, and create a workspace and an agent with its chat."""
+    api = sign_up("Alice")
     workspace = api.ok("POST", "workspaces", {"name": "Lighthouse"})
     agent = api.ok(
         "POST", f"workspaces/{workspace['id']}/agents", {"name": "Scribe", "template": "scribe", "open_chat": True}

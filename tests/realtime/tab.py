@@ -96,8 +96,8 @@ class Tabs:
     def __init__(self) -> None:
         self.open: list[Tab] = []
 
-    async def open_tab(self, person: Actor, *, origin: str | None = ORIGIN, key: str | None = None) -> Tab:
-        tab = await self.build_tab(person, origin=origin, key=key)
+    async def open_tab(self, person: Actor, *, key: str | None = None) -> Tab:
+        tab = await self.build_tab(person, key=key)
         assert await tab.connect()
         return tab
 

@@ -41,8 +41,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "frames"
 
 
-def snapshot(chat_id: UUID, since: int | None = None) -> Any:
-    return json.loads(catch_up(chat_id, since).model_dump_json())
+def snapshot(chat_id: UUID) -> Any:
+    return json.loads(catch_up(chat_id, None).model_dump_json())
 
 
 def assert_same(store: Store, chat_id: UUID) -> None:

@@ -19,8 +19,8 @@ def count_bytes(environ: dict[str, Any], start: Any) -> list[bytes]:
     return [json.dumps([len(body), environ["CONTENT_LENGTH"]]).encode()]
 
 
-def make_bridge(max_bytes: int = 1000, **limits: Any) -> Bridge:
-    uploads = Uploads(lambda scope: scope["path"].endswith("/files"), max_bytes=max_bytes)
+def make_bridge(**limits: Any) -> Bridge:
+    uploads = Uploads(lambda scope: scope["path"].endswith("/files"), max_bytes=1000)
     return Bridge(count_bytes, threads=2, max_active=10, max_body=100, uploads=uploads, **limits)
 
 

@@ -103,9 +103,9 @@ class SuggestionEnvironment:
         rows = Message.objects.filter(chat=chat or self.chat, author=None).exclude(type="MEMBER_JOINED")
         return list(rows.order_by("seq").values_list("type", flat=True))
 
-    def get_system_message(self, type_: str, chat: Chat | None = None) -> dict[str, Any]:
+    def get_system_message(self, type_: str) -> dict[str, Any]:
         """Return the payload of the newest system message of this type."""
-        message = Message.objects.filter(chat=chat or self.chat, type=type_).order_by("-seq").first()
+        message = Message.objects.filter(chat=self.chat, type=type_).order_by("-seq").first()
         assert message is not None
         payload: dict[str, Any] = message.payload
         return payload

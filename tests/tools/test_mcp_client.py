@@ -450,9 +450,9 @@ async def test_what_a_reader_cannot_see_is_removed_from_a_result(hostile):
     assert result.text == "Three letters.\nAnd a parcel 包裹."
 
 
-def nest(depth):
+def nest_schema():
     schema: dict = {"type": "object"}
-    for _ in range(depth):
+    for _ in range(10):
         schema = {"type": "object", "properties": {"a": schema}}
     return schema
 
@@ -464,11 +464,11 @@ def nest(depth):
         ({"name": "a\u202eb"}, "name"),
         ({"name": ""}, "name"),
         ({"description": "x" * 8_001}, "description"),
-        ({"inputSchema": nest(10)}, "nested"),
+        ({"inputSchema": nest_schema()}, "nested"),
         ({"inputSchema": {"type": "object", "description": "x" * 33_000}}, "larger"),
         ({"inputSchema": {"type": "object", "properties": {"a": {"$ref": "http://10.0.0.1/a"}}}}, "another document"),
         ({"inputSchema": {"type": "string"}}, "not that of an object"),
-        ({"outputSchema": nest(10)}, "nested"),
+        ({"outputSchema": nest_schema()}, "nested"),
     ],
 )
 def test_SEC31_a_tool_that_cannot_be_shown_or_sent_whole_is_left_out(changes, reason):

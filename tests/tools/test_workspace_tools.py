@@ -231,8 +231,8 @@ def test_the_agents_that_have_a_tool_are_those_of_production_and_of_current_draf
     tool = add_tool(team, add_server(team))
     path = f"workspace-tools/{tool.id}/agents"
 
-    def list_names(person: str = "alice") -> list[str]:
-        return [row["actor"]["name"] for row in client_for(team, person)("GET", path).json()["results"]]
+    def list_names() -> list[str]:
+        return [row["actor"]["name"] for row in client_for(team, "alice")("GET", path).json()["results"]]
 
     assert list_names() == []
     draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)

@@ -41,8 +41,8 @@ def sign_in(person):
     return api
 
 
-def read_usage(team, group="agent", *, by=None, query=NOVEMBER):
-    return sign_in(by or team.alice)("GET", f"workspaces/{team.workspace.id}/usage?{query}&group={group}").json()
+def read_usage(team, group="agent", *, by=None):
+    return sign_in(by or team.alice)("GET", f"workspaces/{team.workspace.id}/usage?{NOVEMBER}&group={group}").json()
 
 
 def test_the_sums_of_a_month(team, calls):
