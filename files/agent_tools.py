@@ -121,7 +121,7 @@ class ReadPages(Tool):
         if args.page_id:
             return read_text(next(iter(pages.values())), args.start)
         lines = [
-            f"{describe_file(pages[id])} · {pages[id].length:,} characters"  # type: ignore[attr-defined]  # annotated
+            f"{describe_file(pages[id])} · {pages[id].length:,} characters"
             if id in pages
             else f"{id} · missing: it was deleted"
             for id in ids

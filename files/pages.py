@@ -1,7 +1,7 @@
 """Knowledge pages: files of the workspace that an agent knows. They are settings of its tool `read_pages`, versioned with them."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models.functions import Left, Length
@@ -28,7 +28,7 @@ class PagesConfig(ToolConfig):
     mode: Literal["context", "retrievable"] = "context"
 
 
-def find_pages(workspace_id: UUID | None, ids: Iterable[UUID]) -> dict[UUID, File]:
+def find_pages(workspace_id: UUID | None, ids: Iterable[UUID]) -> dict[UUID, Any]:
     """Return those of these files that are the workspace's own, without their texts, with `length`: the number of characters.
 
     Files of chats are not among them: an agent answers people who are not in that chat.
@@ -53,13 +53,12 @@ def build_pages_text(workspace_id: UUID | None, config: ToolConfig, model_size: 
         if page is None:
             lines.append(f"[The page {id} is missing: it was deleted.]")
             continue
-        length = page.length  # type: ignore[attr-defined]  # annotated
         text = beginnings[id][:left]
         left -= len(text)
         lines += [f"[Page {' '.join(page.name.split())} · {id}]", *text.splitlines()]
-        if not length:
+        if not page.length:
             lines.append("[There is no text in this page.]")
-        elif len(text) < length:
+        elif len(text) < page.length:
             lines.append(f"[Cut. Read on with {READ_PAGES}: page_id={id}, start={len(text)}.]")
     fenced = fence_lines("pages", lines, authors="the authors of your knowledge pages", citation="the name of the page")
     return "\n".join(["Editors have given you these pages of the workspace as knowledge.", *fenced])

@@ -30,6 +30,12 @@ class FilesQuery(PageQuery):
     kind: FileKind | None = None
 
 
+class WorkspaceFilesQuery(FilesQuery):
+    """`of_workspace`: only files of the workspace itself, not those of its chats."""
+
+    of_workspace: bool = False
+
+
 class FileTextRow(Row):
     """The text that was read from a file. `is_cut`: the file has more."""
 

@@ -30,7 +30,7 @@ from common.rest import (
 )
 from events.rows import FileRow, MessageRow
 from files import services as files
-from files.api.bodies import FilesQuery, FileTextRow, PostFileBody, UploadBody
+from files.api.bodies import FilesQuery, FileTextRow, PostFileBody, UploadBody, WorkspaceFilesQuery
 from files.models import File
 from files.permissions import FileVerb, files_visible_to, get_file_for
 from files.selectors import search_files
@@ -84,12 +84,14 @@ def _upload(request: Request, *, chat_id: UUID | None = None, workspace_id: UUID
 class WorkspaceFiles(APIView):
     parser_classes = [MultiPartParser]
 
-    @extend_schema(operation_id="list_files", parameters=build_query_parameters(FilesQuery), responses=Page[FileRow])
+    @extend_schema(
+        operation_id="list_files", parameters=build_query_parameters(WorkspaceFilesQuery), responses=Page[FileRow]
+    )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        query = read_query(request, FilesQuery)
+        query = read_query(request, WorkspaceFilesQuery)
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         visible = files_visible_to(request.user, workspace_id)
-        return _answer_page(visible, query)
+        return _answer_page(visible.filter(chat=None) if query.of_workspace else visible, query)
 
     @extend_schema(operation_id="upload_workspace_file", request=UPLOAD, responses={200: FileRow, 201: FileRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:

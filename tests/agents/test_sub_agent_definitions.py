@@ -5,6 +5,7 @@ import json
 import pytest
 
 from actors.models import Actor
+from agents.permissions import get_production
 from agents.services import agents
 from agents.services.allowed_tools import find_sub_agents, get_run_tools
 from agents.services.shipped import SHIPPED, get_shipped_agent
@@ -30,7 +31,7 @@ def test_browser_is_the_agent_that_delegate_may_give_tasks_by_default(team):
     [browser] = find_sub_agents(team.robin, DelegateConfig().allowed_sub_agents)
     assert (browser.name, browser.is_shipped, browser.workspace_id) == ("Browser", True, None)
     content = SHIPPED["browser"].content
-    assert browser.current_spec.content() == content
+    assert get_production(browser).content() == content
     assert (content.limits.max_steps, content.limits.max_seconds) == (10, 600)
     assert content.tool_names == {"web_search", "web_fetch", "current_time"}
 
@@ -61,7 +62,8 @@ def test_browser_has_a_search_only_where_a_search_service_is_configured(team, mo
     else:
         monkeypatch.delitem(registry, "web_search", raising=False)
     browser = get_shipped_agent("browser")
-    tools = get_run_tools(browser, browser.current_spec, browser.current_spec.content(), team.workspace.id)
+    production = get_production(browser)
+    tools = get_run_tools(browser, production, production.content(), team.workspace.id)
     assert sorted(tools) == ["current_time", "web_fetch", *(["web_search"] if has_service else [])]
 
 

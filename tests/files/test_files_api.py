@@ -127,3 +127,13 @@ def test_the_texts_of_the_files_that_a_person_may_see_are_searched(team, monkeyp
     assert find("alice", "the price") == {"a.txt"}
     monkeypatch.setattr(selectors, "MAX_SEARCHED_FILES", 1)
     assert find("alice", "the price") == set()
+
+
+def test_the_files_of_the_workspace_are_listed_without_those_of_its_chats(team):
+    own = FileFactory.create(workspace_id=team.workspace.id, chat=None, name="rules.md", posted_at=None)
+    of_chat = FileFactory.create(chat=team.chat, name="minutes.md")
+    bob = client_for(team, "bob")
+    path = f"workspaces/{team.workspace.id}/files"
+    assert {row["id"] for row in bob.ok("GET", path)["results"]} == {str(own.id), str(of_chat.id)}
+    assert [row["id"] for row in bob.ok("GET", f"{path}?of_workspace=true&q=md")["results"]] == [str(own.id)]
+    bob.refused(400, "invalid", "GET", f"chats/{team.chat.id}/files?of_workspace=true")

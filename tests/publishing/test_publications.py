@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec
+from agents.permissions import get_production
 from agents.services import agents, drafts, specs
 from agents.services.shipped import get_shipped_agent
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
@@ -95,7 +96,7 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
     assert [(tool.name, tool.reason, tool.lines) for tool in check.left_tools] == [
         ("mail_room", "workspace", [2, 3]), ("revise_prompt", "editing", []), ("read_pages", "pages", [])
     ]  # fmt: skip
-    assert publish(team).current_spec.content().tool_names == {"current_time"}
+    assert get_production(publish(team)).content().tool_names == {"current_time"}
     assert (check.name.is_free, check.handle.is_free) == (True, True)
 
 

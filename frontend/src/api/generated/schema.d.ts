@@ -9447,6 +9447,7 @@ export interface operations {
                 cursor?: string;
                 kind?: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
                 limit?: number;
+                of_workspace?: boolean;
                 q?: string;
             };
             header?: never;

@@ -8,25 +8,39 @@ import { buildPageQuery } from './pages'
 interface FileFilter {
   q: string
   kind: FileKind | null
+  /** Without the files of chats. */
+  ofWorkspace?: boolean
 }
 
 const PAGE_SIZE = 50
 
-export const useFiles = (workspaceId: string, { q, kind }: FileFilter) =>
+export const useFiles = (workspaceId: string, { q, kind, ofWorkspace = false }: FileFilter) =>
   useInfiniteQuery({
-    queryKey: [...keys.files(workspaceId), q, kind],
+    queryKey: [...keys.files(workspaceId), q, kind, ofWorkspace],
     queryFn: ({ pageParam, signal }) =>
       unwrap(
         rest.GET('/api/v1/workspaces/{workspace_id}/files', {
           params: {
             path: { workspace_id: workspaceId },
-            query: { limit: PAGE_SIZE, ...(q ? { q } : {}), ...(kind ? { kind } : {}), ...buildPageQuery(pageParam) },
+            query: {
+              limit: PAGE_SIZE,
+              ...(q ? { q } : {}),
+              ...(kind ? { kind } : {}),
+              ...(ofWorkspace ? { of_workspace: true } : {}),
+              ...buildPageQuery(pageParam),
+            },
           },
           signal,
         }),
       ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
+  })
+
+export const useFile = (workspaceId: string, id: string) =>
+  useQuery({
+    queryKey: [...keys.files(workspaceId), id],
+    queryFn: ({ signal }) => unwrap(rest.GET('/api/v1/files/{file_id}', { params: { path: { file_id: id } }, signal })),
   })
 
 export const useFileText = (workspaceId: string, id: string) =>

@@ -1,6 +1,6 @@
 import { lazy } from '@/ui/lazy'
 
-export { FileCard } from './components/FileCard'
+export { FileCard, iconOf } from './components/FileCard'
 export { useFileDrop } from './fileDrop'
 export { useFileRefusal } from './fileRefusal'
 export {

@@ -220,7 +220,7 @@ function AboutForm({ agent }: { agent: AgentRow }) {
         />
         <TextField label={t('description')} value={description} maxLength={2_000} onChange={setDescription} />
         <div className="row spread">
-          <span className="col">
+          <span className="col sm">
             {t('acceptsTasks')}
             <span className="hint">{t('acceptsTasksHint')}</span>
           </span>

@@ -1,4 +1,5 @@
 import {
+  BookOpen,
   ChevronDown,
   ChevronRight,
   Clock,
@@ -113,6 +114,7 @@ const icons: Record<string, LucideIcon> = {
   read_file: FileText,
   search_files: FileSearch,
   write_file: FilePlus,
+  read_pages: BookOpen,
   ask_user: MessageCircleQuestion,
 }
 const shortTexts: Record<string, PlainTextKey> = {
@@ -125,6 +127,7 @@ const shortTexts: Record<string, PlainTextKey> = {
   read_file: 'tool.about.read_file',
   search_files: 'tool.about.search_files',
   write_file: 'tool.about.write_file',
+  read_pages: 'tool.about.read_pages',
   ask_user: 'tool.about.ask_user',
 }
 
@@ -174,6 +177,7 @@ function ToolItem({ tool, workspaceId, mayTest, use, isReadOnly, isOpen, onOpen,
           {use ? (
             <ToolSettings
               tool={tool}
+              workspaceId={workspaceId}
               use={use}
               isReadOnly={isReadOnly || !isOn}
               onChange={custom_config => onChange({ custom_config })}

@@ -2,6 +2,7 @@ import type { SpecContent, ToolRow } from '@/api'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
 import { NumberField } from './NumberField'
+import { PagesSettings } from './PagesSettings'
 import workshopStyles from './Workshop.module.css'
 
 type Settings = NonNullable<SpecContent['tools'][number]['custom_config']>
@@ -21,13 +22,14 @@ const LABELS: Record<string, PlainTextKey> = {
 
 interface ToolSettingsProps {
   tool: ToolRow
+  workspaceId: string
   use: SpecContent['tools'][number]
   isReadOnly: boolean
   onChange(custom_config: Settings): void
 }
 
 /** The fields for the settings in a tool's schema. An empty field means the tool's default. */
-export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsProps) {
+export function ToolSettings({ tool, workspaceId, use, isReadOnly, onChange }: ToolSettingsProps) {
   const { t } = useTexts()
   const settings = Object.entries((tool.config_schema.properties ?? {}) as Record<string, Setting>)
   const chosen: Settings = use.custom_config ?? {}
@@ -35,7 +37,7 @@ export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsPr
     const { [name]: _, ...others } = chosen
     onChange(value === null ? others : { ...others, [name]: value })
   }
-  return (
+  const numbers = (
     <div className={workshopStyles.settings}>
       {settings
         .filter(([, setting]) => setting.type === 'integer' || setting.type === 'number')
@@ -56,5 +58,12 @@ export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsPr
           )
         })}
     </div>
+  )
+  if (tool.name !== 'read_pages') return numbers
+  return (
+    <>
+      <PagesSettings workspaceId={workspaceId} use={use} isReadOnly={isReadOnly} onChange={onChange} />
+      {numbers}
+    </>
   )
 }

@@ -1,4 +1,5 @@
 import {
+  BookOpen,
   Check,
   Clock,
   FilePlus,
@@ -96,6 +97,7 @@ const icons: Record<string, typeof Globe> = {
   write_file: FilePlus,
   revise_prompt: PenLine,
   ask_user: MessageCircleQuestion,
+  read_pages: BookOpen,
   delegate: Workflow,
 }
 const getIcon = (name: string) =>
