@@ -64,12 +64,12 @@ class Person:
         assert self.errors == []
 
 
-def start(alice: Person, model: ScriptedModel) -> None:
+def start(alice: Person, model: ScriptedModel, *, workspace: str = "Lighthouse") -> None:
     """Sign up, create a workspace with a model, and create the agent Scribe, whose chat is opened."""
     alice.open("/sign-up")
     alice.fill_in_account("Sign up")
     page = alice.page
-    page.get_by_label("Workspace name").fill("Lighthouse")
+    page.get_by_label("Workspace name").fill(workspace)
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("Another server").click()
     page.get_by_label("Server URL").fill(model.api_base)

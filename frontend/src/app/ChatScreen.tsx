@@ -41,7 +41,7 @@ export function ChatScreen() {
   const agents = useAgents(workspace.id).data ?? []
   const agentsHere = useParticipants(chatId)
     .map(participant => participant.actor)
-    .filter(actor => actor.kind === 'agent')
+    .filter(actor => actor.kind === 'agent' && !actor.is_public)
   const agent = agents.find(row => row.actor.id === workshopAgentId)
   const production = useAgent(workspace.id, workshopAgentId)
   const findActor = useActorLookup()

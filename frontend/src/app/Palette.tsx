@@ -231,7 +231,7 @@ function useGroups(): Group[] {
         title: t('do'),
         options: [
           ...participants
-            .filter(participant => participant.actor.kind === 'agent' && chat)
+            .filter(participant => participant.actor.kind === 'agent' && !participant.actor.is_public && chat)
             .map(participant => ({
               id: `workshop ${participant.actor.id}`,
               icon: PencilRuler,

@@ -113,11 +113,8 @@ export function useTakeDown(id: string) {
   return useAction({
     mutationFn: (reason: string) =>
       unwrap(rest.POST('/api/v1/directory/{handle}/takedown', { params: { path: { handle: id } }, body: { reason } })),
-    onSuccess: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: keys.directory }),
-        client.invalidateQueries({ queryKey: keys.publications }),
-      ]),
+    // A frame tells the publisher to read its agents again, with their publications.
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.directory }),
   })
 }
 
@@ -131,9 +128,9 @@ interface PublicationCheck {
 }
 
 /** Reads the publication of an agent, and what would go along with the next one. */
-export const usePublication = (agentId: string, check: PublicationCheck | null = null) =>
+export const usePublication = (workspaceId: string, agentId: string, check: PublicationCheck | null = null) =>
   useQuery({
-    queryKey: [...keys.publication(agentId), check],
+    queryKey: [...keys.publication(workspaceId, agentId), check],
     queryFn: ({ signal }) =>
       unwrap(
         rest.GET('/api/v1/agents/{agent_id}/publication', {
@@ -164,9 +161,9 @@ export const updatePublication = (agentId: string, body: UpdatePublicationInput)
   unwrap(rest.PUT('/api/v1/agents/{agent_id}/publication', { params: { path: { agent_id: agentId } }, body }))
 
 /** Reads the use of the public copy of an agent by day, the newest first. */
-export const usePublicUse = (agentId: string) =>
+export const usePublicUse = (workspaceId: string, agentId: string) =>
   useQuery({
-    queryKey: [...keys.publication(agentId), 'use'],
+    queryKey: [...keys.publication(workspaceId, agentId), 'use'],
     queryFn: async ({ signal }) =>
       (
         await unwrap(

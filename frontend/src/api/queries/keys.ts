@@ -28,8 +28,9 @@ export const keys = {
   notifications: ['notifications'] as const,
   directory: ['directory'] as const,
   publicAgent: (handle: string) => ['directory', 'agent', handle] as const,
-  publications: ['publication'] as const,
-  publication: (agentId: string) => ['publication', agentId] as const,
+  /** Starts with the key of the agent, so that invalidating the list of agents also invalidates it. */
+  publication: (workspaceId: string, agentId: string) =>
+    ['workspace', workspaceId, 'agents', agentId, 'publication'] as const,
   versions: (id: string) => ['agent', id, 'versions'] as const,
   spec: (id: string, specId: string) => ['agent', id, 'specs', specId] as const,
   version: (id: string, number: number) => ['agent', id, 'versions', number] as const,

@@ -71,6 +71,18 @@ describe('a system message', () => {
     expect(text).toMatchObject({ key: 'sys.createdAlone', values: { actor: 'Ann' } })
   })
 
+  it.each([
+    ['AGENT_PUBLISHED', '', 'sys.agentPublished'],
+    ['AGENT_PUBLISHED', 'Korean', 'sys.agentPublishedNote'],
+    ['AGENT_TAKEN_DOWN', 'It was wrong.', 'sys.agentTakenDownNote'],
+  ] as const)('%s with the note “%s” links to the public agent', (type, note, key) => {
+    expect(build(type, { ...people, note, version: 2 })).toMatchObject({ key, publicAgentId: 'a', draftOf: null })
+  })
+
+  it('about a saved version links to no public agent', () => {
+    expect(build('SPEC_SAVED', people)).toMatchObject({ publicAgentId: null })
+  })
+
   it('of an unknown type is left out', () => {
     expect(build('SOMETHING_NEW' as never, people)).toBeNull()
   })

@@ -14,6 +14,8 @@ export interface SystemText {
   /** The note of its author, shown below the text. */
   quote: string
   suggestionId: string | null
+  /** The id of the public agent that has changed. */
+  publicAgentId: string | null
   /** The id of the agent whose draft is to be reviewed. */
   draftOf: string | null
   /** The summary of a suggestion by a model; null if there is none. */
@@ -62,10 +64,14 @@ export function buildSystemText(row: SystemMessageRow, getName: GetName, formatL
     },
     quote: isNewSuggestion || row.type === 'SUGGESTION_REJECTED' ? (about.note ?? '') : '',
     suggestionId: about.suggestion_id ?? null,
+    publicAgentId: findPublicAgent(row),
     draftOf: about.via || row.type === 'DRAFT_MERGED' ? (about.target_id ?? null) : null,
     summary: isNewSuggestion ? getSummary(about) : null,
   }
 }
+
+const findPublicAgent = ({ type, payload }: SystemMessageRow): string | null =>
+  type === 'AGENT_PUBLISHED' || type === 'AGENT_TAKEN_DOWN' ? (payload.target_id ?? null) : null
 
 const plainValues = (about: SystemPayload) => ({
   version: `v${about.version ?? '?'}`,

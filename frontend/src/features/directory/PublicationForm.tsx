@@ -64,7 +64,7 @@ export function PublicationForm(props: PublicationFormProps) {
   const { listing } = publication
   const name = useSettled(values.name.trim())
   const handle = useSettled(values.handle.trim())
-  const checked = usePublication(agent.actor.id, { version: values.version, name, handle })
+  const checked = usePublication(workspace.id, agent.actor.id, { version: values.version, name, handle })
   const isChecking = checked.isFetching || name !== values.name.trim() || handle !== values.handle.trim()
   const check = checked.data?.check ?? publication.check
   const isNewVersion = listing === null || publication.origin_version !== check.version
@@ -87,7 +87,7 @@ export function PublicationForm(props: PublicationFormProps) {
       } finally {
         // Also after an error: another person may have published it, or taken the name, meanwhile.
         await Promise.all([
-          client.invalidateQueries({ queryKey: keys.publication(agent.actor.id) }),
+          client.invalidateQueries({ queryKey: keys.publication(workspace.id, agent.actor.id) }),
           client.invalidateQueries({ queryKey: keys.directory }),
         ])
       }

@@ -19,7 +19,7 @@ interface PublicationSectionProps {
 /** On the page of an agent: whether it is public, and the way to publish it. For those who may publish it. */
 export function PublicationSection({ agent, workspace, onGo }: PublicationSectionProps) {
   const { t } = useTexts()
-  const query = usePublication(agent.actor.id)
+  const query = usePublication(workspace.id, agent.actor.id)
   const publication = query.data
   const [last] = publication?.takedowns ?? []
   const label = publication?.listing ? 'publish.update.dots' : last ? 'publish.anew' : 'publish.dots'

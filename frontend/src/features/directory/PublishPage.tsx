@@ -19,7 +19,7 @@ interface PublishPageProps {
 /** The page on which an editor publishes an agent, or its next version. */
 export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps) {
   const { t } = useTexts()
-  const publication = usePublication(agent.actor.id)
+  const publication = usePublication(workspace.id, agent.actor.id)
   const { actor } = agent
   const isPublic = Boolean(publication.data?.listing)
   return (
@@ -34,8 +34,8 @@ export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps
       </header>
       {publication.data ? (
         <PublicationForm
-          key={getStorageKey(agent, publication.data)}
-          storageKey={getStorageKey(agent, publication.data)}
+          key={describeState(publication.data)}
+          storageKey={`atelier.publication.${actor.id}`}
           initial={buildInitialValues(agent, publication.data, currentLanguage())}
           agent={agent}
           publication={publication.data}
@@ -52,6 +52,5 @@ export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps
   )
 }
 
-/** What was entered for one publication is not offered for the next. */
-const getStorageKey = ({ actor }: AgentRow, { listing }: PublicationRow) =>
-  `atelier.publication.${actor.id}.${listing ? `${listing.actor.id}.${listing.version}` : 'new'}`
+/** The form begins anew, with what was entered, when another person publishes the agent or takes it down. */
+const describeState = ({ listing }: PublicationRow) => (listing ? `${listing.actor.id} ${listing.version}` : 'new')

@@ -36,16 +36,18 @@ export function PublisherBox({ agent, workspaceHandles, onGo }: PublisherBoxProp
           </Button>
         ) : null}
       </div>
-      {origin_id ? <UseByDay originId={origin_id} /> : null}
+      {origin_id && agent.origin_workspace_id ? (
+        <UseByDay workspaceId={agent.origin_workspace_id} originId={origin_id} />
+      ) : null}
       {isTakingDown ? <TakedownDialog agent={agent} onClose={() => setTakingDown(false)} /> : null}
     </section>
   )
 }
 
 /** The use of the public agent on each day with use. Numbers only. */
-function UseByDay({ originId }: { originId: string }) {
+function UseByDay({ workspaceId, originId }: { workspaceId: string; originId: string }) {
   const { t } = useTexts()
-  const query = usePublicUse(originId)
+  const query = usePublicUse(workspaceId, originId)
   const days = query.data
   return (
     <div className={cx(blocks.b, styles.use)}>

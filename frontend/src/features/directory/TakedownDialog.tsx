@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { type DirectoryDetailRow, useTakeDown, useTakedownPreview } from '@/api'
 import { useTexts } from '@/lib/language'
-import { formatNumber, formatShortDate } from '@/lib/time'
+import { formatShortDate } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { ErrorBanner } from '@/ui/ErrorBanner'
@@ -9,9 +9,12 @@ import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
+import { formatCount } from './counts'
 import styles from './Directory.module.css'
 
 const MAX_REASON = 600
+/** For the plural of a count that is hidden because it is small. */
+const MANY = 2
 
 /** The dialog by which an editor of the publisher takes a public agent down: first whom it affects, then the name of the agent. */
 export function TakedownDialog({ agent, onClose }: { agent: DirectoryDetailRow; onClose(): void }) {
@@ -44,10 +47,13 @@ export function TakedownDialog({ agent, onClose }: { agent: DirectoryDetailRow; 
         {affected ? (
           <>
             <dl className={styles.numbers}>
-              <Affected count={affected.workspaces} name={t('takedown.workspaces', { count: affected.workspaces })} />
-              <Affected count={affected.chats} name={t('takedown.chats', { count: affected.chats })} />
-              <Affected count={affected.agents} name={t('takedown.agents', { count: affected.agents })} />
-              <Affected count={affected.runs} name={t('takedown.runs', { count: affected.runs })} />
+              <Affected
+                count={affected.workspaces}
+                name={t('takedown.workspaces', { count: affected.workspaces ?? MANY })}
+              />
+              <Affected count={affected.chats} name={t('takedown.chats', { count: affected.chats ?? MANY })} />
+              <Affected count={affected.agents} name={t('takedown.agents', { count: affected.agents ?? MANY })} />
+              <Affected count={affected.runs} name={t('takedown.runs', { count: affected.runs ?? MANY })} />
             </dl>
             <ul className={styles.effects}>
               <li>{t('takedown.effect.stops')}</li>
@@ -93,9 +99,9 @@ export function TakedownDialog({ agent, onClose }: { agent: DirectoryDetailRow; 
   )
 }
 
-const Affected = ({ count, name }: { count: number; name: string }) => (
+const Affected = ({ count, name }: { count: number | null; name: string }) => (
   <div>
     <dt>{name}</dt>
-    <dd className="num">{formatNumber(count)}</dd>
+    <dd className="num">{formatCount(count)}</dd>
   </div>
 )

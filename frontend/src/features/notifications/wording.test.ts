@@ -28,6 +28,8 @@ describe('the path of a notification', () => {
     ['draft_unlocked', '/w/tours/c/c1?workshop=a1'],
     ['merge_done', '/w/tours/c/c1?workshop=a1'],
     ['merge_failed', '/w/tours/suggestions?m=g1'],
+    ['agent_published', '/w/tours/directory/a1'],
+    ['agent_taken_down', '/w/tours/directory/a1'],
     ['model_changed', '/w/tours/settings?section=model'],
     ['tools_changed', '/w/tours/settings?section=tools#t1'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],

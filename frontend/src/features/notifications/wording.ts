@@ -2,7 +2,16 @@
 import type { NotificationRow } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
-import { chatPath, mergePath, messagePath, modelPath, suggestionPath, toolServerPath, usagePath } from '@/lib/paths'
+import {
+  chatPath,
+  mergePath,
+  messagePath,
+  modelPath,
+  publicAgentPath,
+  suggestionPath,
+  toolServerPath,
+  usagePath,
+} from '@/lib/paths'
 
 export type IconName =
   | 'mention'
@@ -90,6 +99,7 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
       return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
     case 'agent_published':
     case 'agent_taken_down':
+      return row.agent_id && publicAgentPath(workspace, row.agent_id)
     case 'workspace_deleted':
       return null
     default:

@@ -29,6 +29,7 @@ const context: ChatContextValue = {
   modelPath: null,
   budgetsPath: '',
   suggestionPath: () => '',
+  publicAgentPath: () => '',
   messagePath: () => '',
   onGo: noop,
 }

@@ -22,6 +22,8 @@ export interface ChatContextValue {
   /** Opens the workshop of an agent. */
   openWorkshop(agentId: string): void
   suggestionPath(id: string): string
+  /** The path of a public agent in the directory. */
+  publicAgentPath(id: string): string
   messagePath(chatId: string, messageId: string): string
   /** The path of the model settings; null if the reader may not change them. */
   modelPath: string | null

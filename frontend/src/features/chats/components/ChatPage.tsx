@@ -4,7 +4,7 @@ import type { ChatSummaryRow, MessageRow, TextMessageRow, WorkspaceRow } from '@
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
-import { budgetsPath, messagePath, modelPath, suggestionPath, workspacePath } from '@/lib/paths'
+import { budgetsPath, messagePath, modelPath, publicAgentPath, suggestionPath, workspacePath } from '@/lib/paths'
 import { type ChatState, chatState, chatTopic, isEnded, resubscribe, useChatSelector, useTopic } from '@/realtime'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
@@ -165,6 +165,7 @@ function OpenChat(props: ChatPageProps) {
       goTo: id => void goTo(id),
       openWorkshop,
       suggestionPath: id => suggestionPath(workspace.handle, id),
+      publicAgentPath: id => publicAgentPath(workspace.handle, id),
       messagePath: (id, messageId) => messagePath(workspace.handle, id, messageId),
       budgetsPath: budgetsPath(workspace.handle),
       modelPath: workspace.verbs.includes('set_model') ? modelPath(workspace.handle) : null,

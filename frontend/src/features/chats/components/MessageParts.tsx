@@ -5,9 +5,9 @@ import { useTexts } from '@/lib/language'
 import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
-import blocks from '@/ui/blocks.module.css'
 import { replaceHandlesByNames } from '@/ui/prose/mentions'
 import { useHasDraft } from '../hooks'
+import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 
@@ -33,11 +33,10 @@ interface MessageHeaderProps {
 }
 
 export function MessageHeader({ actor, name, at }: MessageHeaderProps) {
-  const { t } = useTexts()
   return (
     <div className={messageStyles.who}>
       <b>{name}</b>
-      {actor?.kind === 'agent' ? <span className={blocks.badge}>{t('agent')}</span> : null}
+      {actor?.kind === 'agent' ? <AgentBadge actor={actor} /> : null}
       <Time at={at} />
     </div>
   )

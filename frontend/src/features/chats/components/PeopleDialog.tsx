@@ -23,6 +23,7 @@ import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import { useParticipants, usePresent } from '../hooks'
 import { ActorPicker } from './ActorPicker'
+import { AgentBadge } from './AgentBadge'
 import { isActiveLink, Links, LinkText } from './Links'
 
 interface PeopleDialogProps {
@@ -133,7 +134,8 @@ function Participant({
       <span className="grow cut">
         {actor.name} <span className="faint">@{actor.handle}</span>
       </span>
-      {isAgent ? (
+      {actor.is_public ? <AgentBadge actor={actor} /> : null}
+      {isAgent && !actor.is_taken_down ? (
         <select
           className={fieldStyles.select}
           aria-label={t('wakes.label', { name: actor.name })}

@@ -63,7 +63,7 @@ const getFocusAttributes = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-la
 
 /** `isPart`: the message is shown inside a group. */
 function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean }) {
-  const { findActor, suggestionPath, onGo, openWorkshop } = useChat()
+  const { findActor, suggestionPath, publicAgentPath, onGo, openWorkshop } = useChat()
   const { t, rich } = useTexts()
   const message = buildSystemText(
     row,
@@ -71,14 +71,15 @@ function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?
     formatList,
   )
   if (!message) return null
-  const { suggestionId, draftOf } = message
+  const { suggestionId, publicAgentId, draftOf } = message
+  const path = suggestionId ? suggestionPath(suggestionId) : publicAgentId ? publicAgentPath(publicAgentId) : null
   return (
     <div className={styles.sys} data-message={row.id} {...(isPart ? {} : getFocusAttributes(row.id))}>
       <EventIcon kind={message.icon} />
       <div id={isPart ? undefined : getTextId(row.id)}>
         {rich(message.key, message.values)}{' '}
-        {suggestionId ? (
-          <PathLink className={styles.open} data-opens="subject" path={suggestionPath(suggestionId)} onGo={onGo}>
+        {path ? (
+          <PathLink className={styles.open} data-opens="subject" path={path} onGo={onGo}>
             {t('sys.see')}
           </PathLink>
         ) : draftOf ? (

@@ -26,6 +26,7 @@ const context: ChatContextValue = {
   modelPath: null,
   budgetsPath: '/w/tours/settings?section=budgets',
   suggestionPath: () => '',
+  publicAgentPath: () => '',
   messagePath: () => '',
   onGo: noop,
 }

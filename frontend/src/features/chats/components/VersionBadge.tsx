@@ -8,6 +8,7 @@ import { useTexts } from '@/lib/language'
 import { describePayment } from '@/lib/payer'
 import { formatCurrency, formatNumber } from '@/lib/time'
 import blocks from '@/ui/blocks.module.css'
+import { PathLink } from '@/ui/PathLink'
 import { getStampCost, type RunCost } from '../subAgents'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
@@ -17,10 +18,10 @@ interface VersionProps {
   agentId: string | null
 }
 
-/** The stamp of a reply: `v7` with a ring, or `draft r3 · Bob` with a disc. A click shows the spec that answered. */
+/** The stamp of a reply: `v7` with a ring, or `draft r3 · Bob` with a disc. A click shows the spec that answered, of a public agent its page. */
 export function VersionBadge({ stamp, agentId }: VersionProps) {
   const { t } = useTexts()
-  const { workspaceId, findActor, openWorkshop } = useChat()
+  const { workspaceId, findActor, openWorkshop, publicAgentPath, onGo } = useChat()
   const payer = findActor(stamp.payer_id ?? null)?.name ?? stamp.payer_name ?? ''
   const payment = describePayment({ paidBy: stamp.paid_by, reason: stamp.payer_reason, name: payer })
   const [isOpen, setOpen] = useState(false)
@@ -33,6 +34,20 @@ export function VersionBadge({ stamp, agentId }: VersionProps) {
     setOpen(false)
     if (agentId) openWorkshop(agentId)
   }
+  // The spec of a public agent is not shown to its users.
+  if (agentId && findActor(agentId)?.is_public)
+    return (
+      <PathLink
+        className={blocks.tag}
+        data-layer={layer}
+        path={publicAgentPath(agentId)}
+        onGo={onGo}
+        title={t('answeredBy', { version: label })}
+      >
+        <LayerIcon layer={layer} />
+        {label}
+      </PathLink>
+    )
   return (
     <>
       <button

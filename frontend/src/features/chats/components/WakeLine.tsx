@@ -1,11 +1,13 @@
 import { CornerDownRight, Moon, TriangleAlert, Zap } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { Wake } from '@/api'
+import { removeFromChat, type Wake } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
+import { getErrorText } from '@/lib/errors'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import { PathLink } from '@/ui/PathLink'
+import { showToast } from '@/ui/toast'
 import { useAgentsWithSubAgents, useDrafts } from '../hooks'
 import { useChat } from './ChatContext'
 import composerStyles from './Composer.module.css'
@@ -21,7 +23,7 @@ interface WakeLineProps {
 /** Before sending: who will be woken, who is steered, and who cannot answer. */
 export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const { t } = useTexts()
-  const { chatId, budgetsPath, onGo } = useChat()
+  const { chatId, budgetsPath, findActor, onGo } = useChat()
   const withSubAgents = useAgentsWithSubAgents(chatId)
   const filterByEffect = (effect: Wake['effect']) =>
     (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
@@ -52,6 +54,18 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
             before="wake.cannot"
             reasons
           />
+          {wakes
+            ?.filter(wake => wake.reason === 'taken_down')
+            .map(({ agent_id }) => (
+              <button
+                key={agent_id}
+                type="button"
+                className="link"
+                onClick={() => removeFromChat(chatId, agent_id).catch(error => showToast(getErrorText(error)))}
+              >
+                {t('removeFromChat', { name: findActor(agent_id)?.name ?? t('agent') })}
+              </button>
+            ))}
           {wakes?.some(wake => wake.reason === 'budget_used_up') ? (
             <span className="no">
               <TriangleAlert className="i s" aria-hidden />

@@ -74,6 +74,10 @@ const directory = {
   'directory.replies30': 'Replies, 30 days',
   'directory.answersIn': 'Answers in',
   'directory.inUseHere': 'In use here',
+  // in chats
+  public: 'Public',
+  'public.by': 'Public, by {{publisher}}',
+  'public.takenDown': 'taken down',
   // reports and takedowns
   'report.dots': 'Report…',
   'report.title': 'Report {{name}}',

@@ -74,6 +74,10 @@ const directory = {
   'directory.replies30': '30 天内的回复',
   'directory.answersIn': '回答语言',
   'directory.inUseHere': '这里使用中',
+  // in chats
+  public: '公开',
+  'public.by': '公开，由 {{publisher}} 发布',
+  'public.takenDown': '已下架',
   // reports and takedowns
   'report.dots': '举报…',
   'report.title': '举报 {{name}}',

@@ -74,6 +74,10 @@ const directory = {
   'directory.replies30': '30 天內的回覆',
   'directory.answersIn': '回答語言',
   'directory.inUseHere': '這裡使用中',
+  // in chats
+  public: '公開',
+  'public.by': '公開，由 {{publisher}} 發布',
+  'public.takenDown': '已下架',
   // reports and takedowns
   'report.dots': '檢舉…',
   'report.title': '檢舉 {{name}}',
