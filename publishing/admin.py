@@ -6,9 +6,8 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
-from django.utils.html import escape
-from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextareaWidget
@@ -25,6 +24,7 @@ from publishing.selectors import count_affected, list_affected_agents, list_affe
 
 MAX_NAMES = 20
 """Names of affected workspaces and agents that are shown."""
+LISTING_COLOURS = {"public": "success", "taken_down": "danger"}
 REPORT_COLOURS = {"open": "warning", "closed": "default"}
 
 
@@ -51,38 +51,33 @@ def _join(text: str, names: list[str]) -> str:
 
 
 class TakedownForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
-    """The form for the reason of a takedown, with whom it affects."""
+    """The form for the reason of a takedown, after whom it affects. The service gets no field whose name begins with `_`."""
 
+    _affected = forms.CharField(
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}), label=_("It affects"), disabled=True, required=False
+    )
     reason = forms.CharField(
-        widget=UnfoldAdminTextareaWidget, label=_("What its users and its publisher read"), max_length=600
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        label=_("What its users and its publisher read"),
+        max_length=600,
     )
 
     def __init__(self, request: Any, object_id: Any = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
         listing = Listing.objects.select_related("agent").filter(pk=object_id).first()
         if listing is not None:
-            # Unfold shows a help text as HTML, and workspaces and agents have the names that people gave them.
-            affected = escape(describe_affected(listing.agent))
-            self.fields["reason"].help_text = gettext("It affects: %(affected)s.") % {"affected": affected}
+            self.fields["_affected"].initial = describe_affected(listing.agent)
 
 
 @admin.register(Listing)
 class ListingAdmin(ReadOnlyAdmin):
-    list_display = (
-        link_column("agent"),
-        "publisher",
-        "category",
-        "published_at",
-        "open_reports",
-        "taken_down_at",
-        "taken_down_by_operator",
-    )
+    list_display = ("name", "coloured_state", "publisher", "category", "published_at", "open_reports", "taken_down_at")
     list_filter = ("category", ("agent__taken_down_at", admin.EmptyFieldListFilter), CreatedWithinFilter)
     list_select_related = ("agent__published_by_workspace", "published_by", "taken_down_by")
     search_fields = ("agent__name", "agent__handle", "agent__published_by_workspace__name")
     search_id_fields = ("agent_id", "agent__published_from_agent_id", "agent__published_by_workspace_id")
-    first_fields = ("agent", "category", "languages", "examples")
-    readonly_fields = ("publisher", "published_at", "taken_down_at", "affected")
+    first_fields = ("agent", "publisher", "affected", "published_at", "taken_down_at", "takedown_reason", "category")
+    readonly_fields = ("publisher", "affected", "published_at", "taken_down_at")
     related_links = (
         RelatedLink(_("Reports"), "publishing.agentreport", "agent__id__exact", value="agent_id"),
         RelatedLink(_("Versions"), "agents.agentspec", "agent__id__exact", value="agent_id"),
@@ -97,6 +92,17 @@ class ListingAdmin(ReadOnlyAdmin):
         is_open = AgentReport.objects.filter(agent=OuterRef("agent"), state=ReportState.OPEN).order_by()
         count = is_open.values("agent").annotate(count=Count("pk")).values("count")
         return super().get_queryset(request).annotate(report_count=Coalesce(Subquery(count), 0))
+
+    # The first column is no link to the agent, because Django makes it the link to the listing.
+    @admin.display(description=_("agent"), ordering="agent__name")
+    def name(self, listing: Listing) -> str:
+        return str(listing.agent)
+
+    @display(description=_("state"), label=LISTING_COLOURS)  # type: ignore[untyped-decorator]
+    def coloured_state(self, listing: Listing) -> tuple[str, Any]:
+        if is_public(listing):
+            return "public", _("public")
+        return "taken_down", _("taken down by an operator") if listing.taken_down_by_operator else _("taken down")
 
     @admin.display(description=_("publisher"), ordering="agent__published_by_workspace__name")
     def publisher(self, listing: Listing) -> str:

@@ -136,19 +136,18 @@ def open_takedown(olga: Person) -> Locator:
     """Open the report, the listing of its agent, and the dialog of the takedown, which names whom it affects."""
     page = olga.page
     olga.open("/admin/publishing/agentreport/?state__exact=open")
-    page.get_by_role("link", name=re.compile("Interpreter")).first.click()
-    olga.open("/admin/publishing/listing/")
-    page.locator("#result_list").get_by_role("link").first.click()
-    page.get_by_text("Actions").click()
+    page.locator("#result_list tbody th a").first.click()
+    page.get_by_role("link", name="Listing and takedown").click()
+    page.locator("#result_list tbody th a").first.click()
     page.get_by_role("link", name="Take down").click()
     dialog = page.locator("#dialog")
-    expect(dialog.get_by_text(re.compile(r"1 workspace: Lighthouse \(2\)"))).to_be_visible()
+    expect(dialog.get_by_label("It affects")).to_have_value(re.compile(r"^1 workspace: Lighthouse \(2\); 2 chats; "))
     return dialog
 
 
 def take_down(olga: Person) -> None:
     dialog = open_takedown(olga)
-    dialog.locator("textarea").fill(REASON)
+    dialog.get_by_label("What its users and its publisher read").fill(REASON)
     dialog.locator("button[type=submit]").click()
     expect(olga.page.get_by_text(REASON).first).to_be_visible()
 

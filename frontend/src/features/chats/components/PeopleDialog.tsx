@@ -131,10 +131,14 @@ function Participant({
   return (
     <li>
       <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square={isAgent} size="m" isOnline={isHere} />
-      <span className="grow cut">
-        {actor.name} <span className="faint">@{actor.handle}</span>
+      <span className="grow">
+        <span className="cut col">
+          <span className="cut">
+            {actor.name} <span className="faint">@{actor.handle}</span>
+          </span>
+        </span>
+        {actor.is_public ? <AgentBadge actor={actor} /> : null}
       </span>
-      {actor.is_public ? <AgentBadge actor={actor} /> : null}
       {isAgent && !actor.is_taken_down ? (
         <select
           className={fieldStyles.select}
