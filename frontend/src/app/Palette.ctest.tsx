@@ -83,6 +83,6 @@ it('lists every key in the keys dialog, with the keys of one row together', asyn
   const texts = [...rows].map(row => `${row.querySelector('dt')?.textContent} ${row.querySelector('dd')?.textContent}`)
   expect(texts).toContain('Ctrl K Command palette')
   expect(texts).toContain('Alt ↑ ↓ Previous, next chat')
-  expect(texts).toContain('G C  G S Go to chats, to suggestions')
+  expect(texts).toContain('G C  G S  G D Go to chats, to suggestions, to the directory')
   expect(texts).toHaveLength(20)
 })
