@@ -1,11 +1,14 @@
 """The admin pages of public agents and of the reports about them."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.formats import localize
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from unfold.decorators import display
@@ -48,6 +51,11 @@ def describe_affected(agent: Actor) -> str:
 
 def _join(text: str, names: list[str]) -> str:
     return f"{text}: {', '.join(names)}" if names else text
+
+
+def _format_time(time: datetime | None) -> str:
+    """Return a computed time as Django shows the columns of a row."""
+    return localize(localtime(time)) if time is not None else "–"
 
 
 class TakedownForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
@@ -109,12 +117,12 @@ class ListingAdmin(ReadOnlyAdmin):
         return str(listing.agent.published_by_workspace or "–")
 
     @admin.display(description=_("published at"), ordering="agent__published_at")
-    def published_at(self, listing: Listing) -> Any:
-        return listing.agent.published_at
+    def published_at(self, listing: Listing) -> str:
+        return _format_time(listing.agent.published_at)
 
     @admin.display(description=_("taken down at"), ordering="agent__taken_down_at")
-    def taken_down_at(self, listing: Listing) -> Any:
-        return listing.agent.taken_down_at
+    def taken_down_at(self, listing: Listing) -> str:
+        return _format_time(listing.agent.taken_down_at)
 
     @admin.display(description=_("open reports"), ordering="report_count")
     def open_reports(self, listing: Any) -> int:

@@ -1,6 +1,5 @@
 """A public agent from its publication to its takedown: two workspaces and an operator in the admin."""
 
-import os
 import re
 import subprocess
 import sys
@@ -114,10 +113,10 @@ def report(alice: Person) -> None:
 def make_operator(olga: Person) -> str:
     """Create a superuser and return the email address."""
     email = f"olga-{new_id()}@example.org"
-    variables = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SUPERUSER_NAME": "Olga"}
+    variables = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD}
     subprocess.run(
         [sys.executable, "-m", "launcher.manage", "createsuperuser", "--noinput", "--email", email],
-        cwd=ROOT, env={**os.environ, **olga.stack.environment, **variables}, check=True, capture_output=True,
+        cwd=ROOT, env=olga.stack.environment | variables, check=True, capture_output=True,
     )  # fmt: skip
     return email
 

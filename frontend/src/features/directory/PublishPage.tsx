@@ -1,5 +1,5 @@
 import { ArrowLeft } from 'lucide-react'
-import { type AgentRow, type PublicationRow, usePublication, type WorkspaceRow } from '@/api'
+import { type AgentRow, usePublication, type WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { currentLanguage, useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
@@ -22,6 +22,7 @@ export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps
   const publication = usePublication(workspace.id, agent.actor.id)
   const { actor } = agent
   const isPublic = Boolean(publication.data?.listing)
+  const initial = publication.data && buildInitialValues(agent, publication.data, currentLanguage())
   return (
     <main className={layout.stage} id="log" tabIndex={-1}>
       <header className={layout.bar}>
@@ -32,11 +33,12 @@ export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps
         <h1 className="cut">{t(isPublic ? 'publish.updateTitle' : 'publish.title', { name: actor.name })}</h1>
         <span className="faint sm cut only-wide">{t(isPublic ? 'publish.updateLead' : 'publish.lead')}</span>
       </header>
-      {publication.data ? (
+      {publication.data && initial ? (
         <PublicationForm
-          key={describeState(publication.data)}
+          // What was read before may be old, and another person may publish the agent or take it down meanwhile.
+          key={JSON.stringify(initial)}
           storageKey={`atelier.publication.${actor.id}`}
-          initial={buildInitialValues(agent, publication.data, currentLanguage())}
+          initial={initial}
           agent={agent}
           publication={publication.data}
           workspace={workspace}
@@ -51,6 +53,3 @@ export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps
     </main>
   )
 }
-
-/** The form begins anew, with what was entered, when another person publishes the agent or takes it down. */
-const describeState = ({ listing }: PublicationRow) => (listing ? `${listing.actor.id} ${listing.version}` : 'new')
