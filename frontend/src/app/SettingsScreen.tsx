@@ -1,4 +1,4 @@
-import { Navigate, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { Navigate, useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useState } from 'react'
 import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
@@ -175,7 +175,15 @@ function ToolsSection() {
 function GeneralSection() {
   const { workspace } = useShell()
   const navigate = useNavigate()
-  return <General key={workspace.revision} workspace={workspace} onLeft={() => void navigate({ to: '/' })} />
+  const { history } = useRouter()
+  return (
+    <General
+      key={workspace.revision}
+      workspace={workspace}
+      onLeft={() => void navigate({ to: '/' })}
+      onGo={path => history.push(path)}
+    />
+  )
 }
 
 function ProfileSection() {

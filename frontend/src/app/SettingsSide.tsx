@@ -51,7 +51,7 @@ const groups: readonly { title: PlainTextKey; pages: readonly Section[] }[] = [
 
 /** Texts of each page by which the search finds the page. */
 const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
-  general: ['workspaceName', 'leave'],
+  general: ['workspaceName', 'leave', 'deleteWorkspace'],
   members: ['role', 'inviteLink'],
   model: ['standardModel', 'apiKey', 'whoPays'],
   tools: ['mcp.add', 'mcp.url'],

@@ -193,3 +193,7 @@ async function setLLMProfile(body: ModelChoice): Promise<ModelRow> {
 }
 
 export const leaveWorkspace = (id: string) => rest.POST('/api/v1/workspaces/{workspace_id}/leave', workspaceParams(id))
+
+/** `name`: that of the workspace, as a confirmation. */
+export const deleteWorkspace = (id: string, name: string) =>
+  rest.POST('/api/v1/workspaces/{workspace_id}/deletion', { ...workspaceParams(id), body: { name } })

@@ -9,13 +9,24 @@ import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { SelectField, TextField } from '@/ui/Field'
 import { showToast } from '@/ui/toast'
+import { DeleteWorkspace } from './DeleteWorkspace'
 
-/** The settings to rename and to leave the workspace. */
-export function General({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {
+interface GeneralProps {
+  workspace: WorkspaceRow
+  /** Called after the reader has left the workspace or deleted it. */
+  onLeft(): void
+  onGo(path: string): void
+}
+
+/** The settings to rename, to leave and to delete the workspace. */
+export function General({ workspace, onLeft, onGo }: GeneralProps) {
   return (
     <>
       {workspace.verbs.includes('rename') ? <RenameForm workspace={workspace} /> : null}
       <LeaveSection workspace={workspace} onLeft={onLeft} />
+      {workspace.verbs.includes('delete_workspace') ? (
+        <DeleteWorkspace workspace={workspace} onDeleted={onLeft} onGo={onGo} />
+      ) : null}
     </>
   )
 }

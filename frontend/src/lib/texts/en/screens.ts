@@ -342,6 +342,15 @@ const screens = {
   leaveWorkspaceDots: 'Leave this workspace…',
   leaveTitle: 'Leave {{workspace}}?',
   leaveEffects: 'You leave all its chats at once. What you wrote stays. An editor can invite you again.',
+  deleteWorkspace: 'Delete workspace',
+  'deleteWorkspace.lead': 'Its chats, agents and files are deleted for everyone. This cannot be undone.',
+  'deleteWorkspace.dots': 'Delete this workspace…',
+  'deleteWorkspace.title': 'Delete {{workspace}}?',
+  'deleteWorkspace.effects':
+    'Everyone loses it at once. Its runs stop, and its chats, agents, files and keys are deleted. This cannot be undone.',
+  'deleteWorkspace.do': 'Delete {{workspace}}',
+  'deleteWorkspace.doing': 'Deleting',
+  'deleteWorkspace.done': '{{workspace}} is deleted.',
   // agent
   about: 'About',
   acceptsTasks: 'Other agents of the workspace may give it tasks',
