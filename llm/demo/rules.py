@@ -8,8 +8,10 @@ from typing import Any
 
 from llm.messages import Request, ToolCall, ToolSchema
 
-# The text that follows the prompt in the system text (`runs.runtime.context.build_system_text`).
-_FRAME = re.compile(r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent in ")
+# The text that follows the prompt in the system text (`build_system_text` and `build_sub_agent_text` in `runs.runtime.context`).
+_FRAME = re.compile(
+    r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent(?: in |(?P<is_sub_agent>\. Another agent))"
+)
 HAN = re.compile(r"[\u3400-\u9fff]")
 # Common characters that occur in simplified Chinese only.
 _HANS = frozenset("这个们说话时间现东后国对发开关点会为来吗么过还进与请问写读学习语简单总结号当应该让给几湾谁条声纽约")
@@ -24,6 +26,10 @@ _SENTENCES = re.compile(r"\b(?:answer|reply)\b.{0,30}? in (?:at most )?(one|two|
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "一": 1, "兩": 2, "两": 2, "二": 2, "三": 3}
 _CLOSING = re.compile(r"\bend\b[^.\n]{0,30}? with [\"“](.{1,80}?)[\"”]|以「(.{1,80}?)」[結结]尾", re.I)
 _REVISE = "revise_prompt"
+DELEGATE = "delegate"
+_SUB_AGENT = re.compile(r"^- (?P<handle>[\w-]+): (?P<name>[^.\n]+)\.", re.M)
+"""A line of the description of `delegate` (`agents/sub_agents.py`)."""
+_HAND_OVER = r"\b(?:use|call|run|ask|let|have|tell)\b|用|呼叫|調用|调用|請|请|讓|让|叫|交給|交给|問|问"
 _ORDER = r"\b(?:use|call|run|ask)\b|用|呼叫|調用|调用"
 _TIME = re.compile(r"\btime (?:is it|in)\b|\bthe time\b|[幾几][點点]", re.I)
 _CITY = re.compile(r"\b(?:in|for) (?P<city>[A-Za-z][\w/]*(?: [A-Z]\w*)*)")
@@ -45,6 +51,7 @@ class Conversation:
     results: Sequence[tuple[ToolCall, str]]
     sentences: int | None
     closing: str
+    is_sub_agent: bool = False
 
 
 def read_conversation(request: Request) -> Conversation:
@@ -70,6 +77,7 @@ def read_conversation(request: Request) -> Conversation:
         results=[(call, results[call.id]) for turn in recent for call in turn.calls if call.id in results],
         sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
         closing=(closing[1] or closing[2]) if closing else "",
+        is_sub_agent=bool(frames and frames[-1]["is_sub_agent"]),
     )
 
 
@@ -107,6 +115,8 @@ def find_calls(conversation: Conversation) -> Iterator[Call]:
         bullet = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
         prompt = f"{conversation.prompt}\n{bullet}{instruction}".strip("\n")
         yield Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
+    if DELEGATE in tools and (call := _find_task(tools[DELEGATE], question)):
+        yield call
     for name, tool in tools.items():
         if found := re.search(rf"(?:{_ORDER})\s*(?:the )?(?<!\w){name}(?!\w)(?P<rest>.*)", question, re.I | re.S):
             yield _build_call(tool, found["rest"], question)
@@ -115,6 +125,23 @@ def find_calls(conversation: Conversation) -> Iterator[Call]:
     for tool in conversation.tools:
         if "url" in tool.parameters.get("properties", {}) and _URL.search(question):
             yield _build_call(tool, "", question)
+    if conversation.is_sub_agent and "web_search" in tools:
+        yield Call(tools["web_search"], {"query": question[:200]})
+
+
+def _find_task(tool: ToolSchema, question: str) -> Call | None:
+    """Return the call that gives a sub-agent the task in the question, or null if the question names none."""
+    agents = [(line["handle"], line["name"]) for line in _SUB_AGENT.finditer(tool.description)]
+    for handle, name in agents:
+        pattern = (
+            rf"(?:{_HAND_OVER})\s*(?:the )?@?(?<!\w)(?:{re.escape(handle)}|{re.escape(name)})(?![a-z0-9_-])(?P<task>.*)"
+        )
+        if found := re.search(pattern, question, re.I | re.S):
+            task = re.sub(r"^\W*(?:(?:to|for|about|with|that)\b)?\s*", "", found["task"], flags=re.I).strip()
+            return Call(tool, {"name": handle, "task": task or question})
+    if agents and "{" not in question and re.search(rf"(?:{_ORDER})\s*(?:the )?{DELEGATE}(?!\w)", question, re.I):
+        return Call(tool, {"name": agents[0][0], "task": question})
+    return None
 
 
 def _find_permanent_instruction(question: str) -> str:

@@ -1,9 +1,10 @@
 """Build the answers of the demo model, in three languages."""
 
+import json
 import re
 
-from llm.demo.rules import Call, Conversation
-from llm.messages import Request
+from llm.demo.rules import DELEGATE, Call, Conversation
+from llm.messages import Request, ToolCall
 
 # Sentences are separated by "|".
 _TEXTS = {
@@ -12,6 +13,9 @@ _TEXTS = {
         "echo": "I have read: “{text}”| I am the demo model: I follow a few simple rules and do not think.",
         "missing": "I would call {tool}, but I do not know what to put for {missing}.",
         "result": "I called {tool}, and this is what it says: {result}",
+        "sub_agent": "I am the demo model, and I play {name}. ",
+        "task": "{name} did the task, and says: {result}",
+        "task_failed": "{name} could not do the task: {result}",
         "diff": "Counted by the demo model: lines added to the prompt: {added}, removed: {removed}.",
         "diff_line": " It now says “{text}”.",
         "diff_fields": " Changed beside the prompt: {fields}.",
@@ -22,6 +26,9 @@ _TEXTS = {
         "echo": "我讀到了：「{text}」|我是示範模型，只依照幾條簡單的規則，不會思考。",
         "missing": "我想呼叫 {tool}，但不知道 {missing} 要填什麼。",
         "result": "我呼叫了 {tool}，它說：{result}",
+        "sub_agent": "我是示範模型，扮演 {name}。",
+        "task": "{name} 做了這項任務，它說：{result}",
+        "task_failed": "{name} 沒有完成這項任務：{result}",
         "diff": "示範模型數出來的：提示詞新增 {added} 行、刪除 {removed} 行。",
         "diff_line": "現在寫著「{text}」。",
         "diff_fields": "提示詞以外的變更：{fields}。",
@@ -32,6 +39,9 @@ _TEXTS = {
         "echo": "我读到了：“{text}”|我是示范模型，只依照几条简单的规则，不会思考。",
         "missing": "我想调用 {tool}，但不知道 {missing} 要填什么。",
         "result": "我调用了 {tool}，它说：{result}",
+        "sub_agent": "我是示范模型，扮演 {name}。",
+        "task": "{name} 做了这项任务，它说：{result}",
+        "task_failed": "{name} 没有完成这项任务：{result}",
         "diff": "示范模型数出来的：提示词新增 {added} 行、删除 {removed} 行。",
         "diff_line": "现在写着“{text}”。",
         "diff_fields": "提示词以外的变更：{fields}。",
@@ -49,15 +59,32 @@ def build_answer(conversation: Conversation, call: Call | None) -> str:
     question, language = conversation.question, conversation.language
     sentences: list[str] = []
     for made, result in conversation.results:
-        sentences += _build_sentences("result", language, tool=made.name, result=_shorten(result, 2000))
+        if made.name == DELEGATE:
+            sentences += _build_task_sentences(made, result, language)
+        else:
+            sentences += _build_sentences("result", language, tool=made.name, result=_shorten(result, 2000))
     if not sentences and call:
         sentences = _build_sentences("missing", language, tool=call.tool.name, missing=", ".join(call.missing))
     elif not sentences and re.match(r"\W*(?:(?:hi|hello|hey)\b.{0,30}|[你您]好\W*|)$", question, re.I):
         sentences = _build_sentences("hello", language, name=conversation.name)
-    text = "".join(
-        (sentences or _build_sentences("echo", language, text=_shorten(question, 160)))[: conversation.sentences]
-    )
+    sentences = (sentences or _build_sentences("echo", language, text=_shorten(question, 160)))[
+        : conversation.sentences
+    ]
+    if conversation.is_sub_agent:
+        sentences = [*_build_sentences("sub_agent", language, name=conversation.name), *sentences]
+    text = "".join(sentences)
     return f"{text.strip()} {conversation.closing}".strip()
+
+
+def _build_task_sentences(call: ToolCall, result: str, language: str) -> list[str]:
+    """Return what came of a task that was given to a sub-agent (`runs/runtime/sub_agents.py`)."""
+    try:
+        name, outcome = json.loads(call.arguments)["name"], dict(json.loads(result))
+    except (TypeError, ValueError, KeyError):
+        return _build_sentences("result", language, tool=call.name, result=_shorten(result, 2000))
+    if outcome.get("ok"):
+        return _build_sentences("task", language, name=name, result=_shorten(str(outcome.get("summary", "")), 2000))
+    return _build_sentences("task_failed", language, name=name, result=_shorten(str(outcome.get("error", "")), 400))
 
 
 def build_job_answer(request: Request) -> str | None:

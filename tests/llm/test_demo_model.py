@@ -3,10 +3,12 @@
 import asyncio
 import json
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from yarl import URL
 
+from agents.services.shipped import SHIPPED
 from agents.specs.templates import AGENT_TEMPLATES, LANGUAGES
 from common.secrets import Secret
 from llm import client
@@ -15,6 +17,7 @@ from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import detect_language, read_conversation
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
+from runs.runtime.context import Participant, build_sub_agent_text
 from system_tools.web_fetch.page_pool import Page
 from system_tools.web_fetch.tool import format_page
 from tools.registry import registry
@@ -325,3 +328,77 @@ async def test_the_demo_model_is_returned_by_get_model() -> None:
     assert isinstance(get_model(endpoint), DemoModel)
     result = await client.test_model(endpoint, "demo")
     assert (result.ok, result.message) == (True, "")
+
+
+# --- sub-agents -----------------------------------------------------------------------------------------------------
+
+
+def delegate_tool(*agents: str) -> ToolSchema:
+    """`delegate` as a run describes it that may call these agents."""
+    described = "".join(f"\n- {agent.lower()}: {agent}. Works." for agent in agents)
+    shape = {"type": "object", "properties": {"name": {"type": "string"}, "task": {"type": "string"}}}
+    return ToolSchema("delegate", f"Give a task.\nThe agents are:{described}", shape | {"required": ["name", "task"]})
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "task"),
+    [
+        ("Ask Browser to read https://example.org/tides.", "browser", "read https://example.org/tides."),
+        ("請 Browser 讀 https://example.org/tides", "browser", "讀 https://example.org/tides"),
+        ("用 guide 找出潮汐时间", "guide", "找出潮汐时间"),
+        ("Use delegate for this", "browser", "Use delegate for this"),
+        ("Ask the browser", "browser", "Ask the browser"),
+    ],
+)
+async def test_the_demo_model_gives_a_sub_agent_the_task_that_a_person_names(question, name, task):
+    [call] = (
+        await answer_to(question, tools=(delegate_tool("Browser", "Guide"), tool("web_fetch", url="string")))
+    ).calls
+    assert (call.name, json.loads(call.arguments)) == ("delegate", {"name": name, "task": task})
+
+
+@pytest.mark.parametrize("question", ["Which browser do you use?", "Ask Bob to come.", "Ask browsers to come."])
+async def test_the_demo_model_gives_no_task_unasked(question):
+    assert (await answer_to(question, tools=(delegate_tool("Browser"),))).calls == ()
+
+
+def build_sub_agent_request(task: str, *turns: Turn, tools: tuple[ToolSchema, ...] = ()) -> Request:
+    browser = Participant(uuid4(), "Browser", "browser", is_agent=True)
+    system = build_sub_agent_text(SHIPPED["browser"].content.prompt, browser, "Robin", {})
+    return Request("demo", [Turn("system", system), Turn("user", task), *turns], tools=tools)
+
+
+async def ask(request: Request) -> Answer:
+    parts = [part async for part in DemoModel(pace=0).ask(request)]
+    assert isinstance(parts[-1], Answer)
+    return parts[-1]
+
+
+async def test_the_demo_model_plays_browser_and_says_so():
+    fetch, search = tool("web_fetch", ("url",), url="string"), tool("web_search", ("query",), query="string")
+    [read] = (await ask(build_sub_agent_request("Read https://example.org/a", tools=(search, fetch)))).calls
+    assert (read.name, json.loads(read.arguments)) == ("web_fetch", {"url": "https://example.org/a"})
+    [found] = (await ask(build_sub_agent_request("Find the tides", tools=(search, fetch)))).calls
+    assert (found.name, json.loads(found.arguments)) == ("web_search", {"query": "Find the tides"})
+    call = ToolCall("c", "web_fetch", '{"url": "https://example.org/a"}', index=0)
+    turns = (Turn("assistant", "", calls=(call,)), Turn("tool", "High water at six.", call_id="c"))
+    answer = await ask(build_sub_agent_request("Read https://example.org/a", *turns, tools=(fetch,)))
+    assert answer.text.startswith("I am the demo model, and I play Browser.")
+    assert "High water at six." in answer.text
+    without_tools = await ask(build_sub_agent_request("找出潮汐時間"))
+    assert (without_tools.calls, without_tools.text.startswith("我是示範模型，扮演 Browser。")) == ((), True)
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ({"ok": True, "messageId": None, "summary": "At six."}, "browser did the task, and says: At six."),
+        ({"ok": False, "summary": "", "error": "It stopped."}, "browser could not do the task: It stopped."),
+    ],
+)
+async def test_the_demo_model_reports_what_a_sub_agent_said(result, text):
+    call = ToolCall("c", "delegate", json.dumps({"name": "browser", "task": "Find it."}), index=0)
+    request = request_of("Ask Browser to find it.", tools=(delegate_tool("Browser"),))
+    turns = [*request.turns, Turn("assistant", "", calls=(call,)), Turn("tool", json.dumps(result), call_id="c")]
+    answer = await ask(Request("demo", turns, tools=request.tools))
+    assert (answer.text, answer.calls) == (text, ())

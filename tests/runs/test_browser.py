@@ -8,6 +8,7 @@ from django.db import transaction
 from actors.models import Actor
 from runs.models import Run
 from tests.people import make_agent
+from workspaces.models import Credential
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -54,3 +55,16 @@ def test_an_agent_that_stops_accepting_tasks_fails_those_that_it_has_not_begun(e
     assert (result["ok"], result["error"]) == (False, child.error)
     assert environment.list_answers() == ["Nobody did it."]
     assert Run.objects.count() == 2
+
+
+def test_without_a_key_the_demo_model_plays_both_agents(environment):
+    Credential.objects.all().delete()
+    environment.team.robin.current_spec.tool_configs.create(position=9, tool="delegate")
+    environment.post("@robin ask Browser to find the tides.")
+    caller, child = environment.wait_until_idle(20)
+    assert [(run.state, run.agent.handle) for run in (caller, child)] == [
+        ("completed", "robin"),
+        ("completed", "browser"),
+    ]
+    [answer] = environment.list_answers()
+    assert answer.startswith("browser did the task, and says: I am the demo model, and I play Browser. I have read:")
