@@ -4,6 +4,7 @@ An agent is called by a tool of its own if it is public (`AgentTool`), and by `d
 with the release (`Delegate`). It sees nothing but what the call passes.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
@@ -18,6 +19,8 @@ from tools.interface import AgentTask, Tool, ToolArgs, ToolConfig, ToolContext, 
 from tools.selectors import get_tools
 
 MAX_TASK_CHARACTERS = 20_000
+MAX_CONTEXT_CHARACTERS = 50_000
+"""Characters of the JSON that goes along with a task."""
 MAX_SUB_AGENTS = 20
 MAX_DEPTH = 5
 """The greatest depth of a sub-agent: the agent that a person has asked is at depth 0."""
@@ -71,7 +74,8 @@ class TaskTool(Tool):
         raise ToolError("A task is given only in a chat.", final=True)
 
     def build_task_for(self, agent: Actor, args: TaskArgs, config: ToolConfig) -> AgentTask:
-        """Return the task for this agent. Raises `ToolError` for what is no id of a file."""
+        """Return the task for this agent. Raises `ToolError` for what is no id of a file, and for JSON that
+        cannot be stored."""
         if not isinstance(config, TaskConfig):
             raise TypeError(f"A task needs a TaskConfig, not {type(config).__name__}.")
         options = args.options or TaskOptions()
@@ -79,10 +83,16 @@ class TaskTool(Tool):
             file_ids = tuple(UUID(id) for id in options.file_ids)
         except ValueError:
             raise ToolError("options.file_ids: this is not the id of a file.", final=True) from None
+        try:
+            context = to_storable_json(args.context) if args.context else None
+        except ValueError as error:
+            raise ToolError(f"context: {error}", final=True) from None
+        if context and len(json.dumps(context, ensure_ascii=False)) > MAX_CONTEXT_CHARACTERS:
+            raise ToolError(f"context: it has more than {MAX_CONTEXT_CHARACTERS:,} characters.", final=True)
         return AgentTask(
             agent_id=agent.id,
             text=to_storable(args.task),
-            context=to_storable_json(args.context) if args.context else None,
+            context=context,
             file_ids=file_ids,
             max_steps=options.max_steps,
             max_seconds=config.max_seconds,

@@ -52,7 +52,7 @@ class Task:
         """Return the task as the message that the model reads."""
         if self.context is None:
             return self.text
-        return f"{self.text}\n\nContext:\n{json.dumps(self.context, ensure_ascii=False, indent=2)}"
+        return f"{self.text}\n\nContext:\n{json.dumps(self.context, ensure_ascii=False)}"
 
 
 def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest], max_seconds: float) -> list[Run]:
