@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Max, Q
+from django.db.models import Q
 
 from actors.models import Actor
 from chats.models import Message
@@ -174,15 +174,25 @@ def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
         children = Run.objects.filter(parent=caller)
         if children.filter(state__in=ACTIVE).exclude(pk__in=ended_ids).exists():
             continue
-        waited = children.aggregate(most=Max("waited_seconds"))["most"] or 0.0
+        waited = caller.waited_seconds + _compute_seconds_waited(caller)
         dispatch_run(caller)
         update = RowUpdate(
             caller, only_if={"state": RunState.WAITING_CHILD, "attempt": caller.attempt}, error=LeaseLost
         )
-        updates.append(
-            update.set(state=RunState.QUEUED, dispatched_at=now(), waited_seconds=caller.waited_seconds + waited)
-        )
+        updates.append(update.set(state=RunState.QUEUED, dispatched_at=now(), waited_seconds=waited))
     return updates
+
+
+def _compute_seconds_waited(caller: Run) -> float:
+    """Return the longest time that a sub-agent for which the caller waits has waited for people, also one that ends before it is
+    claimed again."""
+    calls = Message.objects.filter(run_id=caller.id, type="TOOL_CALL", payload__step=caller.steps_done)
+    called = Run.objects.filter(parent=caller, call_id__in=list(calls.values_list("payload__call_id", flat=True)))
+    waited = [
+        run.waited_seconds + (((run.ended_at or now()) - run.waiting_since).total_seconds() if run.waiting_since else 0)
+        for run in called.only("waited_seconds", "waiting_since", "ended_at")
+    ]
+    return max(waited, default=0.0)
 
 
 def list_tree(run: Run) -> list[Run]:

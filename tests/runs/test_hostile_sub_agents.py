@@ -1,12 +1,16 @@
 """Sub-agents under attack: hostile tasks, rights that are lost, injected instructions, and times (D9, D15, B12, FAIR8)."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.db import transaction
 
+from common.clock import now
+from runs.models import Run
+from runs.services import runs
 from tests.people import make_agent
-from tests.runs.test_sub_agents import allow
+from tests.runs.test_sub_agents import allow, delegate
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,3 +53,39 @@ def test_B12_a_context_that_cannot_be_stored_is_refused_to_the_model(environment
     [row] = environment.log("TOOL_RESPONSE")
     assert row.payload["status"] == "error"
     assert environment.list_answers() == ["I could not ask."]
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_time_that_a_sub_agent_waited_for_people_is_counted_once(environment, researcher):
+    """The second task of the caller waits for nobody: the hours of the first are not added again."""
+    researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
+    ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
+    environment.model.script(match="robin", text="Done.")
+    environment.model.script(match="robin", calls=[delegate(researcher.handle, "quick")], times=1)
+    environment.model.script(match="robin", calls=[delegate(researcher.handle, "slow")], times=1)
+    environment.model.script(match="slow", calls=[ask], then={"text": "Blue."})
+    environment.model.script(match="quick", text="Red.")
+    environment.post("@robin go")
+    [approval] = environment.wait_until_waiting()
+    Run.objects.filter(input__text="slow").update(waiting_since=now() - timedelta(hours=2))
+    environment.decide(approval, "answered", answer="blue")
+    caller, slow, quick = environment.wait_until_idle()
+    assert [caller.state, slow.state, quick.state] == ["completed"] * 3
+    assert 7200 <= caller.waited_seconds < 7300
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_caller_of_a_sub_agent_that_is_stopped_while_it_waits_for_a_person_has_time_left(environment, researcher):
+    researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
+    ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
+    environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Nobody knows."})
+    environment.model.script(match="find it", calls=[ask])
+    environment.post("@robin go")
+    environment.wait_until_waiting()
+    caller, child = environment.runs()
+    Run.objects.filter(pk=caller.pk).update(started_at=now() - timedelta(hours=2))
+    Run.objects.filter(pk=child.pk).update(waiting_since=now() - timedelta(hours=2))
+    runs.stop_run(environment.team.alice, child.id)
+    environment.submit_queued_runs()
+    caller, child = environment.wait_until_idle()
+    assert (child.state, caller.state, caller.error_code) == ("stopped", "completed", "")
