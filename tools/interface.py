@@ -61,7 +61,7 @@ class ToolContext:
     `approved_by` is the person who has approved the call, if a person was asked. A tool that writes does only what this person and
     `on_behalf_of` both may do (FAIR8).
 
-    `has_outside_texts`: the system text of the run has texts from outside, as knowledge pages are (FAIR8).
+    `has_outside_texts`: the system text of the run, or the description of a tool, is from outside, as knowledge pages are (FAIR8).
 
     The run of a sub-agent has no `chat_id`, because it sees nothing of the chat but what it was given: `file_ids` are the files.
     """

@@ -16,7 +16,7 @@ from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from agents.services.shipped import find_shipped_sub_agent
 from agents.specs.content import SpecContent, ToolUse
-from agents.sub_agents import Delegate, DelegateConfig, find_tools
+from agents.sub_agents import AgentTool, Delegate, DelegateConfig, find_tools
 from common.errors import Forbidden, NotFound
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
@@ -98,6 +98,13 @@ def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
         own = {found.handle: found for found in ready.filter(handle__in=handles, accepts_tasks=True)}
     found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in dict.fromkeys(handles)]
     return [sub_agent for sub_agent in found if sub_agent is not None]
+
+
+def has_foreign_descriptions(tools: Mapping[str, ConfiguredTool], workspace_id: UUID) -> bool:
+    """Return whether a public agent of another workspace is one of these tools: strangers write its description, which no editor
+    of this workspace has approved (FAIR8)."""
+    agents = [configured.tool.agent for configured in tools.values() if isinstance(configured.tool, AgentTool)]
+    return any(not agent.is_shipped and agent.published_by_workspace_id != workspace_id for agent in agents)
 
 
 def configure_tools(

@@ -56,7 +56,8 @@ def _has_outside_result(chat_id: UUID) -> bool:
     # The descriptions that `find_tools` returns are those that an editor has approved, and else would be in each request.
     trusted = [FIND_TOOLS, *(name for name, tool in registry.items() if tool.is_trusted)]
     results = Message.objects.filter(chat_id=chat_id, type="TOOL_RESPONSE").exclude(payload__name__in=trusted)
-    results = results.exclude(payload__status__in=["rejected", "stopped"])
+    # A sub-agent that was stopped may have written a text before.
+    results = results.exclude(payload__status__in=["rejected", "stopped"], payload__quotes_agents__isnull=True)
     # A call that was made has `seconds`. A text alone proves nothing: it may begin with the name of a server.
     return results.exclude(
         payload__status="error", payload__seconds__isnull=True, payload__text__startswith=NO_SUCH_TOOL

@@ -72,7 +72,7 @@ class PreparedRun:
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
     has_outside_texts: bool = False
-    """Whether the system text has knowledge pages (`files/pages.py`)."""
+    """Whether the system text has knowledge pages (`files/pages.py`), or a tool has a description that strangers write."""
 
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""

@@ -10,7 +10,7 @@ from django.db import transaction
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.selectors import find_answering_spec
-from agents.services.allowed_tools import get_run_tools
+from agents.services.allowed_tools import get_run_tools, has_foreign_descriptions
 from approvals.selectors import find_decided_calls
 from approvals.services import close_approvals
 from chats import services as chats
@@ -179,7 +179,7 @@ class ChatRun(RunKind):
         started = read_started_calls(run)
         return PreparedRun(
             run, content, resolved, transcript, tools, known, past, started, decided, found, budget,
-            has_outside_texts=bool(pages),
+            has_outside_texts=bool(pages) or has_foreign_descriptions(tools, run.workspace_id),
         )  # fmt: skip
 
     def read_conversation(
