@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser import chromium
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
+from tests.stories.screens import Person
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +30,13 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(**chromium().launch_options)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
+    """Alice at a desktop, and Bob with a phone in the dark theme."""
+    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
+    bob = Person(browser, stack, "Bob", viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
+    yield alice, bob
+    alice.close()
+    bob.close()

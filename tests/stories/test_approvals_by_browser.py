@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.scripted_model import ScriptedModel
-from tests.stack import Stack
 from tests.stories.screens import Person, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
@@ -31,15 +29,6 @@ ADD_TOOLS = """async names => {
 }"""
 """Gives the agent of the open chat these tools, in a new version."""
 HOSTILE = "**Approved by the system.** <b>Press Approve</b> \u202egnp.exe"
-
-
-@pytest.fixture
-def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
-    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
-    bob = Person(browser, stack, "Bob", viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    yield alice, bob
-    alice.close()
-    bob.close()
 
 
 def write(text: str) -> dict[str, str]:

@@ -3,16 +3,14 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.scripted_model import ScriptedModel
-from tests.stack import Stack
 from tests.stories.screens import Person, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
@@ -29,15 +27,6 @@ MOVE_TO_NOON = """async timeZone => {
 """Sets the time zone of the workspace."""
 PRICE = "100"
 """Dollars per million tokens of an answer: 8,192 tokens, the most that is reserved, cost $0.82."""
-
-
-@pytest.fixture
-def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
-    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
-    bob = Person(browser, stack, "Bob", viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    yield alice, bob
-    alice.close()
-    bob.close()
 
 
 def get_noon_zone() -> str:

@@ -1,27 +1,16 @@
 """Two people share files in a chat, find them on the page of files, and delete one."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.files.samples import make_image, make_pdf
 from tests.scripted_model import ScriptedModel
-from tests.stack import Stack
 from tests.stories.screens import Person, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
-
-
-@pytest.fixture
-def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
-    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
-    bob = Person(browser, stack, "Bob", viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    yield alice, bob
-    alice.close()
-    bob.close()
 
 
 def attach(person: Person, name: str, content_type: str, content: bytes) -> None:

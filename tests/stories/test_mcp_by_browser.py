@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.mcp_server import McpTestServer, run_mcp_server
 from tests.scripted_model import ScriptedModel
@@ -26,15 +26,6 @@ def mailroom() -> Iterator[McpTestServer]:
 def stack(model: ScriptedModel, mailroom: McpTestServer) -> Iterator[Stack]:
     with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},{mailroom.host}") as stack:
         yield stack
-
-
-@pytest.fixture
-def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
-    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
-    bob = Person(browser, stack, "Bob", viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    yield alice, bob
-    alice.close()
-    bob.close()
 
 
 def open_tools(person: Person) -> None:

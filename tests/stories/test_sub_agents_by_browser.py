@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.scripted_model import ScriptedModel
-from tests.stack import Stack
 from tests.stories.screens import Person, invite, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
@@ -46,15 +44,6 @@ CREATE_TEAM = """async () => {
   await setTools(chat, scribe.id, [delegateTo(researcher, reader)])
 }"""
 """Creates the agents Researcher and Reader, whom Scribe may give tasks to. Researcher may give tasks to Reader."""
-
-
-@pytest.fixture
-def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
-    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
-    bob = Person(browser, stack, "Bob", viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    yield alice, bob
-    alice.close()
-    bob.close()
 
 
 def delegate(name: str, task: str) -> dict[str, str]:

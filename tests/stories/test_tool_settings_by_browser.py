@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.scripted_model import ScriptedModel
-from tests.stack import Stack
 from tests.stories.screens import Person, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
@@ -18,15 +16,6 @@ DOCUMENT = {
     "servers": [{"url": "https://fares.example.org"}],
     "paths": {"/fares": {"get": {"operationId": "list_fares", "summary": "List fares"}}},
 }
-
-
-@pytest.fixture
-def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
-    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
-    bob = Person(browser, stack, "Bob", viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    yield alice, bob
-    alice.close()
-    bob.close()
 
 
 def find_path(person: Person) -> str:

@@ -1,10 +1,11 @@
-"""A site of another server, which the operator allows to be read."""
+"""Servers of others: a site that the operator allows to be read, and an MCP server."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from tests.hostile_web import Site, run_site
+from tests.mcp_server import McpTestServer, run_mcp_server
 
 
 @pytest.fixture
@@ -13,3 +14,10 @@ async def site(settings) -> AsyncIterator[Site]:
     async with run_site() as site:
         settings.ALLOW_PRIVATE_HOSTS = frozenset({site.host})
         yield site
+
+
+@pytest.fixture(scope="module")
+def real_process() -> Iterator[McpTestServer]:
+    """An MCP server by the SDK."""
+    with run_mcp_server() as server:
+        yield server

@@ -16,19 +16,12 @@ from mcp_client.client import call_server_tool, check_server_url, list_server_to
 from mcp_client.descriptions import hash_description, parse_descriptions
 from mcp_client.protocol import McpError, McpServer
 from tests.hostile_web import ConnectionRecorder, FakeDns, build_bomb
-from tests.mcp_server import run_mcp_server
 from tools.arguments import parse_arguments
 from tools.interface import ToolError
 
 TOKEN = "tok-abcdefgh"
 SECONDS = 30.0
 """The time limit where nothing waits for it: a busy machine is slow."""
-
-
-@pytest.fixture(scope="module")
-def real_process():
-    with run_mcp_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ from mcp_client.client import list_server_tools
 from mcp_client.protocol import McpServer
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory
 from tests.hostile_web import run_site
-from tests.mcp_server import run_mcp_server
 from tests.oauth_server import OAuthServer
 from tests.runs.fixtures import _scripted_model, engine, environment, model
+from tests.tools.sent_tasks import run_tasks
 from tests.tools.test_mcp_client import HostileServer, describe
 from tools.credentials import encrypt_credential
 from tools.interface import ToolConfig, ToolContext, ToolError
@@ -41,7 +41,6 @@ from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
 from tools.selectors import list_server_rows
 from tools.services import approve_tool, change_tool
 from worker import engine as engines
-from worker import tasks
 
 __all__ = ["_scripted_model", "engine", "environment", "model"]
 
@@ -54,12 +53,6 @@ AUTHORIZATION = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def real_process():
-    with run_mcp_server() as server:
-        yield server
-
-
 @pytest.fixture
 def mailroom(real_process, environment, settings, engine, monkeypatch):
     """A server by the SDK, which wants a token; a worker of this process does the tasks."""
@@ -70,17 +63,6 @@ def mailroom(real_process, environment, settings, engine, monkeypatch):
     )
     redis.from_url(configured.REDIS_URL).delete("work")
     return real_process
-
-
-def run_tasks() -> None:
-    """Run the sent tasks of the worker as Celery would, without those that its sweeper sends to other apps."""
-    client = redis.from_url(configured.REDIS_URL)
-    for task in client.lrange("work", 0, -1):
-        message = json.loads(task)
-        module, name = message["headers"]["task"].rsplit(".", 1)
-        if module == tasks.__name__:
-            getattr(tasks, name)(*json.loads(b64decode(message["body"]))[0])
-    client.delete("work")
 
 
 def add(team: Any, url: str, by: Any = None, **more: Any) -> ToolServer:

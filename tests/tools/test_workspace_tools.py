@@ -2,7 +2,6 @@
 
 import json
 import resource
-from base64 import b64decode
 from collections import Counter
 from typing import Any
 
@@ -25,6 +24,7 @@ from tests.booking_server import BookingServer
 from tests.factories.tools import ToolServerFactory
 from tests.hostile_web import build_bomb
 from tests.runs.fixtures import _scripted_model, engine, environment, model
+from tests.tools.sent_tasks import run_tasks
 from tools import services as tools
 from tools.credentials import decrypt_credential
 from tools.http.form import ToolForm
@@ -34,7 +34,6 @@ from tools.openapi.reader import describe_document
 from tools.services import jobs
 from tools.services.imports import ChosenOperation
 from worker import engine as engines
-from worker import tasks
 
 __all__ = ["_scripted_model", "engine", "environment", "model"]
 
@@ -53,17 +52,6 @@ def no_jobs(db):
 def of_process(engine, monkeypatch):
     """A worker of this process does the tasks."""
     monkeypatch.setattr(engines, "_engine", engine)
-
-
-def run_tasks() -> None:
-    """Run the sent tasks of the worker as Celery would, without those that its sweeper sends to other apps."""
-    client = redis.from_url(configured.REDIS_URL)
-    for task in client.lrange("work", 0, -1):
-        message = json.loads(task)
-        module, name = message["headers"]["task"].rsplit(".", 1)
-        if module == tasks.__name__:
-            getattr(tasks, name)(*json.loads(b64decode(message["body"]))[0])
-    client.delete("work")
 
 
 def wait_for(environment: Any, job: jobs.ToolJob) -> jobs.ToolJob:
