@@ -11,7 +11,7 @@ from tests.stories.screens import Person, invite, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
-CREATE_TEAM = """async () => {
+CREATE_TEAM = """async isPublic => {
   const csrf = document.cookie.match(/csrftoken=([^;]+)/)[1]
   const ask = async (method, path, body) => {
     const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': csrf }
@@ -28,7 +28,7 @@ CREATE_TEAM = """async () => {
     const body = { name, prompt: `You are ${name}.`, tools: [], open_chat: true }
     const { actor, chat_id } = await ask('POST', `workspaces/${workspace}/agents`, body)
     await setTools(chat_id, actor.id, uses)
-    return actor.handle
+    return actor
   }
   const setTools = async (chat, agent, uses) => {
     const { spec } = await ask('GET', `agents/${agent}`)
@@ -40,10 +40,26 @@ CREATE_TEAM = """async () => {
   }
   const delegateTo = (...handles) => ({ tool: 'delegate', custom_config: { allowed_sub_agents: handles } })
   const reader = await create('Reader', [{ tool: 'current_time' }])
-  const researcher = await create('Researcher', [delegateTo(reader)])
-  await setTools(chat, scribe.id, [delegateTo(researcher, reader)])
+  const researcher = await create('Researcher', [delegateTo(reader.handle)])
+  const tools = [delegateTo(researcher.handle, reader.handle)]
+  if (!isPublic) return setTools(chat, scribe.id, tools)
+  const listing = { name: 'Open Reader', handle: 'open-reader', description: 'Reads.', category: 'language' }
+  const { actor } = await ask('POST', `agents/${reader.id}/publish`, listing)
+  await setTools(chat, scribe.id, [...tools, { tool: 'agent_' + actor.id.replaceAll('-', '') }])
+  return actor.id
 }"""
-"""Creates the agents Researcher and Reader, whom Scribe may give tasks to. Researcher may give tasks to Reader."""
+"""Creates the agents Researcher and Reader, whom Scribe may give tasks to. Researcher may give tasks to Reader.
+
+With `isPublic`, publishes Reader, lets Scribe call the copy as a tool, and returns its id.
+"""
+TAKE_DOWN = """id => fetch(`/api/v1/directory/${id}/takedown`, {
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    'X-CSRFToken': document.cookie.match(/csrftoken=([^;]+)/)[1],
+  },
+  body: JSON.stringify({ reason: 'It is wrong.' }),
+}).then(answer => answer.status)"""
 
 
 def delegate(name: str, task: str) -> dict[str, str]:
@@ -169,7 +185,7 @@ def test_a_person_stops_all_sub_agents_and_decides_for_one(people, model: Script
         reader = get_stream(person, "Scribe › Reader").last
         expect(reader.get_by_role("region", name="Approval: current_time")).to_be_visible()
         expect(person.log.get_by_role("region", name="Approval: current_time")).to_have_count(1)
-    expect(get_stream(alice, "Scribe › Reader").last.get_by_text("Waiting for Bob")).to_be_visible()
+    expect(get_stream(alice, "Scribe › Reader").last.get_by_text("waits for Bob")).to_be_visible()
     get_stream(bob, "Scribe › Reader").last.get_by_role("button", name="Approve", exact=True).click()
     for person in people:
         person.sees("Noon, he says.")
@@ -177,3 +193,46 @@ def test_a_person_stops_all_sub_agents_and_decides_for_one(people, model: Script
     stream = get_stream(alice, "Scribe › Reader").last
     stream.get_by_role("button").first.click()
     expect(stream.get_by_text("Approved by Bob")).to_be_visible()
+
+
+def test_editors_choose_the_agents_that_get_tasks(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    invite(alice, bob, "suggester")
+    public_id = alice.page.evaluate(CREATE_TEAM, True)
+
+    alice.open_workshop()
+    tools = alice.workshop
+    tools.get_by_role("tab", name=re.compile("^Tools")).click()
+    expect(tools.get_by_role("button", name=re.compile("Open Reader.*public, by Lighthouse"))).to_be_visible()
+    tools.get_by_role("button", name="Edit", exact=True).click()
+    tools.get_by_role("tab", name=re.compile("^Tools")).click()
+    tools.get_by_role("button", name=re.compile("^delegate")).click()
+    agents = tools.get_by_role("group", name="Agents that get tasks")
+    expect(agents.get_by_role("checkbox", name="Researcher")).to_be_checked()
+    expect(agents.get_by_role("checkbox", name="Browser")).not_to_be_checked()
+    expect(agents.get_by_text("ready-made")).to_be_visible()
+    # An agent cannot give a task to itself.
+    expect(agents.get_by_role("checkbox", name="Scribe")).to_have_count(0)
+    agents.get_by_role("checkbox", name="Browser").click()
+    agents.get_by_role("checkbox", name="Researcher").click()
+    tools.get_by_role("tab", name="Prompt").click()
+    tools.get_by_text(re.compile("Diff to")).first.click()
+    expect(tools.get_by_text("tasks to @reader, @browser")).to_be_visible()
+
+    # A public agent that is called as a tool has its name everywhere, also in a call and after it was taken down.
+    name = f"agent_{public_id.replace('-', '')}"
+    model.script(match="a page", text="It says 42.")
+    call = {"name": name, "arguments": json.dumps({"task": "Read a page"})}
+    model.script(match="Ask the reader", calls=[call], then={"text": "So it says."})
+    alice.post("Ask the reader")
+    for person in people:
+        person.sees("So it says.")
+        summary = get_stream(person, "Scribe › Open Reader").get_by_text("It says 42.").filter(visible=True)
+        expect(summary).to_have_count(1)
+        expect(person.page.get_by_text("agent_")).to_have_count(0)
+    assert alice.page.evaluate(TAKE_DOWN, public_id) == 200
+    alice.page.reload()
+    tools.get_by_role("tab", name=re.compile("^Tools")).click()
+    expect(tools.get_by_role("button", name=re.compile("Open Reader.*taken down"))).to_be_visible()

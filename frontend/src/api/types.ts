@@ -58,7 +58,7 @@ export type SuggestionDetailRow = Schemas['SuggestionDetailRow']
 /** The row in lists. `SuggestionRow` adds the content. */
 export type ListedSuggestionRow = Schemas['ListedSuggestionRow']
 export type SuggestionRow = Schemas['SuggestionRow']
-export type ToolRow = Schemas['ToolRow']
+type ToolRow = Schemas['ToolRow']
 export type ToolEffect = ToolRow['effect']
 export type ToolServerRow = Schemas['ToolServerRow']
 export type WorkspaceToolRow = Schemas['WorkspaceToolRow']

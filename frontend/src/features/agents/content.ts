@@ -39,7 +39,11 @@ export interface FieldChange {
 const formatValue = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
 /** Describes a tool in one line: whether it is enabled, its settings and instructions. */
 export function describeTool(tool: Partial<ToolUse> | undefined, t: Texts['t']): string {
-  const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) => `${name} = ${formatValue(value)}`)
+  const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) =>
+    name === 'allowed_sub_agents' && Array.isArray(value)
+      ? t('subAgents.mayCall', { names: value.map(handle => `@${handle}`).join(t('listJoin')) || '–' })
+      : `${name} = ${formatValue(value)}`,
+  )
   const parts = [t(tool?.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool?.usage_instructions]
   return parts.filter(Boolean).join(' · ')
 }

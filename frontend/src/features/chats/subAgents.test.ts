@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MessageMetadata, MessageRow, RunRow, SubAgentResult } from '@/api'
 import { run as buildRun } from '@/realtime/server.testing'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { getCalledAgentId, getCost, getEnd, type SubAgent } from './subAgents'
+import { getCost, getEnd, type SubAgent } from './subAgents'
 import { buildItems, GrowingItems, type Item } from './timeline'
 
 const metadata = (callId: string, ...path: string[]): MessageMetadata => ({
@@ -204,10 +204,4 @@ describe('the end and the cost of a sub-agent', () => {
     }
     expect(getCost(rows, told)).toEqual({ tokens: 30, cost: 99 })
   })
-})
-
-it('reads the id of a public agent from the name of its tool', () => {
-  expect(getCalledAgentId('agent_0190a8f0000070008000000000000001')).toBe('0190a8f0-0000-7000-8000-000000000001')
-  expect(getCalledAgentId('agent_x')).toBeNull()
-  expect(getCalledAgentId('delegate')).toBeNull()
 })

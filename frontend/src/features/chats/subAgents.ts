@@ -204,10 +204,3 @@ export function readTask(args: string): string {
     return ''
   }
 }
-
-/** Returns the id of the public agent that is called by a tool of this name; null for any other tool. */
-export function getCalledAgentId(tool: string): string | null {
-  const [, hex] = /^agent_([0-9a-f]{32})$/.exec(tool) ?? []
-  if (!hex) return null
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
-}

@@ -20,11 +20,10 @@ export const getTitle = (row: ListedSuggestionRow, t: Texts['t']) =>
     ? t('changeOf', { what: formatTouches(row.touches, t) })
     : t('changeOfAgent', { name: row.agent.name }))
 
-/** Names the field or tool of a conflict; null for the prompt. */
+/** Names the field of a conflict; null for the prompt and for a tool (`ToolName`). */
 export function describeField(about: string, t: Texts['t']): string | null {
-  if (about === 'prompt') return null
+  if (about === 'prompt' || about.startsWith('tools.')) return null
   const [first, name] = [about.split('.')[0], about.split('.').slice(1).join('.')]
-  if (first === 'tools') return `${t('tool')} ${name}`
   return t(`field.${name || first}` as Extract<PlainTextKey, `field.${string}`>)
 }
 

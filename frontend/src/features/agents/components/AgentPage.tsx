@@ -20,6 +20,7 @@ import layout from '@/ui/layout.module.css'
 import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
 import { listEnabledTools, toSpecContent } from '../content'
+import { ToolName } from './ToolName'
 
 interface AgentPageProps {
   agent: AgentRow
@@ -160,9 +161,9 @@ function Prompt({
       {tools.length > 0 ? (
         <div className={cx(blocks.b, blocks.chips, blocks.lined)}>
           {tools.map(tool => (
-            <code key={tool} className={cx(blocks.badge, blocks.line)}>
-              {tool}
-            </code>
+            <span key={tool} className={cx(blocks.badge, blocks.line)}>
+              <ToolName tool={tool} />
+            </span>
           ))}
         </div>
       ) : null}

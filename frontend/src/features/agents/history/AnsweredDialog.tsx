@@ -12,6 +12,7 @@ import { Loading } from '@/ui/Loading'
 import { lazy } from '@/ui/lazy'
 import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
+import { ToolName } from '../components/ToolName'
 import { listEnabledTools, toSpecContent } from '../content'
 import workshopStyles from '../workshop/Workshop.module.css'
 
@@ -81,9 +82,9 @@ function FullSpec({ spec }: { spec: SpecRow }) {
       <p className="row wrap sm">
         {spec.model ? <code className={cx(blocks.badge, blocks.line)}>{spec.model}</code> : null}
         {tools.map(tool => (
-          <code key={tool.tool} className={cx(blocks.badge, blocks.line)}>
-            {tool.tool}
-          </code>
+          <span key={tool.tool} className={cx(blocks.badge, blocks.line)}>
+            <ToolName tool={tool.tool} />
+          </span>
         ))}
       </p>
     </>

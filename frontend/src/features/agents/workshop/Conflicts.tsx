@@ -8,6 +8,7 @@ import { type PlainTextKey, useTexts } from '@/lib/language'
 import { readStored, writeStored } from '@/lib/storage'
 import { Collapsible } from '@/ui/Collapsible'
 import { showToast } from '@/ui/toast'
+import { ToolName } from '../components/ToolName'
 import { describeTool } from '../content'
 import { getContributorLabel } from './contributors'
 import type { Workshop } from './draftSession'
@@ -84,7 +85,7 @@ interface ChoicesProps {
 
 function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoose }: ChoicesProps) {
   const { t } = useTexts()
-  const question = conflict.question || describeConflict(conflict, t)
+  const question = conflict.question || <ConflictQuestion conflict={conflict} />
   const layer = getOriginLayer(provenance)
   return (
     <fieldset>
@@ -123,11 +124,12 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
 
 type T = ReturnType<typeof useTexts>['t']
 
-function describeConflict({ about }: Conflict, t: T): string {
+function ConflictQuestion({ conflict: { about } }: { conflict: Conflict }) {
+  const { t, rich } = useTexts()
   if (about === 'prompt') return t('conflictLines')
   const name = about.slice(about.indexOf('.') + 1)
   return about.startsWith('tools.')
-    ? t('conflictTool', { name })
+    ? rich('conflictTool', { name }, value => <ToolName tool={value} />)
     : t('conflictField', { name: t(`field.${name}` as PlainTextKey) })
 }
 

@@ -7,6 +7,7 @@ import type { Layer } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
+import { ToolName } from '../components/ToolName'
 import { type FieldChange, listFieldChanges } from '../content'
 import historyStyles from '../history/History.module.css'
 import { ChangedText } from './ChangedText'
@@ -125,7 +126,7 @@ function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
         return (
           <div key={field}>
             <dt>
-              {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
+              {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <ToolName tool={field.slice(5)} /> : null}
             </dt>
             <dd>
               <ChangedText kind="del" parts={parts.before} /> → <ChangedText kind="ins" parts={parts.after} />

@@ -13,18 +13,22 @@ import {
   MessageSquareText,
   PenLine,
   Search,
+  Workflow,
   Wrench,
 } from 'lucide-react'
-import { Suspense, useId, useState } from 'react'
+import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
 import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { OfferedTool } from '@/features/tools'
+import { DELEGATE, getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import { Switch } from '@/ui/Switch'
+import { useCalledAgent } from '../components/ToolName'
 import { listEnabledTools, updateTool } from '../content'
 import { NumberField } from './NumberField'
 import { ToolSettings } from './ToolSettings'
@@ -38,12 +42,14 @@ interface FormProps {
 
 interface ToolsFormProps extends FormProps {
   workspaceId: string
+  /** The agent that is edited; null if it is not known. */
+  agentId?: string | null
   /** Whether the reader may test tools. */
   mayTest: boolean
 }
 
 /** The list of tools, those that are enabled first. */
-export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, mayTest }: ToolsFormProps) {
+export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = null, mayTest }: ToolsFormProps) {
   const { t } = useTexts()
   const tools = useOfferedTools(workspaceId)
   const [open, setOpen] = useState<string | null>(null)
@@ -57,9 +63,32 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, mayTest }:
   const isOffered = ({ name, policy, is_available }: OfferedToolRow) =>
     is_available && policy !== 'off' && content.tools.some(use => use.tool === name && use.is_enabled)
   const tokens = tools.data.filter(isOffered).reduce((sum, tool) => sum + tool.schema_tokens, 0)
-  const sections = groups
-    .filter(group => group.tools.length > 0)
-    .map(group => (
+  const agentTools = content.tools.filter(use => getCalledAgentId(use.tool) !== null)
+  const delegate = tools.data.find(tool => tool.name === DELEGATE)
+  const calledAgents =
+    agentTools.length > 0 ? (
+      <section>
+        <h3 className={workshopStyles.toolcap}>
+          {t('subAgents.agentTools')} <span className="num">{agentTools.length}</span>
+        </h3>
+        <ul className={workshopStyles.toolform}>
+          {agentTools.map(use => (
+            <AgentToolItem
+              key={use.tool}
+              use={use}
+              schema={delegate?.config_schema ?? {}}
+              workspaceId={workspaceId}
+              isReadOnly={isReadOnly}
+              isOpen={open === use.tool}
+              onOpen={isOpen => setOpen(isOpen ? use.tool : null)}
+              onChange={change => onEdit(updateTool(content, use.tool, change))}
+            />
+          ))}
+        </ul>
+      </section>
+    ) : null
+  const buildSection = (group: (typeof groups)[number]) =>
+    group.tools.length > 0 ? (
       <section key={group.label}>
         <h3 className={workshopStyles.toolcap}>
           {group.label} <span className="num">{group.tools.length}</span>
@@ -70,6 +99,7 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, mayTest }:
               key={tool.name}
               tool={tool}
               workspaceId={workspaceId}
+              agentId={agentId}
               mayTest={mayTest}
               use={content.tools.find(use => use.tool === tool.name)}
               isReadOnly={isReadOnly}
@@ -80,13 +110,15 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, mayTest }:
           ))}
         </ul>
       </section>
-    ))
+    ) : null
   return (
     <>
       <p className={cx(workshopStyles.tooltokens, 'faint xs')}>
         {t('tools.schemaTokens', { n: formatNumber(tokens) })}
       </p>
-      {sections}
+      {groups.slice(0, 1).map(buildSection)}
+      {calledAgents}
+      {groups.slice(1).map(buildSection)}
     </>
   )
 }
@@ -96,6 +128,7 @@ type ToolUse = SpecContent['tools'][number]
 interface ToolItemProps {
   tool: OfferedToolRow
   workspaceId: string
+  agentId: string | null
   mayTest: boolean
   use: ToolUse | undefined
   isReadOnly: boolean
@@ -116,6 +149,7 @@ const icons: Record<string, LucideIcon> = {
   write_file: FilePlus,
   read_pages: BookOpen,
   ask_user: MessageCircleQuestion,
+  [DELEGATE]: Workflow,
 }
 const shortTexts: Record<string, PlainTextKey> = {
   current_time: 'tool.about.current_time',
@@ -129,14 +163,76 @@ const shortTexts: Record<string, PlainTextKey> = {
   write_file: 'tool.about.write_file',
   read_pages: 'tool.about.read_pages',
   ask_user: 'tool.about.ask_user',
+  [DELEGATE]: 'tool.about.delegate',
 }
 
-function ToolItem({ tool, workspaceId, mayTest, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemProps) {
+function ToolItem({ tool, workspaceId, agentId, mayTest, ...item }: ToolItemProps) {
+  const { t } = useTexts()
+  const Icon = icons[tool.name] ?? Wrench
+  const short = shortTexts[tool.name]
+  return (
+    <ToolLine
+      {...item}
+      label={tool.name}
+      icon={<Icon className="i" aria-hidden />}
+      name={<b className="mono">{tool.name}</b>}
+      about={short ? t(short) : tool.server_name || tool.description}
+      state={t(tool.is_available ? `policy.${tool.policy}` : 'policy.off')}
+      settings={{ schema: tool.config_schema, workspaceId, agentId }}
+    >
+      <Suspense fallback={null}>
+        <OfferedTool tool={tool} workspaceId={workspaceId} mayTest={mayTest} />
+      </Suspense>
+    </ToolLine>
+  )
+}
+
+interface AgentToolItemProps
+  extends Pick<ToolItemProps, 'workspaceId' | 'isReadOnly' | 'isOpen' | 'onOpen' | 'onChange'> {
+  use: ToolUse
+  /** The schema of the settings of `delegate`, which include those of agents as tools. */
+  schema: { properties?: unknown }
+}
+
+/** A public agent that is called as a tool. */
+function AgentToolItem({ use, schema, workspaceId, ...item }: AgentToolItemProps) {
+  const { t } = useTexts()
+  const id = getCalledAgentId(use.tool) ?? ''
+  const { name, avatar, publisher, isShipped, isTakenDown } = useCalledAgent(id)
+  const origin = isShipped ? t('subAgents.readyMade') : publisher ? t('subAgents.byPublisher', { name: publisher }) : ''
+  const { allowed_sub_agents: _, ...properties } = (schema.properties ?? {}) as Record<string, unknown>
+  return (
+    <ToolLine
+      {...item}
+      use={use}
+      label={name}
+      icon={<Avatar id={id} name={name} avatar={avatar} square />}
+      name={<b>{name}</b>}
+      about={origin}
+      state={isTakenDown ? <span className="no">{t('subAgents.takenDown')}</span> : null}
+      settings={{ schema: { properties }, workspaceId, agentId: null }}
+    />
+  )
+}
+
+interface ToolLineProps extends Pick<ToolItemProps, 'use' | 'isReadOnly' | 'isOpen' | 'onOpen' | 'onChange'> {
+  /** The name of the switch. */
+  label: string
+  icon: ReactNode
+  name: ReactNode
+  about: string
+  /** What is said at the end of the line. */
+  state: ReactNode
+  settings: Pick<ComponentProps<typeof ToolSettings>, 'schema' | 'workspaceId' | 'agentId'>
+  children?: ReactNode
+}
+
+/** A tool: a switch, and its settings when it is opened. */
+function ToolLine(props: ToolLineProps) {
+  const { label, icon, name, about, state, settings, use, isReadOnly, isOpen, onOpen, onChange, children } = props
   const { t } = useTexts()
   const isOn = use?.is_enabled ?? false
-  const Icon = icons[tool.name] ?? Wrench
   const Chevron = isOpen ? ChevronDown : ChevronRight
-  const short = shortTexts[tool.name]
   const id = useId()
   return (
     <li className={cx(!isOn && workshopStyles.off)}>
@@ -144,7 +240,7 @@ function ToolItem({ tool, workspaceId, mayTest, use, isReadOnly, isOpen, onOpen,
         {isReadOnly ? (
           <span className={workshopStyles.state}>{t(isOn ? 'toolIsOn' : 'toolIsOff')}</span>
         ) : (
-          <Switch label={tool.name} on={isOn} onChange={is_enabled => onChange({ is_enabled })} />
+          <Switch label={label} on={isOn} onChange={is_enabled => onChange({ is_enabled })} />
         )}
         <button
           type="button"
@@ -153,10 +249,10 @@ function ToolItem({ tool, workspaceId, mayTest, use, isReadOnly, isOpen, onOpen,
           aria-controls={id}
           onClick={() => onOpen(!isOpen)}
         >
-          <Icon className="i" aria-hidden />
-          <b className="mono">{tool.name}</b>
-          <span className="muted cut">{short ? t(short) : tool.server_name || tool.description}</span>
-          <span className="faint end">{t(tool.is_available ? `policy.${tool.policy}` : 'policy.off')}</span>
+          {icon}
+          {name}
+          <span className="muted cut">{about}</span>
+          <span className="faint end">{state}</span>
           <Chevron className="i s faint" aria-hidden />
         </button>
       </div>
@@ -176,16 +272,13 @@ function ToolItem({ tool, workspaceId, mayTest, use, isReadOnly, isOpen, onOpen,
           </Field>
           {use ? (
             <ToolSettings
-              tool={tool}
-              workspaceId={workspaceId}
+              {...settings}
               use={use}
               isReadOnly={isReadOnly || !isOn}
               onChange={custom_config => onChange({ custom_config })}
             />
           ) : null}
-          <Suspense fallback={null}>
-            <OfferedTool tool={tool} workspaceId={workspaceId} mayTest={mayTest} />
-          </Suspense>
+          {children}
         </div>
       ) : null}
     </li>

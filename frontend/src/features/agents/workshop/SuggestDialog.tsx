@@ -7,6 +7,7 @@ import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
+import { ToolName } from '../components/ToolName'
 import { listFieldChanges } from '../content'
 import { getFieldTextKey } from './DiffView'
 import { countUnifiedChanges } from './layerGutter'
@@ -83,7 +84,7 @@ function ChangedParts({ before, after }: { before: SpecContent; after: SpecConte
       )}
       {changes.map(({ field }) => (
         <li key={field} className={cx(blocks.badge, blocks.line)}>
-          {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
+          {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <ToolName tool={field.slice(5)} /> : null}
         </li>
       ))}
     </ul>

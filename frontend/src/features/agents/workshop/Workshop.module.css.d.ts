@@ -50,6 +50,7 @@ declare const touched: string;
 declare const versions: string;
 declare const snapshot: string;
 declare const tooltokens: string;
+declare const subAgents: string;
 
 export {
 	tabs,
@@ -95,7 +96,8 @@ export {
 	touched,
 	versions,
 	snapshot,
-	tooltokens
+	tooltokens,
+	subAgents
 };
 
 declare const __default_export__: {
@@ -143,5 +145,6 @@ declare const __default_export__: {
 	versions: typeof versions;
 	snapshot: typeof snapshot;
 	tooltokens: typeof tooltokens;
+	subAgents: typeof subAgents;
 };
 export default __default_export__;

@@ -183,7 +183,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
             />
           )}
         </Tabs.Content>
-        <FormTabs workshop={workshop} workspace={workspace} />
+        <FormTabs workshop={workshop} workspace={workspace} agentId={agent.actor.id} />
       </Tabs.Root>
       <ActionsBar
         chatId={chatId}
@@ -232,7 +232,13 @@ function useView(isStale: boolean) {
   return { view, tab, openView, setTab }
 }
 
-function FormTabs({ workshop, workspace }: { workshop: Workshop; workspace: WorkspaceRow }) {
+interface FormTabsProps {
+  workshop: Workshop
+  workspace: WorkspaceRow
+  agentId: string
+}
+
+function FormTabs({ workshop, workspace, agentId }: FormTabsProps) {
   const { t } = useTexts()
   const model = useModel(workspace.id).data
   const offers = useModelOffers().data ?? []
@@ -246,7 +252,12 @@ function FormTabs({ workshop, workspace }: { workshop: Workshop; workspace: Work
   return (
     <>
       <Tabs.Content value="tools" className={cx(workshopStyles.tabBody, workshopStyles.form, workshopStyles.flush)}>
-        <ToolsForm {...form} workspaceId={workspace.id} mayTest={workspace.verbs.includes('set_tools')} />
+        <ToolsForm
+          {...form}
+          workspaceId={workspace.id}
+          agentId={agentId}
+          mayTest={workspace.verbs.includes('set_tools')}
+        />
       </Tabs.Content>
       <Tabs.Content value="model" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <ModelForm {...form} models={models} defaultModel={defaultModel} />

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { type DiffRow, type SystemMessageRow, type SystemPayload, useAppliedDiff } from '@/api'
-import { describeTool } from '@/features/agents'
+import { describeTool, ToolName } from '@/features/agents'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { Loading } from '@/ui/Loading'
 import { parseDiff } from '../lineDiff'
@@ -78,7 +78,7 @@ function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
       <dt>
         {kind === 'tools' ? (
           <>
-            {t('tool')} <code>{name}</code>
+            {t('tool')} <ToolName tool={name} />
           </>
         ) : (
           t(fieldKey)

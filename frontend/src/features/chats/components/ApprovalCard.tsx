@@ -10,6 +10,8 @@ import {
 } from 'lucide-react'
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval } from '@/api'
+import { ToolName } from '@/features/agents'
+import { getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { showHiddenCharacters } from '@/lib/hiddenCharacters'
@@ -19,7 +21,6 @@ import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import { type ArgumentField, findProblems, isValidField, readFields, writeFields } from '../callArguments'
 import { readEditDraft, writeEditDraft } from '../editDraft'
-import { getCalledAgentId } from '../subAgents'
 import styles from './ApprovalCard.module.css'
 import { Expiry, WhoDecides } from './ApprovalParts'
 import { useChat } from './ChatContext'
@@ -107,7 +108,7 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
           <Icon className="i" aria-hidden />
         </span>
         <span className={styles.title}>
-          <b>{agent}</b> {t('approval.wantsToRun')} <code>{name}</code>
+          <b>{agent}</b> {t('approval.wantsToRun')} {calledId ? <ToolName tool={tool} /> : <code>{name}</code>}
           {mode === 'edit' ? <small>{t('approval.editing')}</small> : null}
         </span>
         <Expiry at={row.payload.expires_at} />

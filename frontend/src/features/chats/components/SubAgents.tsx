@@ -48,16 +48,7 @@ import {
 } from '../subAgents'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
-import {
-  Details,
-  Duration,
-  FailureReason,
-  PartView,
-  PendingIndicator,
-  QueuePlace,
-  StopButton,
-  WaitingNote,
-} from './ReplyParts'
+import { Details, Duration, FailureReason, PartView, PendingIndicator, QueuePlace, StopButton } from './ReplyParts'
 import styles from './SubAgents.module.css'
 import { Cost, ModelName, VersionBadge } from './VersionBadge'
 
@@ -314,6 +305,9 @@ function Failure({ end, runEnd }: { end: SubAgentEnd; runEnd: RunEnd | null }) {
 /** What an active sub-agent does, and since when. */
 function Progress({ status: { status, run } }: { status: ActiveStatus }) {
   const { t } = useTexts()
+  const { me, findActor } = useChat()
+  const name = findActor(run.on_behalf_of)?.name
+  const person = name ? t('subAgents.waitsFor', { name }) : t('approval.waits')
   switch (status) {
     case 'queued':
       return (
@@ -326,7 +320,7 @@ function Progress({ status: { status, run } }: { status: ActiveStatus }) {
       return (
         <>
           <ShieldQuestion className="i s" aria-hidden />
-          <WaitingNote personId={run.on_behalf_of} />
+          <span className="cut">{run.on_behalf_of === me ? t('subAgents.waitsForYou') : person}</span>
         </>
       )
     default:

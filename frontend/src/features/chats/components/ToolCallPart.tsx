@@ -13,6 +13,8 @@ import {
 } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import type { ApprovalDecided, ToolData, ToolResponsePayload, WebPage } from '@/api'
+import { ToolName } from '@/features/agents'
+import { DELEGATE, getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { getRunErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -21,7 +23,6 @@ import { Collapsible } from '@/ui/Collapsible'
 import { getHost } from '@/ui/prose/urls'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
-import { getCalledAgentId } from '../subAgents'
 import { useChat } from './ChatContext'
 import { FoundMessages, FoundTools, SearchResults } from './SearchResults'
 import { ServerAnswer } from './ServerAnswer'
@@ -98,7 +99,7 @@ const icons: Record<string, typeof Globe> = {
   revise_prompt: PenLine,
   ask_user: MessageCircleQuestion,
   read_pages: BookOpen,
-  delegate: Workflow,
+  [DELEGATE]: Workflow,
 }
 const getIcon = (name: string) =>
   icons[name] ?? (getCalledAgentId(name) ? Workflow : name.endsWith('_time') ? Clock : Wrench)
@@ -106,17 +107,10 @@ const getIcon = (name: string) =>
 function CallHead({ part }: { part: ToolPart }) {
   return (
     <span className="cut mono">
-      <span className={styles.fn}>{getCalledAgentId(part.name) ? <CalledAgent tool={part.name} /> : part.name}</span>{' '}
+      <span className={styles.fn}>{getCalledAgentId(part.name) ? <ToolName tool={part.name} /> : part.name}</span>{' '}
       {summarizeArguments(part.args)}
     </span>
   )
-}
-
-/** The name of the public agent that is called by a tool. */
-function CalledAgent({ tool }: { tool: string }) {
-  const { t } = useTexts()
-  const { findActor } = useChat()
-  return findActor(getCalledAgentId(tool))?.name ?? t('subAgents.publicAgent')
 }
 
 function PageHead({ name, page }: { name: string; page: WebPage }) {

@@ -1,7 +1,7 @@
 import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
-import { getContributorLabel, listContributorNames } from '@/features/agents'
+import { getContributorLabel, listContributorNames, ToolName } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -145,7 +145,13 @@ function ConflictBox({ conflict, findContributor }: { conflict: Conflict; findCo
       <div className={mergeStyles.confhead}>
         <GitMergeConflict className="i s" aria-hidden />
         <span className="grow" lang={detectLanguage(question)}>
-          {fieldName ? <b>{fieldName} · </b> : null}
+          {conflict.about.startsWith('tools.') ? (
+            <b>
+              {t('tool')} <ToolName tool={conflict.about.slice('tools.'.length)} /> ·{' '}
+            </b>
+          ) : fieldName ? (
+            <b>{fieldName} · </b>
+          ) : null}
           {question}
         </span>
       </div>
