@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
@@ -50,12 +50,11 @@ def test_an_agent_answers_from_the_pages_that_its_editor_has_chosen(
     page, dialog, workshop = alice.page, alice.page.get_by_role("dialog"), alice.workshop
 
     open_page(alice, "files")
-    page.locator("input[type=file]").set_input_files(
-        [
-            {"name": "rules.md", "mimeType": "text/markdown", "buffer": RULES.encode()},
-            {"name": "燈塔的開放時間.txt", "mimeType": "text/plain", "buffer": "夏天開到八點。".encode()},
-        ]
-    )
+    files: list[FilePayload] = [
+        {"name": "rules.md", "mimeType": "text/markdown", "buffer": RULES.encode()},
+        {"name": "燈塔的開放時間.txt", "mimeType": "text/plain", "buffer": "夏天開到八點。".encode()},
+    ]
+    page.locator("input[type=file]").set_input_files(files)
     expect(page.get_by_role("button", name=re.compile("rules.md")).first).to_be_visible()
 
     open_settings_of_pages(alice, chat)
