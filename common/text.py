@@ -59,9 +59,18 @@ _DEFAULT_IGNORABLE = re.compile(
 """Characters besides those of the category Cf that are not displayed (Unicode's `Default_Ignorable_Code_Point`)."""
 
 
-def remove_format_characters(text: str) -> str:
-    """Return the text without characters of the category Cf, which are not displayed."""
-    return text if text.isascii() else "".join(char for char in text if unicodedata.category(char) != "Cf")
+def remove_undisplayed_characters(text: str) -> str:
+    """Return the text without format characters, private characters and noncharacters: they are not displayed, or differently by
+    each font.
+
+    Other unassigned characters are kept: the newest emoji are unassigned in the tables of Python.
+    """
+    return text if text.isascii() else "".join(char for char in text if not _is_undisplayed(char))
+
+
+def _is_undisplayed(char: str) -> bool:
+    is_noncharacter = ord(char) & 0xFFFE == 0xFFFE or "\ufdd0" <= char <= "\ufdef"
+    return is_noncharacter or unicodedata.category(char) in ("Cf", "Co")
 
 
 def normalize_for_comparison(text: str) -> str:
@@ -71,7 +80,7 @@ def normalize_for_comparison(text: str) -> str:
     Letters of different alphabets that look alike, such as Latin and Cyrillic `a`, stay different.
     """
     text = unicodedata.normalize("NFKC", to_storable(text)).casefold()
-    text = remove_format_characters(unicodedata.normalize("NFKC", text))
+    text = remove_undisplayed_characters(unicodedata.normalize("NFKC", text))
     return " ".join(_DEFAULT_IGNORABLE.sub("", text).replace("\u2800", " ").split())
 
 

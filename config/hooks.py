@@ -47,6 +47,7 @@ LISTENERS: dict[str, list[str]] = {
     "agents.hooks.draft_requested": ["notifications.services.listeners.notify_draft_requested"],
     "agents.hooks.draft_handed_over": ["notifications.services.listeners.notify_draft_handed_over"],
     "agents.hooks.draft_unlocked": ["notifications.services.listeners.notify_draft_unlocked"],
+    "agents.hooks.public_agent_renamed": ["publishing.services.publications.update_renamed_agent"],
     "suggestions.hooks.suggestion_changed": ["notifications.services.listeners.notify_suggestion_changed"],
     "publishing.hooks.agent_published": ["notifications.services.listeners.notify_agent_published"],
     "publishing.hooks.agent_taken_down": ["notifications.services.listeners.notify_agent_taken_down"],

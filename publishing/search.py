@@ -13,9 +13,14 @@ from common.text import normalize_for_comparison
 MAX_WORDS = 8
 
 
-def build_search_text(texts: Iterable[str]) -> str:
-    """Return the stored text of a listing."""
-    return "\n".join(normalize_for_comparison(text) for text in texts if text)
+def build_search_text(name: str, handle: str, texts: Iterable[str]) -> str:
+    """Return the stored text of a listing, which has a line for each text."""
+    return "\n".join(normalize_for_comparison(text) for text in (name, handle, *texts) if text)
+
+
+def replace_name(search_text: str, name: str, handle: str) -> str:
+    """Return the stored text of a listing with another name and handle."""
+    return build_search_text(name, handle, search_text.split("\n")[2:])
 
 
 def build_search_condition(query: str) -> Q:

@@ -18,7 +18,7 @@ from chats.models import Chat, ChatActor
 from chats.permissions import chats_visible_to
 from common.clock import now
 from common.handles import HANDLE_PATTERN, RESERVED, normalize_handle
-from common.text import normalize_for_comparison, normalize_name, remove_format_characters
+from common.text import normalize_for_comparison, normalize_name, remove_undisplayed_characters
 from events.rows import (
     DirectoryDetailRow,
     DirectoryRow,
@@ -234,10 +234,10 @@ def check_publication(
 def check_public_name(name: str, workspace: Workspace, copy: Actor | None) -> NameCheckRow:
     """Return whether a public agent of this workspace may have the name. `copy` is the one that would be renamed, or null.
 
-    A name with format characters is not free, because it would look like another one. Emoji that are joined by such a character
-    are refused, too.
+    A name with characters that are not displayed is not free, because it would look like another one. Emoji that are joined by
+    a format character are refused, too.
     """
-    visible, publisher = remove_format_characters(name), remove_format_characters(workspace.name)
+    visible, publisher = remove_undisplayed_characters(name), remove_undisplayed_characters(workspace.name)
     candidates = [
         visible,
         f"{publisher} {visible}",

@@ -4,13 +4,17 @@ which agents give tasks (`agents/sub_agents.py`) and with which people chat."""
 from dataclasses import dataclass
 
 from django.db import connection, transaction
+from django.db.models import F, Q
 
 from actors.models import Actor, Kind
+from agents.hooks import public_agent_renamed
 from agents.models import AgentSpec
 from agents.services.specs import write_spec
 from agents.specs.content import Limits, SpecContent, ToolUse
 from common.clock import now
+from common.handles import find_free_handle
 from common.text import normalize_for_comparison
+from events import audit
 from events.rows import SpecOrigin
 
 SUMMARIZER = """\
@@ -129,17 +133,20 @@ def get_shipped_agent(handle: str) -> Actor:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"shipped:{handle}"])
-        agent = _find_shipped_agent(handle) or Actor.objects.create(
-            kind=Kind.AGENT,
-            is_public=True,
-            is_shipped=True,
-            handle=handle,
-            name=definition.name,
-            normalized_name=normalize_for_comparison(definition.name),
-            description=definition.description,
-            published_at=now(),
-            avatar={"kind": "emoji", "emoji": definition.emoji},
-        )
+        agent = _find_shipped_agent(handle)
+        if agent is None:
+            _rename_public_agents(handle, definition.name)
+            agent = Actor.objects.create(
+                kind=Kind.AGENT,
+                is_public=True,
+                is_shipped=True,
+                handle=handle,
+                name=definition.name,
+                normalized_name=normalize_for_comparison(definition.name),
+                description=definition.description,
+                published_at=now(),
+                avatar={"kind": "emoji", "emoji": definition.emoji},
+            )
         if not _is_current(agent, definition):
             newest = AgentSpec.objects.filter(agent=agent, number__isnull=False).order_by("-number").first()
             number = newest.version + 1 if newest else 1
@@ -148,6 +155,31 @@ def get_shipped_agent(handle: str) -> Actor:
             )
             agent.save(update_fields=["current_spec"])
     return agent
+
+
+def _rename_public_agents(handle: str, name: str) -> None:
+    """Give public agents another handle or name if they have that of a new shipped agent, because they were published before the
+    release that ships it."""
+    published = Actor.objects.filter(is_public=True, is_shipped=False, taken_down_at=None)
+    normalized = normalize_for_comparison(name)
+    same = published.filter(Q(handle=handle) | Q(normalized_name=normalized)).order_by("pk")
+    for agent in same.select_for_update(of=("self",), no_key=True):
+        old = {"old_name": agent.name, "old_handle": agent.handle}
+        if agent.handle == handle:
+            agent.handle = find_free_handle(handle, Actor.objects.filter(is_public=True, taken_down_at=None))
+        others, number = published.exclude(pk=agent.pk), 1
+        while agent.normalized_name == normalized or others.filter(normalized_name=agent.normalized_name).exists():
+            number += 1
+            agent.name = f"{old['old_name'][:70]} {number}"
+            agent.normalized_name = normalize_for_comparison(agent.name)
+        published.filter(pk=agent.pk).update(
+            handle=agent.handle, name=agent.name, normalized_name=agent.normalized_name, revision=F("revision") + 1
+        )
+        audit.record(
+            None, "agent.renamed", workspace_id=agent.published_by_workspace_id, object_id=agent.pk,
+            name=agent.name, handle=agent.handle, **old,
+        )  # fmt: skip
+        public_agent_renamed.call(agent)
 
 
 def find_shipped_sub_agent(handle: str) -> Actor | None:

@@ -21,7 +21,7 @@ from chats.models import Chat
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached
 from common.handles import RESERVED, check_handle
-from common.text import normalize_for_comparison, remove_format_characters
+from common.text import normalize_for_comparison, remove_undisplayed_characters
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ListingCategory, SpecOrigin
@@ -29,7 +29,7 @@ from publishing.content import build_public_content, build_tool_rows
 from publishing.hooks import agent_published
 from publishing.models import Listing
 from publishing.permissions import PUBLIC, build_not_public_error, find_public_copy, get_public_copy
-from publishing.search import build_search_text
+from publishing.search import build_search_text, replace_name
 from publishing.selectors import check_public_name
 from publishing.services.lines import send_update_of_chats
 from workspaces.models import Workspace
@@ -131,7 +131,7 @@ def update_published_agent(
     spec = get_production(agent) if version is None else find_version(agent, version)
     production = get_production(copy)
     new_name = _check_name(name, workspace, copy)
-    is_renamed = new_name != copy.name
+    before = (copy.name, copy.description)
     content = build_public_content(spec.content())
     is_new_version = content != production.content()
 
@@ -143,7 +143,8 @@ def update_published_agent(
         )
     listing.agent = copy
     is_changed = _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
-    if not is_new_version and not is_changed:
+    # The listing compares without regard to case.
+    if not is_new_version and not is_changed and (copy.name, copy.description) == before:
         raise Conflict(f"{copy.name} is published like this already.", code=Code.NOTHING_CHANGED)
     try:
         with transaction.atomic():
@@ -157,7 +158,7 @@ def update_published_agent(
     except IntegrityError as error:
         _check_name_was_free(new_name, error)
         raise
-    if is_new_version or is_renamed:
+    if is_new_version or copy.name != before[0]:
         send_update_of_chats(copy.pk, get_production(copy).number if is_new_version else None)
     audit.record(
         actor,
@@ -172,6 +173,17 @@ def update_published_agent(
     if is_new_version:
         agent_published.call(listing, actor)
     return copy
+
+
+def update_renamed_agent(agent: Actor) -> None:
+    """Update the listing, the chats and the publisher's list for the new name of a public agent. A listener of
+    `public_agent_renamed`."""
+    listing = Listing.objects.get(agent=agent)
+    listing.search_text = replace_name(listing.search_text, agent.name, agent.handle)
+    listing.save(update_fields=["search_text"])
+    send_update_of_chats(agent.pk, None)
+    if agent.published_by_workspace_id:
+        publish_workspace_list_changed(agent.published_by_workspace_id, "agents")
 
 
 def _check_versions_of_day(copy: Actor) -> None:
@@ -221,7 +233,7 @@ def _write_listing(
     listing.examples = [example.strip() for example in examples if example.strip()]
     tools = [tool.name for tool in build_tool_rows(spec.content())]
     listing.search_text = build_search_text(
-        [agent.name, agent.handle, agent.description or "", workspace.name, *listing.examples, *tools]
+        agent.name, agent.handle, [agent.description or "", workspace.name, *listing.examples, *tools]
     )
     listing.save()
     return before != (listing.category, listing.languages, listing.examples, listing.search_text)
@@ -240,7 +252,7 @@ def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> s
     checked = check_public_name(name, workspace, copy)
     if checked.is_free:
         return name
-    if name != remove_format_characters(name):
+    if name != remove_undisplayed_characters(name):
         raise Invalid("The name of a public agent has no invisible characters.")
     raise _build_name_taken_error(name, checked.suggestions)
 

@@ -12,7 +12,7 @@ from actors.models import Actor
 from agents.models import AgentSpec
 from agents.permissions import get_production
 from agents.services import agents, drafts, specs
-from agents.services.shipped import get_shipped_agent
+from agents.services.shipped import SHIPPED, get_shipped_agent
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
 from chats.models import Chat, ChatActor, Message
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
@@ -24,7 +24,7 @@ from publishing import selectors
 from publishing import services as publishing
 from publishing.models import Listing
 from publishing.selectors import check_publication, get_publication
-from publishing.services import publications
+from publishing.services import lines, publications
 from suggestions import services as suggestions
 from tests.api.client import sign_in
 from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
@@ -222,6 +222,69 @@ def test_the_migration_numbers_public_agents_whose_names_look_alike(team):
     assert not Actor.objects.filter(is_public=False, normalized_name__isnull=False).exists()
 
 
+@pytest.mark.parametrize("name", ["翻譯", "❤️ Interpreter", "\U0001fae8", "Père Noël"], ids=ascii)
+def test_chinese_accents_and_emoji_that_python_does_not_know_are_names(team, name):
+    assert check_publication(team.alice, team.robin.id, name=name).name.is_free
+    assert publish(team, name=name).name == name
+
+
+def test_a_name_or_a_description_can_be_changed_in_its_case_only(team):
+    copy = publish(team)
+    for fields in ({"name": "INTERPRETER"}, {"name": "INTERPRETER", "description": LISTING["description"].upper()}):
+        update(team, **fields)
+        with pytest.raises(Conflict) as refusal:
+            update(team, **fields)
+        assert refusal.value.code == Code.NOTHING_CHANGED
+    copy.refresh_from_db()
+    assert (copy.name, copy.description) == ("INTERPRETER", LISTING["description"].upper())
+
+
+def test_the_migration_updates_the_search_text_of_listings(team):
+    copy = publish(team)
+    listing = Listing.objects.get(agent=copy)
+    rest = listing.search_text.split("\n")[1:]
+    Actor.objects.filter(pk=copy.pk).update(name="Interpreter 2", normalized_name="interpreter 2")
+    Listing.objects.filter(pk=listing.pk).update(search_text="\n".join(["interpreter", "inter\u00adpreter", *rest[1:]]))
+    import_module("publishing.migrations.0003_update_search_text").update(apps, None)
+    listing.refresh_from_db()
+    assert listing.search_text.split("\n") == ["interpreter 2", *rest]
+
+
+@pytest.mark.parametrize(
+    ("name", "handle", "renamed"),
+    [
+        ("ＢＲＯＷＳＥＲ", "browser", ("ＢＲＯＷＳＥＲ 2", "browser-2")),
+        ("Browser", "pages", ("Browser 2", "pages")),
+        ("Pages", "browser", ("Pages", "browser-2")),
+    ],
+    ids=ascii,
+)
+def test_a_public_agent_with_the_name_of_a_new_agent_of_the_release_is_renamed(
+    team, monkeypatch, django_capture_on_commit_callbacks, name, handle, renamed
+):
+    """Otherwise the agent of the release could not be created, and the directory would answer 500 to everybody."""
+    with monkeypatch.context() as patch:
+        patch.delitem(SHIPPED, "browser")
+        copy = publish(team, name=name, handle=handle)
+    chat = add_to_chat(team, copy)
+    sent = []
+    monkeypatch.setattr(lines, "send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    with django_capture_on_commit_callbacks(execute=True):
+        browser = get_shipped_agent("browser")
+    assert (browser.name, browser.handle) == ("Browser", "browser")
+    copy.refresh_from_db()
+    assert (copy.name, copy.handle) == renamed
+    assert Listing.objects.get(agent=copy).search_text.split("\n")[:2] == [
+        normalize_for_comparison(copy.name), copy.handle
+    ]  # fmt: skip
+    [record] = AuditRecord.objects.filter(action="agent.renamed")
+    assert (record.object_id, record.facts["old_name"], record.facts["handle"]) == (copy.id, name, copy.handle)
+    assert sent == [("publishing.tasks.update_chats", [str(copy.id), None])]
+    publishing.update_chats(copy.id)
+    assert not Message.objects.filter(chat=chat, type="AGENT_PUBLISHED").exists()
+    assert get_shipped_agent("browser") == browser
+
+
 def test_an_agent_is_public_once(team):
     copy = publish(team)
     before = count_rows()
@@ -262,7 +325,14 @@ def test_only_editors_publish(team, who, error):
     assert count_rows() == before
 
 
-@pytest.mark.parametrize("name", ["Inter\u200bpreter", "Interpreter\u2060", "Inter\u00adpreter", "\ufeffInterpreter"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Inter\u200bpreter", "Interpreter\u2060", "Inter\u00adpreter", "\ufeffInterpreter",
+        "Interpreter\ue000", "Interpreter\U000f0000", "Interpreter\ufffe", "Interpreter\ufdd0", "Interpreter\U0001ffff",
+    ],
+    ids=ascii,
+)  # fmt: skip
 def test_a_public_name_has_no_invisible_characters(team, name):
     before = count_rows()
     check = check_publication(team.alice, team.robin.id, name=name)
