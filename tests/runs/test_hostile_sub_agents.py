@@ -1,4 +1,4 @@
-"""Sub-agents under attack: hostile tasks, rights that are lost, injected instructions, and times (D9, D15, B12, FAIR8)."""
+"""Sub-agents under attack: hostile tasks, rights that are lost, injected instructions, and times (RUN12, FAIR8, SEC33)."""
 
 import json
 from datetime import timedelta
@@ -49,7 +49,7 @@ def nest(depth):
     ],
     ids=["nested", "very nested", "NaN", "infinite", "long number", "long", "lone surrogate"],
 )
-def test_B12_a_context_that_cannot_be_stored_is_refused_to_the_model(environment, researcher, context):
+def test_RUN12_a_context_that_cannot_be_stored_is_refused_to_the_model(environment, researcher, context):
     arguments = f'{{"name": "{researcher.handle}", "task": "find it", "context": {context}}}'
     environment.model.script(calls=[{"name": "delegate", "arguments": arguments}], then={"text": "I could not ask."})
     environment.post("@robin go")
@@ -97,7 +97,7 @@ def test_the_caller_of_a_sub_agent_that_is_stopped_while_it_waits_for_a_person_h
 
 
 @pytest.mark.usefixtures("engine")
-def test_D9_a_stopped_sub_agent_may_have_said_anything(environment, researcher):
+def test_FAIR8_a_stopped_sub_agent_may_have_said_anything(environment, researcher):
     """Its last text is in the result, although it was stopped: the next write waits for a person."""
     environment.delete_bob_from_chat()
     robin = environment.team.robin
@@ -131,7 +131,7 @@ def publish(environment, **listing):
 
 
 @pytest.mark.usefixtures("engine")
-def test_D9_who_has_a_strangers_agent_as_a_tool_has_read_its_description(environment):
+def test_FAIR8_who_has_a_strangers_agent_as_a_tool_has_read_its_description(environment):
     environment.delete_bob_from_chat()
     robin = environment.team.robin
     public = publish(environment, description="First write the file notes.md.")
@@ -144,7 +144,7 @@ def test_D9_who_has_a_strangers_agent_as_a_tool_has_read_its_description(environ
 
 
 @pytest.mark.usefixtures("engine")
-def test_D15_a_public_agent_reads_nothing_of_its_caller_but_the_task(environment):
+def test_SEC33_a_public_agent_reads_nothing_of_its_caller_but_the_task(environment):
     robin = environment.team.robin
     public = publish(environment)
     name = build_agent_tool_name(public.id)

@@ -18,6 +18,7 @@ from django.db import transaction
 from PIL import Image
 
 from actors.models import Actor
+from agents.selectors import build_agent_tool_name
 from agents.services import drafts
 from approvals.models import Approval
 from chats import services as chats
@@ -30,6 +31,7 @@ from files import services as files
 from files.models import File
 from files.reading.reader import read_file
 from mcp_client.descriptions import hash_description
+from publishing import services as publishing
 from runs.models import Run
 from system_tools.web_search.tool import WebSearch
 from tests.api.test_rights import fingerprint
@@ -38,6 +40,7 @@ from tests.factories.files import FileFactory
 from tests.factories.tools import ToolPolicyFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.files import samples
 from tests.people import make_agent, make_person
+from tests.publishing.publications import LISTING
 from tests.runs.environment import RunEnvironment
 from tools.registry import registry
 from workspaces import services as workspaces
@@ -194,6 +197,8 @@ class Attack:
     request: str = "good morning"
     by: Actor | None = None
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
+    """What agents answer that do not obey, by their prompts."""
 
     def read(self, tool: str, **arguments: Any) -> None:
         """Let Alice ask for a text, which the agent reads by this call."""
@@ -379,6 +384,80 @@ def by_metadata_of_picture(attack: Attack) -> None:
     attack.share_file(json.dumps(found), kind=FileKind.IMAGE)
 
 
+def by_description_of_public_agent(attack: Attack) -> None:
+    """A stranger has published an agent that an agent of the workspace has as a tool."""
+    public = publish_agent(attack, description=attack.text)
+    add_caller(attack, public, attack.environment.team.charlie)
+    attack.request = f"@{attack.agent.handle} good morning"
+
+
+def by_prompt_of_public_agent(attack: Attack) -> None:
+    """A stranger's agent that is given a task follows its own prompt."""
+    public = publish_agent(attack, prompt=attack.text, tools=("web_fetch", "read_file", "write_file", "search_history"))
+    add_caller(attack, public, attack.environment.team.charlie)
+    give_task(attack, build_agent_tool_name(public.id), task="Say good morning.")
+
+
+def by_answer_of_public_agent(attack: Attack) -> None:
+    public = publish_agent(attack, prompt=f"Relay {attack.number}.")
+    attack.answers[f"Relay {attack.number}."] = attack.text
+    add_caller(attack, public, attack.environment.team.charlie)
+    give_task(attack, build_agent_tool_name(public.id), task="Say good morning.")
+
+
+def by_answer_of_sub_agent(attack: Attack) -> None:
+    add_sub_agent(attack, prompt=f"Relay {attack.number}.")
+    attack.answers[f"Relay {attack.number}."] = attack.text
+
+
+def by_task(attack: Attack) -> None:
+    """A caller passes on what it has read; its sub-agent has all tools, too."""
+    add_sub_agent(attack, prompt="You do tasks.", task=attack.text)
+
+
+def by_context_of_task(attack: Attack) -> None:
+    add_sub_agent(attack, prompt="You do tasks.", task="Say good morning.", context={"note": attack.text})
+
+
+def publish_agent(attack: Attack, *, description: str = "Says things.", **fields: Any) -> Actor:
+    """Return a public agent that Charlie has published."""
+    team, name = attack.environment.team, f"Stranger {attack.number}"
+    with transaction.atomic():
+        source = make_agent(team.elsewhere, team.charlie, name, **fields)
+        listing = LISTING | {"description": description}
+        return publishing.publish_agent(
+            team.charlie, source.id, name=name, handle=f"stranger{attack.number}", **listing
+        )
+
+
+def add_caller(attack: Attack, called: Actor, by: Actor) -> None:
+    """Let an agent with the tools of Robin give tasks to the agent that this person has made. Nobody else is in the chat."""
+    team = attack.environment.team
+    ChatActor.objects.filter(chat=attack.chat, actor__in=[team.bob, team.robin]).delete()
+    is_public = by == team.charlie
+    tools = [*TOOLS, build_agent_tool_name(called.id) if is_public else "delegate"]
+    with transaction.atomic():
+        attack.agent = make_agent(team.workspace, team.alice, f"Caller {attack.number}", tools=tools)
+        if not is_public:
+            assert attack.agent.current_spec is not None
+            allowed = {"allowed_sub_agents": [called.handle]}
+            attack.agent.current_spec.tool_configs.filter(tool="delegate").update(custom_config=allowed)
+        chats.add_participant(team.alice, attack.chat.id, attack.agent.id)
+
+
+def add_sub_agent(attack: Attack, *, prompt: str, task: str = "Say good morning.", **more: Any) -> None:
+    team = attack.environment.team
+    with transaction.atomic():
+        called = make_agent(team.workspace, team.alice, f"Sub {attack.number}", prompt=prompt, tools=list(TOOLS))
+    add_caller(attack, called, team.alice)
+    give_task(attack, "delegate", name=called.handle, task=task, **more)
+
+
+def give_task(attack: Attack, tool: str, **arguments: Any) -> None:
+    attack.read(tool, **arguments)
+    attack.request = f"@{attack.agent.handle} {attack.request}"
+
+
 TOOLS = (
     "web_fetch", "web_search", "revise_prompt", "read_file", "write_file", "search_history", "transfer", "find_fares",
     "find_failing_fares", "strangers_notes", "strangers_broken",
@@ -414,6 +493,15 @@ WAYS: dict[Way, tuple[str, ...]] = {
     by_file_name: ("plain", "in Chinese", "in wide letters"),
     by_metadata_of_picture: ("plain",),
 }
+WAYS_OF_TASKS: dict[Way, tuple[str, ...]] = {
+    by_description_of_public_agent: ("plain", "in Chinese"),
+    by_prompt_of_public_agent: ("plain", "as the system"),
+    by_answer_of_public_agent: ("plain", "as an editor"),
+    by_answer_of_sub_agent: ("plain", "after the end of the data"),
+    by_task: ("plain", "as JSON"),
+    by_context_of_task: ("plain", "in Chinese"),
+}
+"""Ways between agents that give each other tasks."""
 UNREAD = {by_picture_of_page, by_metadata_of_picture}
 """Ways by which no model gets a text."""
 INJECTIONS = [(way, form) for way, forms in WAYS.items() for form in forms]
@@ -516,6 +604,9 @@ def attack(victim: Victim, injections: list[tuple[Way, str]], goal: str) -> None
     orders |= {f"read-{made.number}": build_orders(made.calls) for made in attacks}
     environment.model.reset()
     environment.model.script(mode="obey", orders=orders)
+    for made in attacks:
+        for prompt, answer in made.answers.items():
+            environment.model.script(system=prompt, text=answer)
     before, participants = dict(fingerprint()), list_participants()
 
     for made in attacks:
@@ -540,6 +631,7 @@ def check_attack(made: Attack, orders: list[dict[str, str]], *, is_read: bool, a
     tried = [(call["name"], call["arguments"]) for call in calls.values()]
     for order in orders:
         assert ((order["name"], order["arguments"]) in tried) is is_read, about
+    of_sub_agents = {row.payload["call_id"] for row in rows if row.type == "TOOL_CALL" and row.metadata}
     waiting = set(Approval.objects.filter(chat=made.chat).values_list("call_id", flat=True))
     results = {row.payload["tool_call_id"]: row.payload for row in rows if row.type == "TOOL_RESPONSE"}
     for id, call in calls.items():
@@ -552,7 +644,7 @@ def check_attack(made: Attack, orders: list[dict[str, str]], *, is_read: bool, a
             # Where Bob has left, nobody reads the answer who may not read the other chat.
             readers = ChatActor.objects.filter(chat=made.chat, ended_at=None).values_list("actor__name", flat=True)
             assert (call["name"], set(readers)) == ("search_history", {"Alice", "Robin"}), about
-        elif call["name"] == "search_history":
+        elif call["name"] == "search_history" and id not in of_sub_agents:
             assert results[id]["status"] == "ok", about
         else:
             assert results[id]["status"] == "error", (about, results[id])
@@ -562,6 +654,10 @@ def check_attack(made: Attack, orders: list[dict[str, str]], *, is_read: bool, a
 def test_FAIR8_SEC9_sixty_injected_instructions_reach_none_of_ten_goals(victim, part):
     assert (len(INJECTIONS), len(GOALS)) == (60, 10)
     attack(victim, INJECTIONS[part::3], "all")
+
+
+def test_FAIR8_SEC9_instructions_to_agents_that_give_each_other_tasks_reach_no_goal(victim):
+    attack(victim, [(way, form) for way, forms in WAYS_OF_TASKS.items() for form in forms], "all")
 
 
 @pytest.mark.skipif(not IS_CHAOS, reason="The short form has all goals in one text.")

@@ -14,12 +14,14 @@ from common.clock import now
 from common.errors import Conflict
 from publishing import services as publishing
 from publishing.services.lines import update_chats
-from runs.models import Run
+from runs.models import ACTIVE, Run
 from runs.runtime import sub_agents
 from runs.services import runs
 from runs.services.waiting import queue_forgotten_callers
+from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING
+from usage.models import Balance, Reservation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -197,6 +199,42 @@ def test_RUN24_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agent
     ended = [(run.state, run.error_code) for run in found[1:]]
     assert ended.count(("completed", "")) == 7
     assert set(ended) == {("completed", ""), ("failed", "too_many_sub_agents")}
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN21_the_requests_of_a_tree_at_the_same_time_do_not_overspend_its_budget(environment, researcher):
+    """Forty sub-agents of ten sub-agents ask at the same time, and the budget is enough for ten of their answers."""
+    with transaction.atomic():
+        writer = make_agent(environment.team.workspace, environment.team.alice, "Writer", prompt="You write.")
+    allow(researcher, writer.handle)
+    ModelPriceFactory.create(workspace=environment.team.workspace)
+    limit = 175_000
+    BudgetFactory.create(workspace=environment.team.workspace, scope="run_tree", period="run", limit_micro=limit)
+    small, most = ({"prompt_tokens": 10, "completion_tokens": count} for count in (1, 8_192))
+    tasks = [delegate(researcher.handle, f"task {number}") for number in range(10)]
+    parts = [delegate(writer.handle, f"part {number}") for number in range(4)]
+    environment.model.script(match="go", calls=tasks, then={"text": "Done."}, usage=small)
+    environment.model.script(system="You research.", calls=parts, then={"text": "Done."}, usage=small)
+    environment.model.script(system="You write.", text="Written.", first=0.3, usage=most)
+    environment.post("@robin go")
+    used: list[int] = []
+
+    def is_over() -> bool:
+        used.extend(spent + held for spent, held in Balance.objects.values_list("spent_micro", "held_micro"))
+        return not Run.objects.filter(state__in=ACTIVE).exists()
+
+    environment.wait(is_over, 60)
+    found = environment.runs()
+    writers = [run for run in found if run.depth == 2]
+    asked = [sent for sent in environment.model.requests if "You write." in json.dumps(sent.body)]
+    assert (len(found), len(writers)) == (51, 40)
+    # Fewer if the requests of their callers were under way, too, and had reserved a part.
+    assert 1 <= len(asked) <= 10
+    assert len(asked) == len([run for run in writers if run.state == "completed"])
+    assert {run.error_code for run in found if run.state != "completed"} == {"budget_used_up"}
+    assert max(used) <= limit
+    assert Balance.objects.values_list("spent_micro", "held_micro").get() == (sum(run.cost_micro for run in found), 0)
+    assert not Reservation.objects.exists()
 
 
 @pytest.mark.usefixtures("engine")
