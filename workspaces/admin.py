@@ -31,7 +31,7 @@ else:
 class DeletionForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
     """The name of the workspace, as a confirmation."""
 
-    name = forms.CharField(widget=UnfoldAdminTextInputWidget, label=_("Name of the workspace"), max_length=80)
+    workspace_name = forms.CharField(widget=UnfoldAdminTextInputWidget, label=_("Name of the workspace"), max_length=80)
 
 
 @admin.register(Workspace)
@@ -68,8 +68,8 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         is_available=lambda workspace: workspace.deleted_at is None,
         form_class=DeletionForm,
     )
-    def delete_workspace(self, workspace: Workspace, operator: Actor, name: str) -> None:
-        workspaces.delete_workspace(operator, workspace.pk, name=name, as_operator=True)
+    def delete_workspace(self, workspace: Workspace, operator: Actor, workspace_name: str) -> None:
+        workspaces.delete_workspace(operator, workspace.pk, name=workspace_name, as_operator=True)
 
 
 @admin.register(Membership)

@@ -164,20 +164,20 @@ def _rename_public_agents(handle: str, name: str) -> None:
     normalized = normalize_for_comparison(name)
     same = published.filter(Q(handle=handle) | Q(normalized_name=normalized)).order_by("pk")
     for agent in same.select_for_update(of=("self",), no_key=True):
-        old = {"old_name": agent.name, "old_handle": agent.handle}
+        old_name, old_handle = agent.name, agent.handle
         if agent.handle == handle:
             agent.handle = find_free_handle(handle, Actor.objects.filter(is_public=True, taken_down_at=None))
         others, number = published.exclude(pk=agent.pk), 1
         while agent.normalized_name == normalized or others.filter(normalized_name=agent.normalized_name).exists():
             number += 1
-            agent.name = f"{old['old_name'][:70]} {number}"
+            agent.name = f"{old_name[:70]} {number}"
             agent.normalized_name = normalize_for_comparison(agent.name)
         published.filter(pk=agent.pk).update(
             handle=agent.handle, name=agent.name, normalized_name=agent.normalized_name, revision=F("revision") + 1
         )
         audit.record(
             None, "agent.renamed", workspace_id=agent.published_by_workspace_id, object_id=agent.pk,
-            name=agent.name, handle=agent.handle, **old,
+            name=agent.name, handle=agent.handle, old_name=old_name, old_handle=old_handle,
         )  # fmt: skip
         public_agent_renamed.call(agent)
 

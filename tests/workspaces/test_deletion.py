@@ -19,6 +19,9 @@ from notifications.models import Notification
 from notifications.selectors import build_notification_rows, list_notifications
 from publishing import services as publishing
 from runs.models import Run
+from runs.services import runs
+from runs.services.claims import claim_run
+from tests.admin.environment import build_path, run_action, sign_in_as
 from tests.api.client import sign_in
 from tests.api.fixtures import make_team_with_things
 from tests.api.test_rights import fingerprint
@@ -153,6 +156,41 @@ def test_a_second_request_finds_nothing_and_changes_nothing(team):
 def test_an_operator_deletes_it_and_is_not_named(team):
     workspaces.delete_workspace(make_operator(), team.workspace.id, name=" Lighthouse ", as_operator=True)
     assert set(Notification.objects.values_list("person__name", "actor_name")) == {("Alice", ""), ("Bob", "")}
+
+
+def test_the_action_of_the_admin_needs_the_name_and_shows_why_it_is_refused(team):
+    copy = publish(team, name="<b x-init=alert(1)>Hi</b>")
+    client = sign_in_as(make_operator())
+    page = build_path(Workspace, team.workspace.pk, "change")
+    text = run_action(client, team.workspace, "delete_workspace", workspace_name="Lighthouse").content.decode()
+    assert "&lt;b x-init=alert(1)&gt;Hi&lt;/b&gt; (@interpreter)" in text
+    assert "<b x-init" not in text
+    publishing.take_down_agent(team.alice, copy.id)
+    run_action(client, team.workspace, "delete_workspace", workspace_name="Another")
+    assert Workspace.objects.filter(pk=team.workspace.pk, deleted_at=None).exists()
+    assert "delete-workspace" in client.get(page).content.decode()
+    run_action(client, team.workspace, "delete_workspace", workspace_name="Lighthouse")
+    assert Workspace.objects.filter(pk=team.workspace.pk, deleted_at__isnull=False).exists()
+    assert AuditRecord.objects.filter(action="workspace.deleted", facts__as_operator=True).count() == 1
+    assert "delete-workspace" not in client.get(page).content.decode()
+
+
+def test_an_operator_starts_nothing_in_a_deleted_workspace(team):
+    """Not even a run of a public agent, which works until the purge deletes the chat."""
+    sam = make_person("Sam")
+    others = workspaces.create_workspace(sam, name="Others")
+    wren = make_agent(others, sam, "Wren")
+    theirs = publishing.publish_agent(sam, wren.id, name="Wren", handle="wren", **LISTING)
+    chat = chats.create_chat(team.alice, team.workspace.id, title="Theirs", actor_ids=[theirs.id])
+    message = chats.post_message(team.alice, chat.id, text="hello", wake="nobody")[0]
+    ended = RunFactory.create(
+        chat=chat, agent=theirs, on_behalf_of=team.alice, state="failed", trigger_id=message.id, trigger_seq=message.seq
+    )
+    delete(team)
+    again = runs.retry_run(make_operator(), ended.id, as_operator=True)
+    assert claim_run(again.id, "test") is None
+    again.refresh_from_db()
+    assert (again.state, again.error_code) == ("failed", "rights_lost")
 
 
 @pytest.mark.django_db(transaction=True)
