@@ -93,6 +93,22 @@ def add_to_chat(alice: Person) -> None:
     alice.sees(re.compile("Interpreter"))
 
 
+def give_as_tool(alice: Person) -> None:
+    """Give the agent to Scribe as a tool: the workshop is opened with it in the draft, which is saved."""
+    page = alice.page
+    open_directory(alice)
+    find_card(alice, "Interpreter").click()
+    page.get_by_role("button", name="Use as a tool…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Scribe").click()
+    expect(alice.workshop).to_be_visible()
+    alice.workshop.get_by_role("tab", name="Tools").click()
+    expect(alice.workshop.get_by_role("switch", name="Interpreter")).to_be_checked()
+    expect(alice.workshop.get_by_text("Public, by Nanhai Studio")).to_be_visible()
+    alice.workshop.get_by_role("button", name="Save…").click()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("^Save")).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def report(alice: Person) -> None:
     page = alice.page
     open_directory(alice)
@@ -140,7 +156,9 @@ def open_takedown(olga: Person) -> Locator:
     page.locator("#result_list tbody th a").first.click()
     page.get_by_role("link", name="Take down").click()
     dialog = page.locator("#dialog")
-    expect(dialog.get_by_label("It affects")).to_have_value(re.compile(r"^1 workspace: Lighthouse \(2\); 2 chats; "))
+    expect(dialog.get_by_label("It affects")).to_have_value(
+        re.compile(r"^1 workspace: Lighthouse \(2\); 2 chats; a tool of 1 agent: Scribe \(Lighthouse\)")
+    )
     return dialog
 
 
@@ -190,6 +208,7 @@ def test_a_public_agent_is_published_tried_reported_taken_down_and_published_ane
     start(alice, model)
     try_it(alice, model)
     add_to_chat(alice)
+    give_as_tool(alice)
     report(alice)
     sign_in_to_admin(olga)
     take_down(olga)

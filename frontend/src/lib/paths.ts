@@ -3,6 +3,9 @@
 /** The last open chat of a workspace; on a phone the list of chats. */
 export const workspacePath = (workspace: string) => `/w/${workspace}`
 export const chatPath = (workspace: string, id: string) => `/w/${workspace}/c/${id}`
+/** A chat, and beside it the workshop of one of its agents. */
+export const workshopPath = (workspace: string, chatId: string, agentId: string) =>
+  `${chatPath(workspace, chatId)}?workshop=${agentId}`
 /** A message in its chat. */
 export const messagePath = (workspace: string, chatId: string, id: string) => `${chatPath(workspace, chatId)}#${id}`
 /** A suggestion in the list of suggestions. */

@@ -21,12 +21,15 @@ export const agentsQuery = (workspaceId: string) =>
   })
 export const useAgents = (workspaceId: string) => useQuery(agentsQuery(workspaceId))
 
+/** Reads one agent with its production version. */
+export const readAgent = (id: string, signal?: AbortSignal) =>
+  unwrap(rest.GET('/api/v1/agents/{agent_id}', { params: { path: { agent_id: id } }, ...(signal ? { signal } : {}) }))
+
 /** Reads one agent with its production version. Disabled while `id` is undefined. */
 export const useAgent = (workspaceId: string, id: string | undefined) =>
   useQuery({
     queryKey: keys.agent(workspaceId, id ?? ''),
-    queryFn: ({ signal }) =>
-      unwrap(rest.GET('/api/v1/agents/{agent_id}', { params: { path: { agent_id: id ?? '' } }, signal })),
+    queryFn: ({ signal }) => readAgent(id ?? '', signal),
     enabled: id !== undefined,
   })
 

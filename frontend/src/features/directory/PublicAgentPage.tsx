@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { ArrowUpRight, Check, Flag, Link2, MessageSquarePlus, Minus, Plus } from 'lucide-react'
+import { ArrowUpRight, Check, Flag, Link2, MessageSquarePlus, Minus, Plus, Wrench } from 'lucide-react'
 import { useState } from 'react'
 import {
   type DirectoryDetailRow,
   keys,
   readTakenDown,
   tryPublicAgent,
+  useAgents,
   useOfferedTools,
   usePublicAgent,
   type WorkspaceRow,
@@ -32,6 +33,7 @@ import styles from './Directory.module.css'
 import { PublisherBox } from './PublisherBox'
 import { ReportDialog } from './ReportDialog'
 import { TakenDown } from './TakenDown'
+import { UseAsToolDialog } from './UseAsToolDialog'
 
 interface PublicAgentPageProps {
   workspace: WorkspaceRow
@@ -150,6 +152,8 @@ interface UsesProps extends Pick<PublicAgentPageProps, 'workspace' | 'onGo'> {
 function Uses({ agent, workspace, busy, onTry, onGo }: UsesProps) {
   const { t } = useTexts()
   const [isAdding, setAdding] = useState(false)
+  const [isGiving, setGiving] = useState(false)
+  const mayEdit = useAgents(workspace.id).data?.some(row => row.verbs.includes('edit_draft')) ?? false
   return (
     <div className={styles.uses}>
       <Button tone="ink" busy={busy} onClick={onTry}>
@@ -160,6 +164,15 @@ function Uses({ agent, workspace, busy, onTry, onGo }: UsesProps) {
         <Plus className="i s" aria-hidden />
         {t('directory.addToChat')}
       </Button>
+      {mayEdit ? (
+        <Button aria-haspopup="dialog" onClick={() => setGiving(true)}>
+          <Wrench className="i s" aria-hidden />
+          {t('agentTool.dots')}
+        </Button>
+      ) : null}
+      {isGiving ? (
+        <UseAsToolDialog actor={agent.actor} workspace={workspace} onGo={onGo} onClose={() => setGiving(false)} />
+      ) : null}
       {isAdding ? (
         <AddToChatDialog actor={agent.actor} workspace={workspace} onGo={onGo} onClose={() => setAdding(false)} />
       ) : null}

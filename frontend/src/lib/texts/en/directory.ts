@@ -78,6 +78,16 @@ const directory = {
   public: 'Public',
   'public.by': 'Public, by {{publisher}}',
   'public.takenDown': 'taken down',
+  // as a tool
+  'agentTool.dots': 'Use as a tool…',
+  'agentTool.title': 'Use {{name}} as a tool',
+  'agentTool.hint':
+    'Choose the agent that may call it. The tool is added to its draft: apply or save it then. {{name}} sees only what that agent passes.',
+  'agentTool.opensDraft': 'opens its draft',
+  'agentTool.isWriting': '{{name}} is writing',
+  'agentTool.noAgent': 'Your workspace has no agent that you may edit.',
+  'agentTool.closeOther': 'Close the draft of {{name}} and continue',
+  'agentTool.given': '{{tool}} is in the draft of {{name}}. Apply or save it.',
   // reports and takedowns
   'report.dots': 'Report…',
   'report.title': 'Report {{name}}',

@@ -78,6 +78,16 @@ const directory = {
   public: '公开',
   'public.by': '公开，由 {{publisher}} 发布',
   'public.takenDown': '已下架',
+  // as a tool
+  'agentTool.dots': '作为工具使用…',
+  'agentTool.title': '将 {{name}} 作为工具使用',
+  'agentTool.hint':
+    '选择可以调用它的 Agent。工具会加入其草稿，之后请应用或保存。{{name}} 只会看到该 Agent 所传的内容。',
+  'agentTool.opensDraft': '打开其草稿',
+  'agentTool.isWriting': '{{name}} 正在编辑',
+  'agentTool.noAgent': '你的工作区没有你可以编辑的 Agent。',
+  'agentTool.closeOther': '关闭 {{name}} 的草稿并继续',
+  'agentTool.given': '{{tool}} 已在 {{name}} 的草稿中。请应用或保存。',
   // reports and takedowns
   'report.dots': '举报…',
   'report.title': '举报 {{name}}',

@@ -78,6 +78,16 @@ const directory = {
   public: '公開',
   'public.by': '公開，由 {{publisher}} 發布',
   'public.takenDown': '已下架',
+  // as a tool
+  'agentTool.dots': '作為工具使用…',
+  'agentTool.title': '將 {{name}} 作為工具使用',
+  'agentTool.hint':
+    '選擇可以呼叫它的 Agent。工具會加入其草稿，之後請套用或儲存。{{name}} 只會看到該 Agent 所傳的內容。',
+  'agentTool.opensDraft': '開啟其草稿',
+  'agentTool.isWriting': '{{name}} 正在編輯',
+  'agentTool.noAgent': '你的工作區沒有你可以編輯的 Agent。',
+  'agentTool.closeOther': '關閉 {{name}} 的草稿並繼續',
+  'agentTool.given': '{{tool}} 已在 {{name}} 的草稿中。請套用或儲存。',
   // reports and takedowns
   'report.dots': '檢舉…',
   'report.title': '檢舉 {{name}}',

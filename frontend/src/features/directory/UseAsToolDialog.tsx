@@ -1,0 +1,149 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import {
+  type ActorRow,
+  type AgentRow,
+  createChat,
+  keys,
+  readAgent,
+  useAgents,
+  useChats,
+  useLockedDrafts,
+  useMe,
+  type WorkspaceRow,
+} from '@/api'
+import { addToolToDraft, closeDraft, findOtherDraft } from '@/features/agents'
+import { buildAgentToolName } from '@/lib/agentTools'
+import { useAsyncAction } from '@/lib/asyncAction'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { workshopPath } from '@/lib/paths'
+import { Avatar } from '@/ui/Avatar'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { ErrorBanner } from '@/ui/ErrorBanner'
+import { Loading } from '@/ui/Loading'
+import menuStyles from '@/ui/Menu.module.css'
+import { showToast } from '@/ui/toast'
+import styles from './Directory.module.css'
+
+interface UseAsToolDialogProps {
+  /** The public agent. */
+  actor: ActorRow
+  workspace: WorkspaceRow
+  onGo(path: string): void
+  onClose(): void
+}
+
+/** The choice of an agent of this workspace that gets a public agent as a tool: in its draft, whose workshop is opened then. */
+export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDialogProps) {
+  const { t } = useTexts()
+  const agents = useAgents(workspace.id)
+  const { give, close, busy, error } = useGive(actor, workspace, (path, name) => {
+    onClose()
+    onGo(path)
+    showToast(t('agentTool.given', { tool: actor.name, name }))
+  })
+  const [chosen, setChosen] = useState<string | null>(null)
+  const editable = (agents.data ?? []).filter(row => row.verbs.includes('edit_draft'))
+  const findPlace = useFindPlace(workspace.id)
+  const other = findOtherDraft(error)
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title={t('agentTool.title', { name: actor.name })}
+      description={t('agentTool.hint', { name: actor.name })}
+    >
+      {agents.data ? (
+        <ul className={styles.options}>
+          {editable.map(row => {
+            const { writer } = findPlace(row.actor.id)
+            return (
+              <li key={row.actor.id}>
+                <button
+                  type="button"
+                  className={cx(menuStyles.opt, writer && 'faint')}
+                  aria-disabled={Boolean(writer) || busy || undefined}
+                  onClick={() => {
+                    if (writer || busy) return
+                    setChosen(row.actor.id)
+                    give(row.actor.id)
+                  }}
+                >
+                  <Avatar id={row.actor.id} name={row.actor.name} avatar={row.actor.avatar} square />
+                  <span className="cut grow">{row.actor.name}</span>
+                  <span className="faint xs">
+                    {writer ? t('agentTool.isWriting', { name: writer }) : t('agentTool.opensDraft')}
+                  </span>
+                </button>
+              </li>
+            )
+          })}
+        </ul>
+      ) : (
+        <Loading query={agents} />
+      )}
+      {agents.data && editable.length === 0 ? <p className="muted sm">{t('agentTool.noAgent')}</p> : null}
+      <ErrorBanner error={error} />
+      {other && chosen ? (
+        <div className="row endrow">
+          <Button onClick={() => close(chosen)}>{t('agentTool.closeOther', { name: other.agentName })}</Button>
+        </div>
+      ) : null}
+    </Dialog>
+  )
+}
+
+/** The chat in whose draft an agent gets the tool: null for a new one. `writer`: who is editing the drafts of all its chats. */
+interface Place {
+  chatId: string | null
+  writer: string | null
+}
+
+/** Returns a function that finds the chat of an agent that was used last and whose draft no other person is editing. */
+function useFindPlace(workspaceId: string): (agentId: string) => Place {
+  const me = useMe().data?.actor.id
+  const chats = useChats(workspaceId).data ?? []
+  const locks = (useLockedDrafts(workspaceId).data ?? []).filter(draft => draft.lock_holder.id !== me)
+  return agentId => {
+    const own = chats.filter(row => row.participants.some(participant => participant.id === agentId))
+    const findLock = (chatId: string) => locks.find(lock => lock.agent_id === agentId && lock.chat_id === chatId)
+    const free = own.find(row => !findLock(row.chat.id))
+    const lock = own[0] && !free ? findLock(own[0].chat.id) : undefined
+    return { chatId: free?.chat.id ?? null, writer: lock?.lock_holder.name ?? null }
+  }
+}
+
+/** Returns functions that give the public agent to an agent of the workspace. */
+function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: string, name: string) => void) {
+  const client = useQueryClient()
+  const findPlace = useFindPlace(workspace.id)
+  const me = useMe().data?.actor.id ?? ''
+  const { run, busy, error } = useAsyncAction()
+  const startChat = async (agent: AgentRow): Promise<string> => {
+    const made = await createChat(workspace.id, { title: agent.actor.name, actor_ids: [agent.actor.id] })
+    await client.invalidateQueries({ queryKey: keys.chats(workspace.id) })
+    return made.chat.id
+  }
+  const add = async (agentId: string) => {
+    const agent = await readAgent(agentId)
+    const chatId = findPlace(agentId).chatId ?? (await startChat(agent))
+    await addToolToDraft(chatId, agent, buildAgentToolName(actor.id), me)
+    onGiven(workshopPath(workspace.handle, chatId, agentId), agent.actor.name)
+  }
+  return {
+    busy,
+    error,
+    give: (agentId: string) => void run(() => add(agentId)),
+    /** Closes the other draft that the reader is editing, whose text is kept. */
+    close: (agentId: string) => {
+      const other = findOtherDraft(error)
+      if (other)
+        void run(async () => {
+          await closeDraft(other)
+          await add(agentId)
+        })
+    },
+  }
+}
