@@ -307,7 +307,7 @@ def test_revise_prompt_changes_an_unlocked_draft_and_refuses_a_locked_one(team):
 
 
 def test_revise_prompt_refuses_public_agents_and_agents_outside_the_chat(team):
-    team.robin.is_public = True
+    team.robin.is_public, team.robin.normalized_name = True, "robin"
     team.robin.workspace, team.robin.is_shipped, team.robin.published_at = None, True, timezone.now()
     team.robin.save()
     with pytest.raises(ToolError, match="public agent"):
