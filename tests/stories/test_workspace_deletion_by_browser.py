@@ -1,6 +1,7 @@
 """An editor deletes a workspace: what refuses it, and what its members see afterwards."""
 
 import re
+import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -32,7 +33,9 @@ def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
     bob.close()
 
 
-def test_an_editor_deletes_a_workspace_after_its_public_agent_was_taken_down(people, model: ScriptedModel):
+def test_an_editor_deletes_a_workspace_after_its_public_agent_was_taken_down(
+    people, stack: Stack, model: ScriptedModel
+):
     alice, bob = people
     model.reset()
     start(alice, model)
@@ -45,6 +48,7 @@ def test_an_editor_deletes_a_workspace_after_its_public_agent_was_taken_down(peo
     public = f"scribe-{handle}"
     body = {"name": f"Scribe of {handle}", "handle": public, "description": "Writes.", "category": "writing"}
     page.evaluate(ASK, ["POST", f"agents/{scribe}/publish", body])
+    [workspace] = page.evaluate(ASK, ["GET", "workspaces", None])["results"]
 
     bob.open(f"/w/{handle}/settings?section=general")
     expect(bob.page.get_by_role("button", name="Leave this workspace…")).to_be_visible()
@@ -74,3 +78,8 @@ def test_an_editor_deletes_a_workspace_after_its_public_agent_was_taken_down(peo
     assert [(row["type"], row["excerpt"]) for row in rows if row["type"] == "workspace_deleted"] == [
         ("workspace_deleted", "Lighthouse")
     ]
+    # The worker purges the content, by one task after another.
+    until = time.monotonic() + 60
+    while f"The content of the deleted workspace {workspace['id']} is gone" not in stack.log:
+        assert time.monotonic() < until
+        time.sleep(0.2)
