@@ -246,7 +246,7 @@ def _normalize_call(call: ToolCall) -> tuple[str, Any]:
     """Return the same value for calls with the same arguments, however their JSON is written."""
     try:
         return call.name, json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):
         return call.name, call.arguments
 
 

@@ -134,6 +134,13 @@ async def test_the_same_call_three_times_in_a_row_is_not_made_a_third_time():
     assert len(harness.executions) == 2
 
 
+async def test_RUN12_calls_after_two_whose_arguments_are_nested_very_deeply_are_made():
+    deep = build_calls(("note", "[" * 100_000))
+    harness, _ = await run([deep, deep, build_calls(("note", '{"n": 1}')), build_answer("ok")])
+    assert harness.list_texts("TOOL_RESPONSE")[2] == "noted 1"
+    assert len(harness.executions) == 1
+
+
 def broken_off(code="cut"):
     return LLMError(code, "It broke off.", retryable=True, partial_text="so far so")
 
