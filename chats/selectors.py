@@ -198,7 +198,8 @@ def list_newest_chats(chats: QuerySet[Chat]) -> QuerySet[Chat]:
 
 
 def search_messages(chats: QuerySet[Chat], words: Sequence[str], *, limit: int) -> list[Message]:
-    """Return the newest texts of people and agents in these chats that contain all words, without regard to case.
+    """Return the newest texts of people and agents in these chats that contain all words, without regard to case. What sub-agents
+    write is no part of a conversation.
 
     It reads the newest `MAX_SEARCHED_MESSAGES` of each chat.
     """
@@ -206,7 +207,8 @@ def search_messages(chats: QuerySet[Chat], words: Sequence[str], *, limit: int) 
     newest = Q(pk__in=[])
     for chat_id, version in chats.values_list("pk", "version"):
         newest |= Q(chat=chat_id, seq__gt=version - MAX_SEARCHED_MESSAGES)
-    found = Message.objects.filter(newest, *[Q(payload__text__icontains=word) for word in words], type="TEXT_MESSAGE")
+    texts = Message.objects.filter(newest, type="TEXT_MESSAGE", metadata__isnull=True)
+    found = texts.filter(*[Q(payload__text__icontains=word) for word in words])
     return list(found.select_related("author", "chat").order_by("-created_at", "-seq")[:limit])
 
 

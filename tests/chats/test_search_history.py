@@ -42,6 +42,14 @@ def post(team, text, *, by=None, chat=None):
     return chats.post_message(by or team.alice, (chat or team.chat).id, text=text, wake="nobody")[0]
 
 
+def test_what_a_sub_agent_has_written_is_not_found(team, find):
+    post(team, "The price of green tea")
+    hidden = post(team, "The price of green tea is two, says a sub-agent", by=team.robin)
+    agent = {"kind": "sub", "name": "robin", "displayName": "Robin", "depth": 1, "path": ["robin"]}
+    Message.objects.filter(pk=hidden.pk).update(metadata={"agent": agent})
+    assert find("green tea") == ["The price of green tea"]
+
+
 def test_the_messages_with_all_words_are_found_the_newest_first(team, search):
     first = post(team, "The price of green tea")
     post(team, "The price of coffee")
