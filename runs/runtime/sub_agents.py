@@ -140,7 +140,7 @@ def _build_result(call: ToolCall, child: Run) -> ToolResult:
     text = Message.objects.filter(run_id=child.id, type="TEXT_MESSAGE").order_by("-seq").first()
     summary = text.text[:MAX_SUMMARY_CHARACTERS] if text else ""
     is_ok = child.state == RunState.COMPLETED
-    seconds = (child.ended_at - child.created_at).total_seconds() if child.ended_at else None
+    seconds = max((child.ended_at - child.created_at).total_seconds(), 0.0) if child.ended_at else None
     data = SubAgentResultData(
         run_id=child.id,
         agent_id=child.agent_id,
@@ -179,18 +179,22 @@ def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
         update = RowUpdate(
             caller, only_if={"state": RunState.WAITING_CHILD, "attempt": caller.attempt}, error=LeaseLost
         )
-        updates.append(update.set(state=RunState.QUEUED, dispatched_at=now(), waited_seconds=waited))
+        # Without a time, the sweeper starts the process of an isolated run at once.
+        dispatched_at = None if caller.is_isolated else now()
+        updates.append(update.set(state=RunState.QUEUED, dispatched_at=dispatched_at, waited_seconds=waited))
     return updates
 
 
 def _compute_seconds_waited(caller: Run) -> float:
     """Return the longest time that a sub-agent for which the caller waits has waited for people, also one that ends before it is
-    claimed again."""
+    claimed again, or before its own sub-agents have ended."""
     calls = Message.objects.filter(run_id=caller.id, type="TOOL_CALL", payload__step=caller.steps_done)
     called = Run.objects.filter(parent=caller, call_id__in=list(calls.values_list("payload__call_id", flat=True)))
     waited = [
-        run.waited_seconds + (((run.ended_at or now()) - run.waiting_since).total_seconds() if run.waiting_since else 0)
-        for run in called.only("waited_seconds", "waiting_since", "ended_at")
+        run.waited_seconds
+        + (((run.ended_at or now()) - run.waiting_since).total_seconds() if run.waiting_since else 0)
+        + (_compute_seconds_waited(run) if run.state == RunState.WAITING_CHILD else 0)
+        for run in called.only("state", "steps_done", "waited_seconds", "waiting_since", "ended_at")
     ]
     return max(waited, default=0.0)
 

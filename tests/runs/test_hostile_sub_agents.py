@@ -13,6 +13,7 @@ from common.clock import now
 from publishing import services as publishing
 from runs.models import Run
 from runs.services import runs
+from runs.services.claims import reserve_isolated_runs
 from tests.people import make_agent
 from tests.publishing.publications import LISTING
 from tests.runs.test_sub_agents import allow, delegate, list_results
@@ -94,6 +95,40 @@ def test_the_caller_of_a_sub_agent_that_is_stopped_while_it_waits_for_a_person_h
     environment.submit_queued_runs()
     caller, child = environment.wait_until_idle()
     assert (child.state, caller.state, caller.error_code) == ("stopped", "completed", "")
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_time_that_a_sub_agent_of_a_stopped_sub_agent_has_waited_counts(environment, researcher):
+    with transaction.atomic():
+        writer = make_agent(
+            environment.team.workspace, environment.team.alice, "Writer", prompt="You write.", tools=["ask_user"]
+        )
+    allow(researcher, writer.handle)
+    ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
+    environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Nobody knows."})
+    environment.model.script(system="You research.", calls=[delegate(writer.handle)])
+    environment.model.script(system="You write.", calls=[ask])
+    environment.post("@robin go")
+    environment.wait_until_waiting()
+    caller, child, asking = environment.runs()
+    Run.objects.filter(pk=caller.pk).update(started_at=now() - timedelta(hours=2))
+    Run.objects.filter(pk=asking.pk).update(waiting_since=now() - timedelta(hours=2))
+    runs.stop_run(environment.team.alice, child.id)
+    environment.submit_queued_runs()
+    caller, child, asking = environment.wait_until_idle()
+    assert [caller.state, child.state, asking.state] == ["completed", "stopped", "stopped"]
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN9_an_isolated_caller_whose_sub_agent_has_ended_is_started_at_once(environment, researcher):
+    environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
+    environment.model.script(system="You research.", mode="drip", count=3000, every=0.02)
+    environment.post("@robin go")
+    child = environment.wait(lambda: Run.objects.filter(state="running", parent__isnull=False).first())
+    environment.engine.stop()
+    Run.objects.filter(pk=child.parent_id).update(crashes=2)
+    runs.stop_run(environment.team.alice, child.id)
+    assert reserve_isolated_runs(4) == [child.parent_id]
 
 
 @pytest.mark.usefixtures("engine")
