@@ -141,6 +141,10 @@ class WriteFile(Tool):
         name: str = Field(min_length=1, max_length=120, description="The name of the file with its extension.")
         text: str = Field(min_length=1, max_length=200_000, description="The content of the file.")
 
+    def check_rights(self, ctx: ToolContext) -> None:
+        if ctx.chat_id is None:
+            raise ToolError("A file can only be written in a chat, by an agent that takes part in it.", final=True)
+
     def run(self, ctx: ToolContext, args: Args) -> str:
         if ctx.chat_id is None:
             raise ToolError("A file can only be written in a chat.", final=True)

@@ -132,6 +132,19 @@ def test_RUN9_an_isolated_caller_whose_sub_agent_has_ended_is_started_at_once(en
 
 
 @pytest.mark.usefixtures("engine")
+def test_nobody_is_asked_about_a_file_that_a_sub_agent_cannot_write(environment, researcher):
+    researcher.current_spec.tool_configs.create(position=5, tool="write_file")
+    environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
+    environment.model.script(match="find it", calls=[WRITE], then={"text": "I cannot."})
+    environment.post("@robin go")
+    environment.wait(lambda: not Run.objects.filter(state__in=["queued", "running", "waiting_child"]).exists())
+    caller, child = environment.runs()
+    assert (caller.state, child.state) == ("completed", "completed")
+    assert not Approval.objects.exists()
+    assert not environment.log("FILE_MESSAGE")
+
+
+@pytest.mark.usefixtures("engine")
 def test_FAIR8_a_stopped_sub_agent_may_have_said_anything(environment, researcher):
     """Its last text is in the result, although it was stopped: the next write waits for a person."""
     environment.delete_bob_from_chat()
