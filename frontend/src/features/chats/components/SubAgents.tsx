@@ -25,6 +25,7 @@ import {
 } from 'react'
 import type { MessageRow, RunRow, Stamp, SubAgentResult } from '@/api'
 import { cx } from '@/lib/cx'
+import { getRunErrorText } from '@/lib/errors'
 import { getTimeOfId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { formatCurrency, formatNumber, formatSeconds, formatTime } from '@/lib/time'
@@ -186,7 +187,7 @@ const SubAgentStream = memo(function SubAgentStream({
   const path = `${above} › ${name}`
   const isOpen = chosen.get(runId) ?? status !== null
   const task = readTask(args)
-  const summary = end?.summary || task
+  const summary = end?.state === 'failed' ? getRunErrorText(end.code) : end?.summary || task
   const used = getCost(rows, result)
   return (
     <section
