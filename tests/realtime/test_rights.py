@@ -58,7 +58,8 @@ async def test_SEC5_a_person_who_leaves_the_workspace_loses_all_its_topics(team,
     assert [str(topic) for socket in get_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
 
 
-async def test_SEC5_the_members_of_a_deleted_workspace_lose_all_its_topics(team, tabs):
+async def test_SEC5_the_members_of_a_deleted_workspace_lose_all_its_topics_at_once(team, tabs, monkeypatch):
+    monkeypatch.setattr("realtime.maintenance.RIGHTS_CHECK_INTERVAL_SECONDS", 3600.0)
     topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
     opened = [await tabs.open_tab(person) for person in (team.alice, team.bob)]
     for tab in opened:
