@@ -10,10 +10,12 @@ from agents.selectors import build_agent_tool_name
 from approvals.models import Approval
 from chats import services as chats
 from common.clock import now
+from events.payloads import FileKind
 from publishing import services as publishing
 from runs.models import Run
 from runs.services import runs
 from runs.services.claims import reserve_isolated_runs
+from tests.factories.files import FileFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING
 from tests.runs.test_sub_agents import allow, delegate, list_results
@@ -170,11 +172,11 @@ def test_FAIR8_a_stopped_sub_agent_may_have_said_anything(environment, researche
     assert (approval.tool, approval.reason) == ("write_file", "outside")
 
 
-def publish(environment, **listing):
+def publish(environment, tools=(), **listing):
     """Return a public agent of Charlie's workspace."""
     team = environment.team
     with transaction.atomic():
-        source = make_agent(team.elsewhere, team.charlie, "Source", prompt="You are public.")
+        source = make_agent(team.elsewhere, team.charlie, "Source", prompt="You are public.", tools=tools)
         return publishing.publish_agent(team.charlie, source.id, name="Public", handle="public", **LISTING | listing)
 
 
@@ -205,4 +207,40 @@ def test_SEC33_a_public_agent_reads_nothing_of_its_caller_but_the_task(environme
     [request] = [sent for sent in environment.model.requests if "You are public." in json.dumps(sent.body)]
     text = json.dumps(request.body, ensure_ascii=False)
     for unseen in ("secret", "Alice", "Acme", environment.team.workspace.name, robin.name, robin.handle):
+        assert unseen not in text
+
+
+@pytest.mark.usefixtures("engine")
+def test_SEC33_a_public_agent_reads_only_the_files_that_it_was_given(environment):
+    team = environment.team
+    fields = {"uploaded_by": team.alice, "kind": FileKind.TEXT, "thumbnail": "", "width": None, "height": None}
+    passed, kept, of_workspace, elsewhere = (
+        FileFactory.create(text=f"The text of {name}.", name=f"{name}.txt", **fields, **where)
+        for name, where in {
+            "passed": {"chat": team.chat},
+            "kept": {"chat": team.chat},
+            "of-workspace": {"workspace_id": team.workspace.id},
+            "elsewhere": {"chat": environment.open_chat("Private")},
+        }.items()
+    )
+    public = publish(environment, tools=["read_file", "list_files", "search_files"])
+    name = build_agent_tool_name(public.id)
+    team.robin.current_spec.tool_configs.create(position=9, tool=name)
+    ids = [str(file.id) for file in (passed, of_workspace, elsewhere)]
+    task = {"task": "find it", "options": {"file_ids": ids}}
+    reads = [
+        {"name": "read_file", "arguments": json.dumps({"file_id": str(file.id)})}
+        for file in (passed, kept, of_workspace, elsewhere)
+    ]
+    others = [{"name": "list_files", "arguments": "{}"}, {"name": "search_files", "arguments": '{"text": "text of"}'}]
+    environment.model.script(calls=[{"name": name, "arguments": json.dumps(task)}], then={"text": "Done."})
+    environment.model.script(match="find it", calls=[*reads, *others], then={"text": "Found."})
+    environment.post("@robin go")
+    caller, child = environment.wait_until_idle()
+    assert (caller.state, child.state) == ("completed", "completed")
+    results = [row.payload for row in environment.log("TOOL_RESPONSE") if row.run_id == child.id]
+    assert [result["status"] for result in results] == ["ok", "error", "error", "error", "ok", "ok"]
+    text = "".join(result["text"] for result in results)
+    assert "The text of passed." in text
+    for unseen in ("kept", "of-workspace", "elsewhere"):
         assert unseen not in text
