@@ -132,12 +132,13 @@ def _find_readable_files(caller: Run, ids: Collection[UUID]) -> list[str]:
 def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
     """Return the results of those of these calls whose sub-agents have ended."""
     by_id = {call.id: call for call in calls}
-    ended = Run.objects.filter(parent=run, call_id__in=by_id).exclude(state__in=ACTIVE).select_related("agent")
-    return {child.call_id: _build_result(by_id[child.call_id], child) for child in ended}
+    ended = list(Run.objects.filter(parent=run, call_id__in=by_id).exclude(state__in=ACTIVE).select_related("agent"))
+    found = Message.objects.filter(run_id__in=[child.id for child in ended], type="TEXT_MESSAGE")
+    last_texts = {text.run_id: text for text in found.order_by("run_id", "-seq").distinct("run_id")}
+    return {child.call_id: _build_result(by_id[child.call_id], child, last_texts.get(child.id)) for child in ended}
 
 
-def _build_result(call: ToolCall, child: Run) -> ToolResult:
-    text = Message.objects.filter(run_id=child.id, type="TEXT_MESSAGE").order_by("-seq").first()
+def _build_result(call: ToolCall, child: Run, text: Message | None) -> ToolResult:
     summary = text.text[:MAX_SUMMARY_CHARACTERS] if text else ""
     is_ok = child.state == RunState.COMPLETED
     seconds = max((child.ended_at - child.created_at).total_seconds(), 0.0) if child.ended_at else None
