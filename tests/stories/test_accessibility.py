@@ -174,6 +174,39 @@ def open_dialogs_and_settings(screens: Screens) -> None:
         screens.check(f"settings, {section}")
 
 
+def open_directory(screens: Screens, workspace: str) -> None:
+    """Check the form that publishes an agent, its page, the directory and a takedown."""
+    page = screens.page
+    screens.open(f"{workspace}/directory")
+    screens.press("Publish an agent…")
+    page.get_by_role("menuitem", name="Scribe").click()
+    expect(page.get_by_text("What goes along")).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("Town Clerk")
+    page.get_by_label("Handle").fill("town-clerk")
+    page.get_by_label("What it does").fill("Writes minutes.")
+    publish = page.get_by_role("button", name="Publish", exact=True)
+    expect(publish).not_to_have_attribute("aria-disabled", "true")
+    screens.check("publishing")
+    publish.click()
+    expect(page.get_by_role("heading", name="Town Clerk")).to_be_visible()
+    screens.check("a public agent")
+    screens.press("Report…")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    screens.check("a report")
+    page.keyboard.press("Escape")
+    screens.open(f"{workspace}/directory")
+    page.get_by_role("main").get_by_role("link", name=re.compile("^Town Clerk")).wait_for()
+    screens.check("directory")
+    page.get_by_role("main").get_by_role("link", name=re.compile("^Town Clerk")).click()
+    screens.press("Take down…")
+    page.get_by_label("Type Town Clerk").fill("Town Clerk")
+    expect(page.get_by_role("dialog").get_by_text("runs end")).to_be_visible()
+    screens.check("a takedown")
+    page.get_by_role("dialog").get_by_role("button", name="Take down Town Clerk").click()
+    expect(page.get_by_role("heading", name="Town Clerk was taken down")).to_be_visible()
+    screens.check("a public agent that was taken down")
+
+
 def make_token(screens: Screens) -> None:
     """Check a new API token, and the dialog before it is revoked."""
     page = screens.page
@@ -226,6 +259,7 @@ def test_axe_finds_no_problem(screens: Screens, stack: Stack, model: ScriptedMod
     screens.open(chat)
     open_dialogs_and_settings(screens)
     make_token(screens)
+    open_directory(screens, re.sub(r"(/w/[^/]+).*", r"\1", chat))
     open_comparison_and_merge(screens, Dispute(stack, model, Texts("Mallory", "Be brief.", "Quote prices in TWD.")))
     use_phone(screens, chat.partition("?")[0])
     assert screens.problems == {}

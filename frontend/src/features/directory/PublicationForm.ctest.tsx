@@ -1,0 +1,104 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import axe from 'axe-core'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { render } from 'vitest-browser-react'
+import type { AgentRow, PublicationRow, WorkspaceRow } from '@/api'
+import { setStorageOwner } from '@/lib/storage'
+import { answerRequests } from '@/testing/restServer'
+import { PublishPage } from './PublishPage'
+
+const agent = {
+  actor: { id: 'robin', name: 'Robin', handle: 'robin', description: 'Answers.', avatar: null },
+  spec: { id: 's', number: 4, message: '', tools: [] },
+  verbs: ['publish_agent'],
+} as unknown as AgentRow
+const workspace = { id: 'w', name: 'Lighthouse', handle: 'lighthouse' } as WorkspaceRow
+
+/** Returns the publication of an agent that is not public. Another public agent is called Robin. */
+const buildPublication = (name: string, handle: string): PublicationRow => ({
+  check: {
+    version: 4,
+    prompt_lines: 41,
+    model: '',
+    model_may_be_missing: false,
+    max_steps: 12,
+    max_seconds: 1800,
+    tools: [{ name: 'web_fetch', description: 'Reads a page.', effect: 'read' }],
+    left_tools: [{ name: 'draft_campaign', reason: 'workspace', lines: [18] }],
+    name: { value: name, is_free: name !== 'Robin', suggestions: name === 'Robin' ? ['Lighthouse Robin'] : [] },
+    handle: { value: handle, is_free: true, suggestions: [] },
+  } as PublicationRow['check'],
+  listing: null,
+  origin_version: null,
+  takedowns: [],
+})
+
+const onGo = vi.fn()
+
+const startServer = () =>
+  answerRequests(({ method, path }) => {
+    const { pathname, searchParams } = new URL(path, 'http://server')
+    if (method === 'POST') return [201, { actor: { name: 'Lighthouse Robin', handle: 'robin' }, version: 1 }]
+    if (pathname.endsWith('/versions')) return [200, { results: [agent.spec], next: null }]
+    return [200, buildPublication(searchParams.get('name') ?? 'Robin', searchParams.get('handle') ?? 'robin')]
+  })
+
+const show = () =>
+  render(
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+      <PublishPage agent={agent} workspace={workspace} onBack={vi.fn()} onGo={onGo} />
+    </QueryClientProvider>,
+  )
+
+beforeEach(() => {
+  setStorageOwner('alice')
+  localStorage.clear()
+  onGo.mockReset()
+})
+afterEach(() => vi.restoreAllMocks())
+
+it('shows what goes along and what stays, with the lines that name it', async () => {
+  startServer()
+  const screen = await show()
+  await expect.element(screen.getByText('v4, 41 lines')).toBeVisible()
+  await expect.element(screen.getByText('draft_campaign', { exact: true })).toBeVisible()
+  await expect.element(screen.getByText(/^Line 18 of the prompt names draft_campaign/)).toBeVisible()
+  expect((await axe.run(document.body, { rules: { region: { enabled: false } } })).violations).toEqual([])
+})
+
+it('blocks a name that is taken, offers a free one, and publishes once', async () => {
+  const requests = startServer()
+  const screen = await show()
+  const publish = screen.getByRole('button', { name: 'Publish', exact: true })
+  await expect.element(publish).toHaveAttribute('aria-description', 'Choose a free name to publish.')
+  await screen.getByRole('button', { name: 'Lighthouse Robin' }).click()
+  await expect.element(publish).not.toHaveAttribute('aria-disabled')
+  await publish.dblClick()
+  await vi.waitFor(() => expect(onGo).toHaveBeenCalledWith('/w/lighthouse/directory/robin'))
+  expect(requests.filter(sent => sent.method === 'POST')).toEqual([
+    {
+      method: 'POST',
+      path: '/agents/robin/publish',
+      body: {
+        name: 'Lighthouse Robin',
+        handle: 'robin',
+        description: 'Answers.',
+        category: 'other',
+        languages: ['en'],
+        examples: [],
+        message: '',
+      },
+    },
+  ])
+})
+
+it('keeps what was entered when the page is opened again', async () => {
+  startServer()
+  const first = await show()
+  await first.getByLabelText('What it does').fill('Interprets.')
+  await first.getByRole('button', { name: 'Japanese' }).click()
+  await first.unmount()
+  const screen = await show()
+  await expect.element(screen.getByLabelText('What it does')).toHaveValue('Interprets.')
+  await expect.element(screen.getByRole('button', { name: 'Japanese' })).toHaveAttribute('aria-pressed', 'true')
+})
