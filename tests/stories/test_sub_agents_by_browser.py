@@ -123,7 +123,7 @@ def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(browser,
     alice.page.get_by_placeholder(re.compile("^Message ")).fill("")
 
     # Folding by the button, and by the keys of a head.
-    alice.log.get_by_role("button", name="Fold all").click()
+    alice.log.get_by_role("button", name="Fold all", exact=True).click()
     assert [is_open for _, _, is_open in list_streams(alice)] == ["false"] * 2
     alice.log.get_by_role("button", name="Unfold all").click()
     assert [is_open for _, _, is_open in list_streams(alice)] == ["true"] * 3
@@ -138,7 +138,7 @@ def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(browser,
     # What a person has unfolded stays open.
     expect(get_stream(alice, "Scribe › Researcher › Reader").get_by_text("Stopped by Alice")).to_be_visible()
     expect(get_stream(alice, "Scribe › Researcher").last.get_by_text("Walk early.")).to_be_visible()
-    alice.log.get_by_role("button", name="Fold all").click()
+    alice.log.get_by_role("button", name="Fold all", exact=True).click()
     ended = list_streams(bob)
     bob.page.reload()
     expect(bob.log.get_by_text("2 done · 1 stopped")).to_be_visible()

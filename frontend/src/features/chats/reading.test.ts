@@ -12,6 +12,11 @@ describe('a new message', () => {
     expect(isUnread(row(1, { type: 'TOOL_CALL' }), 'alice')).toBe(false)
     expect(isUnread(row(1, { deleted: true }), 'alice')).toBe(false)
   })
+
+  it('is not what a sub-agent writes', () => {
+    const agent = { kind: 'sub' as const, name: 'reader', displayName: 'Reader', depth: 1, path: ['robin', 'reader'] }
+    expect(isUnread(row(1, { metadata: { agent, call_id: 'a', avatar: null } }), 'alice')).toBe(false)
+  })
 })
 
 describe('the new messages when a chat is opened', () => {
