@@ -19,6 +19,7 @@ from tests.factories.files import FileFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING
 from tests.runs.test_sub_agents import allow, delegate, list_results
+from worker import sweeper
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,6 +62,20 @@ def test_RUN12_a_context_that_cannot_be_stored_is_refused_to_the_model(environme
     [row] = environment.log("TOOL_RESPONSE")
     assert row.payload["status"] == "error"
     assert environment.list_answers() == ["I could not ask."]
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN23_a_caller_whose_sub_agents_end_at_the_same_time_continues_once(environment, researcher, monkeypatch):
+    monkeypatch.setattr(sweeper, "queue_forgotten_callers", lambda: None)
+    calls = [delegate(researcher.handle, f"task {number}") for number in range(10)]
+    environment.model.script(match="robin", calls=calls, then={"text": "Done."})
+    environment.model.script(match="task", text="Found.", first=0.5)
+    for number in range(1, 4):
+        environment.post("@robin go")
+        found = environment.wait_until_idle(30)[-11:]
+        assert [run.state for run in found] == ["completed"] * 11
+        assert (found[0].attempt, found[0].crashes) == (2, 0)
+        assert len(environment.list_answers()) == number
 
 
 @pytest.mark.usefixtures("engine")
