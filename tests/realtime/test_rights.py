@@ -111,6 +111,8 @@ async def test_SEC5_sockets_are_closed_at_once_when_the_person_signs_out(team, t
         return page.cookies["sessionid"].value
 
     bob, elsewhere = await tabs.open_tab(team.bob, key=await run_in_db_thread(sign_in)), await tabs.open_tab(team.bob)
+    for tab in (bob, elsewhere):
+        await tab.subscribe(f"chat:{team.chat.id}")  # the hub is in its groups then
     await run_in_db_thread(lambda: page.delete("/_allauth/browser/v1/auth/session"))
     assert await bob.wait_for_close() == 4003
     assert (await elsewhere.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
