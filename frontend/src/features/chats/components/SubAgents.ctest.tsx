@@ -26,6 +26,7 @@ const context: ChatContextValue = {
   modelPath: null,
   budgetsPath: '',
   suggestionPath: () => '',
+  publicAgentPath: () => '',
   messagePath: () => '',
   onGo: noop,
 }
