@@ -156,7 +156,8 @@ def _build_result(call: ToolCall, child: Run, text: Message | None) -> ToolResul
     )
     result: dict[str, Any] = {"ok": is_ok, "messageId": str(text.id) if text else None, "summary": summary}
     if not is_ok:
-        result["error"] = child.error or "A person has stopped this task."
+        stopped = "A person has stopped this task." if child.stopped_by_id else "This task was stopped."
+        result["error"] = child.error or stopped
     status: ToolStatus = "ok" if is_ok else "stopped" if child.state == RunState.STOPPED else "error"
     return ToolResult(
         call, status, json.dumps(result, ensure_ascii=False), seconds=seconds, data=data, quotes_agents=True
