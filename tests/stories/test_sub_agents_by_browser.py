@@ -73,11 +73,14 @@ def get_stream(person: Person, path: str) -> Locator:
 
 def list_streams(person: Person) -> list[list[str | None]]:
     """Return the label of each stream, that of the stream around it, and whether it is open."""
-    return person.log.evaluate("""log => [...log.querySelectorAll('[data-sub-agent]')].map(stream => [
+    streams: list[list[str | None]] = (
+        person.log.evaluate("""log => [...log.querySelectorAll('[data-sub-agent]')].map(stream => [
       stream.ariaLabel,
       stream.parentElement.closest('[data-sub-agent]')?.ariaLabel ?? null,
       stream.querySelector('button').ariaExpanded,
     ])""")
+    )
+    return streams
 
 
 TREE = [

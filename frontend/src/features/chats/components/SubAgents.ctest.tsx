@@ -28,6 +28,7 @@ const context: ChatContextValue = {
   suggestionPath: () => '',
   publicAgentPath: () => '',
   messagePath: () => '',
+  publicAgentPath: () => '',
   onGo: noop,
 }
 const part: LogPart = {
