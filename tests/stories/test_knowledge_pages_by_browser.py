@@ -114,8 +114,7 @@ def test_an_editor_decides_whether_other_agents_may_give_an_agent_tasks(
     model.reset()
     start(alice, model)
     page = alice.page
-    open_page(alice, "agents")
-    page.get_by_role("link", name=re.compile("Scribe")).last.click()
+    page.locator('a[href*="/agents/"]').filter(has_text="Scribe").click()
     switch = page.get_by_role("switch", name="Other agents of the workspace may give it tasks")
     expect(switch).to_be_checked()
     with page.expect_response(lambda answer: answer.request.method == "PATCH"):
