@@ -21,7 +21,7 @@ from tools.selectors import get_tools
 MAX_TASK_CHARACTERS = 20_000
 MAX_CONTEXT_CHARACTERS = 50_000
 """Characters of the JSON that goes along with a task."""
-MAX_SUB_AGENTS = 20
+MAX_ALLOWED_HANDLES = 20
 MAX_DEPTH = 5
 """The greatest depth of a sub-agent: the agent that a person has asked is at depth 0."""
 
@@ -48,7 +48,7 @@ class TaskArgs(ToolArgs):
 
 
 class TaskConfig(ToolConfig):
-    """`max_seconds`: how long one task may take, in seconds; `max_depth`: this agent gives tasks only if it is less deep itself."""
+    """`max_seconds`: how long one task may take, in seconds; `max_depth`: an agent at this depth, or deeper, gives no tasks."""
 
     max_seconds: int = Field(default=900, ge=5, le=3600)
     max_depth: int = Field(default=3, ge=1, le=MAX_DEPTH)
@@ -121,7 +121,7 @@ class AgentTool(TaskTool):
 class DelegateConfig(TaskConfig):
     """`allowed_sub_agents`: the handles of the agents that may be given tasks."""
 
-    allowed_sub_agents: list[str] = Field(default=["browser"], max_length=MAX_SUB_AGENTS)
+    allowed_sub_agents: list[str] = Field(default=["browser"], max_length=MAX_ALLOWED_HANDLES)
 
 
 class Delegate(TaskTool):

@@ -13,7 +13,7 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        # `shared_task` belongs to the application that exists when it is first called.
+        # `shared_task` uses the Celery application that exists when a task is first called, so ours is created here.
         for module in ("config.checks", "config.celery"):
             importlib.import_module(module)
         for path, listeners in LISTENERS.items():

@@ -18,11 +18,12 @@ def _has_permission(permission: str) -> Callable[[HttpRequest], bool]:
 
 def _is_active(table: str, query: str) -> Callable[[HttpRequest], bool]:
     """Return a function that tells whether an entry leads to the current page, for tables with two entries."""
-    path = str(reverse_lazy(f"admin:{table}_changelist"))
-    return lambda request: request.path.startswith(path) and query in request.GET.urlencode()
+    path = reverse_lazy(f"admin:{table}_changelist")
+    return lambda request: request.path.startswith(str(path)) and query in request.GET.urlencode()
 
 
 def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") -> dict[str, Any]:
+    """Return the entry of the menu that leads to the list of a table, or to the part of it that `query` selects."""
     app, _, model = table.partition("_")
     link = reverse_lazy(f"admin:{table}_changelist")
     entry: dict[str, Any] = {
@@ -32,10 +33,8 @@ def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") 
         "permission": _has_permission(f"{app}.view_{model}"),
     }
     if query:
-        entry |= {
-            "link": lambda request: f"{link}?{query}",
-            "active": lambda request: _is_active(table, query)(request),
-        }
+        # The settings import this module, before addresses can be reversed: so the link is built when it is shown.
+        entry |= {"link": lambda request: f"{link}?{query}", "active": _is_active(table, query)}
     return entry
 
 

@@ -24,8 +24,8 @@ def replace_name(search_text: str, name: str, handle: str) -> str:
 
 
 def build_search_condition(query: str) -> Q:
-    """Return the condition for public agents that contain all words of the query. Agents that come with the release have no
-    listing; their name, handle and description are searched."""
+    """Return the condition for public agents that contain the first `MAX_WORDS` words of the query. Agents that come with the
+    release have no listing; their name, handle and description are searched."""
     condition = Q()
     for word in normalize_for_comparison(query).split()[:MAX_WORDS]:
         own = Q(name__icontains=word) | Q(handle__icontains=word) | Q(description__icontains=word)

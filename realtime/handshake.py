@@ -36,7 +36,7 @@ def read_handshake(headers: Iterable[tuple[bytes, bytes]]) -> Handshake:
     if key := values.get("x-session-token"):
         return Handshake(_parse_session_key(key), is_allowed=True)
     key = parse_cookie(values.get("cookie", "")).get(settings.SESSION_COOKIE_NAME, "")
-    return Handshake(_parse_session_key(key), _is_same_origin(values.get("origin", ""), values.get("host", "")))
+    return Handshake(_parse_session_key(key), _is_allowed_origin(values.get("origin", ""), values.get("host", "")))
 
 
 def _parse_session_key(key: str) -> str | None:
@@ -44,8 +44,8 @@ def _parse_session_key(key: str) -> str | None:
     return key if is_session_key(key) else None
 
 
-def _is_same_origin(origin: str, host: str) -> bool:
-    """Return whether the origin is this host and port, and the host is one of `ALLOWED_HOSTS`."""
+def _is_allowed_origin(origin: str, host: str) -> bool:
+    """Return whether the origin is one of `CSRF_TRUSTED_ORIGINS`, or this host and port with the host in `ALLOWED_HOSTS`."""
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     domain, _ = split_domain_port(host)

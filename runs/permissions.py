@@ -32,8 +32,8 @@ def lock_chat_of_run(run: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
     called at the claim and at each step, so that a public agent that was taken down stops.
 
-    A sub-agent is in no chat: the first agent of its path must be, all agents of the path must still be there, and it must accept
-    tasks.
+    A sub-agent is in no chat: the first agent of its path must be, no agent of the path may be deleted, suspended or taken down,
+    and the sub-agent itself must accept tasks.
     """
     agent = run.agent
     try:

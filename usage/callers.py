@@ -33,7 +33,7 @@ class Caller:
     """Who asks a model, and for whom. A model test has a person, and neither a run nor an agent; that of a person's own model
     has no workspace.
 
-    `tree_id` is the id of the first run of the chain; `is_draft`: the text of an applied draft answers.
+    `tree_id` is the id of the first run of the tree; `is_draft`: the text of an applied draft answers.
     """
 
     workspace_id: UUID | None

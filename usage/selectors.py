@@ -38,9 +38,9 @@ _COLUMNS: dict[UsageGroup, dict[str, Combinable]] = {
     "version": {"key": F("agent_id"), "name": F("agent__name"), "version": F("spec__number")},
     "person": {"key": F("on_behalf_of_id"), "name": F("on_behalf_of__name")},
     "model": {"key": F("model"), "name": F("model")},
-    "chain": {"key": F("tree_id")},
+    "tree": {"key": F("tree_id")},
 }
-"""What the rows of a group have in common. The name of a chain is made of the names of its agents."""
+"""What the rows of a group have in common. The name of a tree is made of the names of its agents."""
 # With a prefix, because a sum cannot have the name of a column.
 _SUMS = {
     "total_runs": Count("run_id", distinct=True),
@@ -71,9 +71,9 @@ def get_usage(actor: Actor, workspace_id: UUID, period: UsagePeriod, group: Usag
     calls = _filter_calls(workspace, period)
     visible = _limit_to_visible(calls, actor, workspace, group)
     groups = list(_group(visible, group)[:MAX_GROUPS])
-    # The chart of chains shows their agents, because most chains last a few minutes.
-    shown: UsageGroup = "agent" if group == "chain" else group
-    largest = list(_group(visible, shown)[:MAX_DAY_GROUPS]) if group == "chain" else groups[:MAX_DAY_GROUPS]
+    # The chart of trees shows their agents, because most trees last a few minutes.
+    shown: UsageGroup = "agent" if group == "tree" else group
+    largest = list(_group(visible, shown)[:MAX_DAY_GROUPS]) if group == "tree" else groups[:MAX_DAY_GROUPS]
     return UsageReportRow(
         starts_on=period.starts_on,
         ends_on=period.ends_on,
@@ -124,7 +124,7 @@ def _limit_to_visible(
 def _group(calls: QuerySet[LLMCall], group: UsageGroup, *columns: str) -> Any:
     """Return the sums of each group as dictionaries, which `_build_row` reads, those with the highest costs first."""
     sums: dict[str, Any] = {"models": ArrayAgg("model", distinct=True, default=[]), **_SUMS}
-    if group == "chain":
+    if group == "tree":
         sums["name"] = ArrayAgg("agent__name", distinct=True, filter=Q(agent__isnull=False), default=[])
         sums["first"] = Min("created_at", filter=Q(tree_id__isnull=False))
     grouped = calls.values(*columns, **_COLUMNS[group]).annotate(**sums)

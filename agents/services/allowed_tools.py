@@ -90,8 +90,8 @@ def get_run_tools(
 
 
 def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
-    """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, which are meant
-    before others of the same handle, and agents of its own workspace that accept tasks."""
+    """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, and agents of
+    its own workspace that accept tasks. Of two with the same handle, the one that comes with the release is returned."""
     own: dict[str, Actor] = {}
     if agent.workspace_id is not None:
         ready = Actor.objects.filter(kind=Kind.AGENT, workspace=agent.workspace_id, status=AgentStatus.READY)

@@ -123,6 +123,7 @@ def _find_shortest_edit(old: Sequence[int], new: Sequence[int]) -> list[tuple[in
             steps += x - start
             furthest[k] = x
         rounds.append(array("i", (furthest[k] for k in diagonals)))
+        # The end is on the diagonal n - m. Only every second round reaches that diagonal.
         if abs(n - m) <= edits and (edits - n + m) % 2 == 0 and furthest[n - m] >= n:
             return _backtrack(rounds, n, m)
     return []

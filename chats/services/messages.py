@@ -68,7 +68,7 @@ def post_message(
 
 
 def clean_text(text: str) -> str:
-    """Return the text of a message as it can be stored. Raises `Invalid` for a blank text, `TooLarge`."""
+    """Return the text of a message as it can be stored. Raises `Invalid` for a blank text, and `TooLarge`."""
     text = text.replace("\x00", "")  # PostgreSQL stores no NUL
     if not text.strip():
         raise Invalid("The message is empty.")

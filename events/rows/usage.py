@@ -7,8 +7,8 @@ from uuid import UUID
 from events.payloads import BudgetPeriod, BudgetScope, PaidBy
 from events.row import Row
 
-UsageGroup = Literal["agent", "version", "person", "model", "chain"]
-"""By what the rows of usage are grouped. The applied drafts of an agent are one version. A chain is a run with all runs that it
+UsageGroup = Literal["agent", "version", "person", "model", "tree"]
+"""By what the rows of usage are grouped. The applied drafts of an agent are one version. A tree is a run with all runs that it
 starts."""
 
 
@@ -16,7 +16,7 @@ class UsageRow(Row):
     """The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
     of a model; empty for model tests and people whose account is gone, `others` for all groups that have no rows of their own by
     day. `version`: the number of a version; null for applied drafts and in other groups. `models`: the names of the models that
-    were called. `starts_at`: of a chain.
+    were called. `starts_at`: of a tree.
 
     `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
     """
@@ -55,7 +55,7 @@ class UsageTotals(Row):
 
 class UsageReportRow(Row):
     """The usage of a workspace between two days, both included: by group, and by day and group for the chart, by day and agent if
-    the groups are chains."""
+    the groups are trees."""
 
     starts_on: date
     ends_on: date

@@ -93,7 +93,7 @@ def _read_pdf(content: bytes) -> tuple[int, Iterator[str]]:
 
     document = pypdfium2.PdfDocument(content)
 
-    def read_pages() -> Iterator[str]:
+    def list_page_texts() -> Iterator[str]:
         for number in range(len(document)):
             page = document[number]
             text_page = page.get_textpage()
@@ -101,7 +101,7 @@ def _read_pdf(content: bytes) -> tuple[int, Iterator[str]]:
             text_page.close()
             page.close()
 
-    return len(document), read_pages()
+    return len(document), list_page_texts()
 
 
 def _check_archive(content: bytes) -> None:

@@ -12,7 +12,7 @@ from common.rest import Body
 from events.payloads import MAX_TEXT, MESSAGE_TEXT
 from events.rows import Row, RunRow
 from runs.selectors import RunFilter
-from runs.services.wake import Effect
+from runs.services.wake import Effect, Reason
 
 
 class ComparisonBody(Body):
@@ -55,7 +55,7 @@ class WakesRow(Row):
 
     agent_id: UUID
     effect: Effect
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 class RunsQuery(PageQuery):

@@ -43,7 +43,7 @@ class SubAgentRun(ChatRun):
         caller = Actor.objects.get(pk=run.path[-2])
         task = LogEntry(run.id, "TEXT_MESSAGE", caller.id, {"text": Task.from_run(run).build_message()})
         own = Message.objects.filter(run_id=run.id, type__in=LOG_TYPES).order_by("seq").values_list(*LOG_COLUMNS)
-        # A stranger has written the prompt of a public agent, and names of the workspace were not passed.
+        # A public agent does not read the name of its caller: a stranger has written its prompt.
         name = caller.name if run.agent.workspace_id == run.workspace_id else ""
         system = build_sub_agent_text(prompt, build_participant(run.agent), name, instructions)
         return ReadConversation(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), run.id)

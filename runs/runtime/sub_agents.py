@@ -28,9 +28,9 @@ from runs.models import ACTIVE, Run, RunOrigin, RunState
 from runs.runtime.dispatch import dispatch_run
 from runs.runtime.steps import TaskRequest, ToolResult, ToolStatus
 
-MAX_SUB_AGENTS_OF_TREE = 50
-"""Sub-agents of one run that a person has started, with those of its sub-agents."""
-TOO_MANY = f"{MAX_SUB_AGENTS_OF_TREE} tasks were given to other agents already, which is the most."
+MAX_TASKS_OF_TREE = 50
+"""Runs of sub-agents in one tree: a run with all runs that it starts."""
+TOO_MANY = f"{MAX_TASKS_OF_TREE} tasks were given to other agents already; no more are allowed."
 MAX_SUMMARY_CHARACTERS = 16_000
 
 
@@ -58,7 +58,7 @@ class Task:
 def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest], max_seconds: float) -> list[Run]:
     """Return the new runs for these tasks, and set their caller to wait for them. The caller's chat is locked.
 
-    A task above `MAX_SUB_AGENTS_OF_TREE` is a run that has failed. If nothing is left to wait for, the caller is queued.
+    A task above `MAX_TASKS_OF_TREE` is a run that has failed. If nothing is left to wait for, the caller is queued.
     """
     caller = update.row
     count = Run.objects.filter(root=caller.tree_id, parent__isnull=False).count()
@@ -68,7 +68,7 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest], ma
     for request in requests:
         if request.call.id not in known:
             run = _build_run(caller, request, agents[request.task.agent_id], max_seconds)
-            if count + len(runs) >= MAX_SUB_AGENTS_OF_TREE:
+            if count + len(runs) >= MAX_TASKS_OF_TREE:
                 run.state, run.ended_at = RunState.FAILED, now()
                 run.error_code, run.error = "too_many_sub_agents", TOO_MANY
             else:
@@ -133,32 +133,35 @@ def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResu
     """Return the results of those of these calls whose sub-agents have ended."""
     by_id = {call.id: call for call in calls}
     ended = list(Run.objects.filter(parent=run, call_id__in=by_id).exclude(state__in=ACTIVE).select_related("agent"))
-    found = Message.objects.filter(run_id__in=[child.id for child in ended], type="TEXT_MESSAGE")
+    found = Message.objects.filter(run_id__in=[task_run.id for task_run in ended], type="TEXT_MESSAGE")
     last_texts = {text.run_id: text for text in found.order_by("run_id", "-seq").distinct("run_id")}
-    return {child.call_id: _build_result(by_id[child.call_id], child, last_texts.get(child.id)) for child in ended}
+    return {
+        task_run.call_id: _build_result(by_id[task_run.call_id], task_run, last_texts.get(task_run.id))
+        for task_run in ended
+    }
 
 
-def _build_result(call: ToolCall, child: Run, text: Message | None) -> ToolResult:
+def _build_result(call: ToolCall, task_run: Run, text: Message | None) -> ToolResult:
     summary = text.text[:MAX_SUMMARY_CHARACTERS] if text else ""
-    is_ok = child.state == RunState.COMPLETED
-    seconds = max((child.ended_at - child.created_at).total_seconds(), 0.0) if child.ended_at else None
+    is_ok = task_run.state == RunState.COMPLETED
+    seconds = max((task_run.ended_at - task_run.created_at).total_seconds(), 0.0) if task_run.ended_at else None
     data = SubAgentResultData(
-        run_id=child.id,
-        agent_id=child.agent_id,
-        name=child.agent.name,
+        run_id=task_run.id,
+        agent_id=task_run.agent_id,
+        name=task_run.agent.name,
         message_id=text.id if text else None,
-        state=child.state,
-        error_code=child.error_code or None,
+        state=task_run.state,
+        error_code=task_run.error_code or None,
         summary=" ".join(summary.split())[:300],
-        steps=child.steps_done,
+        steps=task_run.steps_done,
         seconds=seconds,
-        cost_micro=child.cost_micro,
+        cost_micro=task_run.cost_micro,
     )
     result: dict[str, Any] = {"ok": is_ok, "messageId": str(text.id) if text else None, "summary": summary}
     if not is_ok:
-        stopped = "A person has stopped this task." if child.stopped_by_id else "This task was stopped."
-        result["error"] = child.error or stopped
-    status: ToolStatus = "ok" if is_ok else "stopped" if child.state == RunState.STOPPED else "error"
+        stopped = "A person has stopped this task." if task_run.stopped_by_id else "This task was stopped."
+        result["error"] = task_run.error or stopped
+    status: ToolStatus = "ok" if is_ok else "stopped" if task_run.state == RunState.STOPPED else "error"
     return ToolResult(
         call, status, json.dumps(result, ensure_ascii=False), seconds=seconds, data=data, quotes_agents=True
     )
@@ -173,8 +176,8 @@ def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
         return []
     updates: list[RowUpdate[Run]] = []
     for caller in Run.objects.filter(pk__in=parent_ids, state=RunState.WAITING_CHILD).select_related("agent"):
-        children = Run.objects.filter(parent=caller)
-        if children.filter(state__in=ACTIVE).exclude(pk__in=ended_ids).exists():
+        sub_agents = Run.objects.filter(parent=caller)
+        if sub_agents.filter(state__in=ACTIVE).exclude(pk__in=ended_ids).exists():
             continue
         waited = caller.waited_seconds + _compute_seconds_waited(caller)
         dispatch_run(caller)
@@ -188,8 +191,8 @@ def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
 
 
 def _compute_seconds_waited(caller: Run) -> float:
-    """Return the longest time that a sub-agent for which the caller waits has waited for people, also one that ends before it is
-    claimed again, or before its own sub-agents have ended."""
+    """Return how long people kept the caller waiting: the longest wait of the sub-agents that it waits for, with the waits of their
+    own sub-agents. Those that have ended, or were stopped, count as well."""
     calls = Message.objects.filter(run_id=caller.id, type="TOOL_CALL", payload__step=caller.steps_done)
     called = Run.objects.filter(parent=caller, call_id__in=list(calls.values_list("payload__call_id", flat=True)))
     waited = [
@@ -202,8 +205,8 @@ def _compute_seconds_waited(caller: Run) -> float:
 
 
 def list_tree(run: Run) -> list[Run]:
-    """Return the active runs that are stopped with this one, the oldest first: all that belong to it, or, of a sub-agent, its own
-    sub-agents. The chat is locked."""
+    """Return the active runs that are stopped with this one, the oldest first: those of its tree or, for a sub-agent, itself and
+    the sub-agents below it. The chat is locked."""
     tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat=run.get_chat_id(), state__in=ACTIVE)
     active = list(tree.select_related("agent").order_by("pk"))
     if not run.is_sub_agent:

@@ -173,7 +173,7 @@ class Toolbox:
         if call.index >= MAX_CALLS:
             text = f"At most {MAX_CALLS} calls of one answer are made: not this one, nor any after it."
         elif len(self.past_calls) + self.calls_of_other_runs >= MAX_CALLS_OF_TREE:
-            text = f"{MAX_CALLS_OF_TREE} calls were made in this run and those that belong to it, which is the most. Answer now."
+            text = f"{MAX_CALLS_OF_TREE} calls were made already, with those of sub-agents; no more are allowed. Answer now."
         elif is_cut:
             text = "The answer was cut off by its length limit, so no call was made. Be shorter."
         elif call.name not in self.tools:

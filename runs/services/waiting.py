@@ -32,8 +32,8 @@ def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
 def queue_forgotten_callers() -> None:
     """Queue the runs that wait for sub-agents which have all ended. The end of a sub-agent does this, unless it could not be stored
     with its messages."""
-    children = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE)
-    for caller in Run.objects.filter(~Exists(children), state=RunState.WAITING_CHILD):
+    sub_agents = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE)
+    for caller in Run.objects.filter(~Exists(sub_agents), state=RunState.WAITING_CHILD):
         with transaction.atomic():
             chats.lock_chat(caller.get_chat_id())
             ended = list(Run.objects.filter(parent=caller)[:1])

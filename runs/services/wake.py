@@ -27,19 +27,19 @@ MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 
 Effect = Literal["wakes", "joins", "refused"]
-Refusal = Literal["suspended", "taken_down", "too_many_hops", "budget_used_up"]
+Reason = Literal["suspended", "taken_down", "too_many_hops", "budget_used_up"]
 
 
 @dataclass(frozen=True)
 class WakeEffect:
     """What a message does to one agent: it wakes the agent, joins (is read by) the active run of the agent, or cannot reach it.
 
-    `reason` is `budget_used_up` if the run will stop before it asks a model, because a budget that limits it is used up.
+    `reason`: why it cannot reach the agent; or `budget_used_up` if it wakes the agent, whose run will stop before it asks a model.
     """
 
     agent_id: UUID
     effect: Effect
-    reason: Refusal | None = None
+    reason: Reason | None = None
 
 
 def build_concurrency_key(agent_id: UUID, chat_id: UUID) -> str:
@@ -88,18 +88,18 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
     effects: list[WakeEffect] = []
     for agent, refusal in addressed:
         reached: Effect = "joins" if agent.id in active_ids else "wakes"
-        reason: Refusal | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
+        reason: Reason | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
         effects.append(WakeEffect(agent.id, "refused" if refusal else reached, reason))
     return effects
 
 
 def _find_addressed_agents(
     chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, agent_hops: int
-) -> list[tuple[Actor, Refusal | None]]:
+) -> list[tuple[Actor, Reason | None]]:
     """Return the agents that a message addresses, each with the reason why it cannot be woken, or null. A person's message
     addresses the agents that it mentions or answers and those set to `always`; an agent's message those that it mentions."""
     answered_id = answered.author_id if answered else None
-    found: list[tuple[Actor, Refusal | None]] = []
+    found: list[tuple[Actor, Reason | None]] = []
     for participant in AGENTS_OF_CHAT.all(chat.id):
         agent = participant.actor
         is_addressed = agent.id in mentioned
@@ -107,7 +107,7 @@ def _find_addressed_agents(
             is_addressed = is_addressed or agent.id == answered_id or participant.wake == Wake.ALWAYS
         if agent.id == author.id or not is_addressed:
             continue
-        refusal: Refusal | None = None
+        refusal: Reason | None = None
         if agent.taken_down_at is not None:
             refusal = "taken_down"
         elif agent.status != AgentStatus.READY:

@@ -188,7 +188,7 @@ def test_RUN24_depth_and_the_number_of_tasks_at_the_same_time_are_limited(enviro
 
 @pytest.mark.usefixtures("engine")
 def test_RUN24_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agents(environment, researcher, monkeypatch):
-    monkeypatch.setattr(sub_agents, "MAX_SUB_AGENTS_OF_TREE", 7)
+    monkeypatch.setattr(sub_agents, "MAX_TASKS_OF_TREE", 7)
     environment.model.script(calls=[delegate(researcher.handle, f"{n}") for n in range(3)])
     environment.model.script(system="You research.", text="Done.")
     limits = {"max_steps": 5, "max_seconds": 600}

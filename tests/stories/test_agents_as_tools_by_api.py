@@ -42,7 +42,7 @@ def people(stack, model):
 def sum_costs(person):
     today = datetime.now(UTC).date()
     period = f"starts_on={today - timedelta(days=1)}&ends_on={today + timedelta(days=1)}"
-    report = person.ok("GET", f"workspaces/{person.workspace}/usage?{period}&group=chain")
+    report = person.ok("GET", f"workspaces/{person.workspace}/usage?{period}&group=tree")
     return [row["cost_micro"] for row in report["rows"]]
 
 
@@ -83,7 +83,7 @@ def test_a_public_agent_does_tasks_in_another_workspace_until_it_is_taken_down(p
     assert [result["summary"] for result in results] == ["It costs 120 [1]."] * 2
     assert {result["messageId"] for result in results} <= {row["id"] for row in nested}
 
-    # Charlie's workspace pays, in one chain. Alice sees nothing of it.
+    # Charlie's workspace pays, in one tree. Alice sees nothing of it.
     [cost] = sum_costs(charlie)
     runs = charlie.ok("GET", f"chats/{chat_id}/runs?state=all")["results"]
     assert len(runs) == 5

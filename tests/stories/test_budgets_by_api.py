@@ -84,7 +84,7 @@ def test_a_budget_of_a_month_is_warned_of_used_up_and_raised(people, model):
     # The report and the export have the same sum in every group, and each call has its entry.
     today = datetime.now(UTC).date()
     period = f"starts_on={today - timedelta(days=3)}&ends_on={today + timedelta(days=1)}"
-    for group in ("agent", "version", "person", "model", "chain"):
+    for group in ("agent", "version", "person", "model", "tree"):
         query = f"{period}&group={group}"
         report = alice.ok("GET", f"workspaces/{alice.workspace}/usage?{query}")
         answer = alice.http.get(f"/api/v1/workspaces/{alice.workspace}/usage.csv?{query}").raise_for_status()

@@ -79,7 +79,7 @@ def test_a_chain_is_a_run_with_all_runs_that_it_starts(team, calls):
     calls(tree_id=tree_id)
     calls(tree_id=tree_id, agent=helper)
     calls()
-    first, second = read_usage(team, "chain")["rows"]
+    first, second = read_usage(team, "tree")["rows"]
     assert (first["runs"], first["cost_micro"], first["name"]) == (2, 200, f"Helper → {team.robin.name}")
     assert second["runs"] == 1
 
@@ -104,11 +104,11 @@ def test_a_period_of_more_than_a_year_is_refused(team):
     assert refused.status_code == 400
 
 
-@pytest.mark.parametrize("group", ["agent", "version", "person", "model", "chain"])
+@pytest.mark.parametrize("group", ["agent", "version", "person", "model", "tree"])
 def test_the_number_of_queries_does_not_grow(team, calls, group, django_assert_num_queries):
     api = sign_in(team.alice)
     path = f"workspaces/{team.workspace.id}/usage?{NOVEMBER}&group={group}"
-    count = 7 if group == "chain" else 6  # the agents of the chart
+    count = 7 if group == "tree" else 6  # the agents of the chart
     calls()
     api("GET", path)
     with django_assert_num_queries(count):
@@ -142,7 +142,7 @@ def export(team, group, *, by=None):
     return list(csv.DictReader(io.StringIO(answer.content.decode().removeprefix("\ufeff"))))
 
 
-@pytest.mark.parametrize("group", ["agent", "version", "person", "model", "chain"])
+@pytest.mark.parametrize("group", ["agent", "version", "person", "model", "tree"])
 def test_the_sum_of_the_export_is_that_of_the_page(team, calls, group):
     for number in range(30):
         agent = make_agent(team.workspace, team.alice, f"Agent {number}")

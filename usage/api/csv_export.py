@@ -26,7 +26,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def write_csv(rows: Iterable[UsageRow]) -> str:
-    """Return the rows as CSV, with the same columns for every group. `id` tells chains and people of the same name apart. A text
+    """Return the rows as CSV, with the same columns for every group. `id` tells trees and people of the same name apart. A text
     that a spreadsheet would execute as a formula begins with an apostrophe."""
     file = io.StringIO()
     file.write(BYTE_ORDER_MARK)

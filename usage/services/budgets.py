@@ -25,7 +25,7 @@ MAX_MICRO = 10**15
 MAX_ROWS = 200
 """Budgets, and prices, of a workspace. Each claim of a run reads them."""
 MISSING = "There is no such {}, or you may not see it."
-"""As `replace_not_found` says, so that a foreign row looks like a missing one (SEC1)."""
+"""The text of `replace_not_found`, so that a row of another workspace looks like a missing one (SEC1)."""
 STALE = "Somebody else has changed it meanwhile."
 
 

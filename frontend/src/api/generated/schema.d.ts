@@ -5175,14 +5175,14 @@ export interface components {
         };
         /**
          * @description The usage of a workspace between two days, both included: by group, and by day and group for the chart, by day and agent if
-         *     the groups are chains.
+         *     the groups are trees.
          */
         UsageReportRow: {
             days: components["schemas"]["UsageRow"][];
             /** Format: date */
             ends_on: string;
             /** @enum {string} */
-            group: "agent" | "version" | "person" | "model" | "chain";
+            group: "agent" | "version" | "person" | "model" | "tree";
             rows: components["schemas"]["UsageRow"][];
             /** Format: date */
             starts_on: string;
@@ -5193,7 +5193,7 @@ export interface components {
          * @description The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
          *     of a model; empty for model tests and people whose account is gone, `others` for all groups that have no rows of their own by
          *     day. `version`: the number of a version; null for applied drafts and in other groups. `models`: the names of the models that
-         *     were called. `starts_at`: of a chain.
+         *     were called. `starts_at`: of a tree.
          *
          *     `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
          */
@@ -5267,7 +5267,7 @@ export interface components {
             /** @enum {string} */
             effect: "wakes" | "joins" | "refused";
             /** @default null */
-            reason: string | null;
+            reason: ("suspended" | "taken_down" | "too_many_hops" | "budget_used_up") | null;
         };
         /**
          * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.
@@ -10265,7 +10265,7 @@ export interface operations {
         parameters: {
             query: {
                 ends_on: string;
-                group?: "agent" | "version" | "person" | "model" | "chain";
+                group?: "agent" | "version" | "person" | "model" | "tree";
                 starts_on: string;
             };
             header?: never;
@@ -10296,7 +10296,7 @@ export interface operations {
         parameters: {
             query: {
                 ends_on: string;
-                group?: "agent" | "version" | "person" | "model" | "chain";
+                group?: "agent" | "version" | "person" | "model" | "tree";
                 starts_on: string;
             };
             header?: never;

@@ -52,7 +52,7 @@ const selectWorkingAgents = (chat: ChatState) => [
       .map(run => run.agent_id),
   ),
 ]
-/** Returns the ids of the agents with a run in this chat that reads new messages: an active one that waits for nobody. */
+/** Returns the ids of the agents with a run in this chat that will read new messages: an active one that waits for no person and is not of a sub-agent. */
 export const useAgentsAtWork = (chatId: string): readonly string[] =>
   useChatSelector(chatId, selectWorkingAgents, sameItems)
 
@@ -177,4 +177,5 @@ export function useTypists(chatId: string): readonly string[] {
 }
 
 const selectPresent = (chat: ChatState) => chat.present
-export const usePresent = (chatId: string) => useChatSelector(chatId, selectPresent)
+/** Returns the ids of the people who have this chat open. */
+export const usePeopleWithChatOpen = (chatId: string): readonly string[] => useChatSelector(chatId, selectPresent)

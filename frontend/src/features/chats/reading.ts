@@ -49,17 +49,18 @@ interface Reading {
   onRead(seq: number): void
 }
 
+/** Follows the reader through the new messages of a chat: where they begin, whether they were visible, what is marked as read. */
 export function useReading({ chatId, summary, messages, from, hasOlder, me, onRead }: Reading) {
-  const [found, setFound] = useState<Unread | null>(null)
+  const [unread, setUnread] = useState<Unread | null>(null)
   const [hasSeenUnread, setSeenUnread] = useState(false)
-  if (found === null && summary) setFound(findUnread(summary, messages, me, readSeqByChat.get(chatId)))
-  const after = found?.after ?? null
+  if (unread === null && summary) setUnread(findUnread(summary, messages, me, readSeqByChat.get(chatId)))
+  const after = unread?.after ?? null
   const isBeforeLoadedPart = after !== null && hasOlder && from > after + 1
-  const page = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenUnread ? after : null)
-  const hasGap = isBeforeLoadedPart && !reaches(page, from)
-  const first = hasGap ? undefined : listUnread(messages, after, me)[0]
-  const isCaughtUp = found !== null && (hasSeenUnread || !(hasGap || first))
-  const since = first ?? listUnread(page?.results, after, me)[0]
+  const firstUnreadPage = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenUnread ? after : null)
+  const hasGap = isBeforeLoadedPart && !reaches(firstUnreadPage, from)
+  const loaded = hasGap ? undefined : listUnread(messages, after, me)[0]
+  const isCaughtUp = unread !== null && (hasSeenUnread || !(hasGap || loaded))
+  const firstUnread = loaded ?? listUnread(firstUnreadPage?.results, after, me)[0]
 
   /** Marks messages as read up to `seq`, once the first new message has been visible. */
   const onSeen = useCallback(
@@ -71,20 +72,20 @@ export function useReading({ chatId, summary, messages, from, hasOlder, me, onRe
     [chatId, isCaughtUp, onRead],
   )
   const markUnreadSeen = useCallback(() => setSeenUnread(true), [])
-  const leave = () => {
-    setFound({ after: messages.at(-1)?.seq ?? 0, count: 0 })
+  const startAnew = () => {
+    setUnread({ after: messages.at(-1)?.seq ?? 0, count: 0 })
     setSeenUnread(false)
   }
   // Messages that arrive while the page is hidden are new when the reader returns.
-  useOnHidden(() => isCaughtUp && leave())
+  useOnHidden(() => isCaughtUp && startAnew())
   return {
     /** For the "new" divider, which is shown only if the first new message is loaded. */
     unreadAfter: hasGap ? null : after,
     isCaughtUp,
     hasGap,
-    page,
-    since: since?.created_at ?? null,
-    count: found?.count || listUnread(messages, after, me).length,
+    firstUnreadPage,
+    since: firstUnread?.created_at ?? null,
+    count: unread?.count || listUnread(messages, after, me).length,
     onSeen,
     markUnreadSeen,
   }

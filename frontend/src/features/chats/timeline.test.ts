@@ -38,7 +38,7 @@ const formatItems = (messages: MessageRow[], active: RunRow[] = [], unreadAfter:
     .map(item => {
       if (item.kind === 'reply')
         return `${item.runId}:${item.rows.map(row => row.seq).join(',')}${item.last ? '!' : ''}`
-      return item.kind === 'message' ? `${item.more ? '+' : ''}${item.row.seq}` : item.kind
+      return item.kind === 'message' ? `${item.continuesAuthor ? '+' : ''}${item.row.seq}` : item.kind
     })
 
 describe('buildItems', () => {

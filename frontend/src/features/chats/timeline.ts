@@ -11,9 +11,9 @@ import { containsRow, listTree, NestedLog, type NestedRows, noSubAgents, type Su
 export type Item =
   | { kind: 'day'; key: string; at: string }
   | { kind: 'new'; key: string }
-  /** `more`: it continues the messages of the same author above it, so its header is not repeated. */
-  | { kind: 'message'; key: string; row: TextMessageRow | FileMessageRow; more: boolean }
-  | { kind: 'unsent'; key: string; entry: Unsent; more: boolean }
+  /** `continuesAuthor`: it continues the messages of the same author above it, so its header is not repeated. */
+  | { kind: 'message'; key: string; row: TextMessageRow | FileMessageRow; continuesAuthor: boolean }
+  | { kind: 'unsent'; key: string; entry: Unsent; continuesAuthor: boolean }
   | {
       kind: 'reply'
       key: string
@@ -274,7 +274,7 @@ function continuesGroup(before: Item, item: Extract<Item, { kind: 'message' | 'u
   )
 }
 
-const isGrouped = (item: Item | undefined) => (item?.kind === 'message' || item?.kind === 'unsent') && item.more
+const isGrouped = (item: Item | undefined) => (item?.kind === 'message' || item?.kind === 'unsent') && item.continuesAuthor
 
 class Builder {
   private items: Item[] = []
@@ -336,9 +336,9 @@ class Builder {
     for (; at < this.items.length; at += 1) {
       const [before, item] = [this.items[at - 1], this.items[at]]
       if (item?.kind !== 'message' && item?.kind !== 'unsent') continue
-      const more = before !== undefined && count < GROUP_SIZE && continuesGroup(before, item, me)
-      count = more ? count + 1 : 1
-      if (item.more !== more) this.items[at] = { ...item, more }
+      const continuesAuthor = before !== undefined && count < GROUP_SIZE && continuesGroup(before, item, me)
+      count = continuesAuthor ? count + 1 : 1
+      if (item.continuesAuthor !== continuesAuthor) this.items[at] = { ...item, continuesAuthor }
     }
     this.groupedTo = this.items.length
     return this.items
@@ -357,7 +357,7 @@ class Builder {
     switch (row.type) {
       case 'TEXT_MESSAGE':
       case 'FILE_MESSAGE':
-        this.push({ kind: 'message', key: row.id, row, more: false }, at)
+        this.push({ kind: 'message', key: row.id, row, continuesAuthor: false }, at)
         this.messageTimes.push(at)
         break
       case 'COMPARISON':
@@ -400,7 +400,7 @@ class Builder {
   }
 
   addUnsent(entry: Unsent): void {
-    this.items.push({ kind: 'unsent', key: entry.id, entry, more: false })
+    this.items.push({ kind: 'unsent', key: entry.id, entry, continuesAuthor: false })
   }
 
   /** Adds a system message, or adds it to the previous one of the same action. */

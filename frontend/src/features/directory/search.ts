@@ -1,18 +1,19 @@
 /** The search parameters of the directory: its query and filters. Pure functions. */
 import type { DirectoryFilter, ListingCategory } from '@/api'
+import { listKeys } from '@/lib/listKeys'
 
-export const categories = [
-  'writing',
-  'language',
-  'research',
-  'data',
-  'coding',
-  'business',
-  'education',
-  'other',
-] as const satisfies readonly ListingCategory[]
-export const scopes = ['all', 'used', 'yours'] as const satisfies readonly DirectoryFilter['scope'][]
-export const sorts = ['use', 'new', 'name'] as const satisfies readonly DirectoryFilter['sort'][]
+export const categories = listKeys<ListingCategory>({
+  writing: true,
+  language: true,
+  research: true,
+  data: true,
+  coding: true,
+  business: true,
+  education: true,
+  other: true,
+})
+export const scopes = listKeys<DirectoryFilter['scope']>({ all: true, used: true, yours: true })
+export const sorts = listKeys<DirectoryFilter['sort']>({ use: true, new: true, name: true })
 
 export interface DirectorySearch {
   q?: string

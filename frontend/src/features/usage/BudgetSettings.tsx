@@ -21,6 +21,7 @@ import {
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
+import { listKeys } from '@/lib/listKeys'
 import { formatCurrency } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -32,7 +33,7 @@ import { parseDollars } from './budgets'
 import styles from './Usage.module.css'
 
 const MICRO = 1_000_000
-const scopes: readonly BudgetScope[] = ['workspace', 'person', 'agent', 'run_tree']
+const scopes = listKeys<BudgetScope>({ workspace: true, person: true, agent: true, run_tree: true })
 const periods = ['day', 'month'] as const
 
 /** The budgets of a workspace and the prices of models. Editors change those that no operator has set. */

@@ -13,6 +13,7 @@ import {
 } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { listKeys } from '@/lib/listKeys'
 import { formatCalendarDay, formatCurrency, formatFullTime, formatNumber } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
@@ -37,7 +38,7 @@ import {
 import { chooseSeries, OTHERS_COLOUR, OTHERS_KEY, type Series, sumByDay } from './series'
 import styles from './Usage.module.css'
 
-const groups: readonly UsageGroup[] = ['agent', 'version', 'person', 'model', 'chain']
+const groups = listKeys<UsageGroup>({ agent: true, version: true, person: true, model: true, tree: true })
 
 interface UsagePageProps {
   workspace: WorkspaceRow
@@ -135,7 +136,7 @@ function Report({ report, group, onGroup, today, budget, children }: ReportProps
     if (report.group !== 'version') return row.name
     return row.version ? `${row.name} v${row.version}` : t('usage.draftsOf', { name: row.name })
   }
-  const largest = report.group === 'chain' ? sumUp(report.days) : report.rows
+  const largest = report.group === 'tree' ? sumUp(report.days) : report.rows
   const series = chooseSeries(largest, nameOf)
   const days = listDays({ startsOn: report.starts_on, endsOn: report.ends_on }, today)
   const amounts = sumByDay(days, report.days, series)
@@ -184,7 +185,7 @@ function Report({ report, group, onGroup, today, budget, children }: ReportProps
               onChange={onGroup}
             />
           </h2>
-          <GroupTable report={report} nameOf={nameOf} series={report.group === 'chain' ? [] : series} />
+          <GroupTable report={report} nameOf={nameOf} series={report.group === 'tree' ? [] : series} />
         </section>
         {children}
       </div>

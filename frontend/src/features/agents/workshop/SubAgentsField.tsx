@@ -10,8 +10,8 @@ interface SubAgentsFieldProps {
   agentId: string | null
   /** The handles of the chosen agents. */
   chosen: readonly string[]
-  /** The handles that are chosen without the setting: agents that come with the release. */
-  offered: readonly string[]
+  /** The handles that are chosen as long as nobody changes the setting: agents that come with the release. */
+  defaultHandles: readonly string[]
   max: number
   isReadOnly: boolean
   onChange(handles: string[]): void
@@ -19,14 +19,14 @@ interface SubAgentsFieldProps {
 
 /** The choice of the agents that may be given tasks: those of the workspace, and those that come with the release. */
 export function SubAgentsField(props: SubAgentsFieldProps) {
-  const { workspaceId, agentId, chosen, offered, max, isReadOnly, onChange } = props
+  const { workspaceId, agentId, chosen, defaultHandles, max, isReadOnly, onChange } = props
   const { t } = useTexts()
   const agents = useAgents(workspaceId).data ?? []
   const own = agents.filter(
     ({ actor, accepts_tasks: accepts }) =>
       actor.workspace_id === workspaceId && (chosen.includes(actor.handle) || (accepts && actor.id !== agentId)),
   )
-  const others = [...new Set([...offered, ...chosen])].filter(
+  const others = [...new Set([...defaultHandles, ...chosen])].filter(
     handle => !own.some(({ actor }) => actor.handle === handle),
   )
   const toggle = (handle: string) =>

@@ -26,7 +26,7 @@ const LABELS: Record<string, PlainTextKey> = {
 
 /** The setting that names the agents which may be given tasks. */
 const SUB_AGENTS = 'allowed_sub_agents'
-const MAX_SUB_AGENTS = 20
+const MAX_ALLOWED_HANDLES = 20
 
 const toHandles = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter(handle => typeof handle === 'string') : []
@@ -51,7 +51,7 @@ export function ToolSettings({ schema, workspaceId, agentId, use, isReadOnly, on
     onChange(value === null ? others : { ...others, [name]: value })
   }
   const subAgents = settings.find(([name]) => name === SUB_AGENTS)?.[1]
-  const offered = toHandles(subAgents?.default)
+  const defaultHandles = toHandles(subAgents?.default)
   const numbers = settings.filter(([, setting]) => setting.type === 'integer' || setting.type === 'number')
   const fields = (
     <div className={workshopStyles.settings}>
@@ -59,9 +59,9 @@ export function ToolSettings({ schema, workspaceId, agentId, use, isReadOnly, on
         <SubAgentsField
           workspaceId={workspaceId}
           agentId={agentId}
-          chosen={SUB_AGENTS in chosen ? toHandles(chosen[SUB_AGENTS]) : offered}
-          offered={offered}
-          max={subAgents.maxItems ?? MAX_SUB_AGENTS}
+          chosen={SUB_AGENTS in chosen ? toHandles(chosen[SUB_AGENTS]) : defaultHandles}
+          defaultHandles={defaultHandles}
+          max={subAgents.maxItems ?? MAX_ALLOWED_HANDLES}
           isReadOnly={isReadOnly}
           onChange={handles => change(SUB_AGENTS, handles)}
         />

@@ -21,7 +21,7 @@ vi.mock('../wakePreview', () => ({ useWakePreview: () => null }))
 vi.mock('../hooks', async original => ({
   ...(await original<object>()),
   useParticipants: () => inChat.map(actor => ({ actor })),
-  usePresent: () => ['bob'],
+  usePeopleWithChatOpen: () => ['bob'],
   useAgentsAtWork: () => [],
 }))
 vi.mock('@/realtime', async original => ({ ...(await original<object>()), sendTyping: vi.fn() }))

@@ -26,7 +26,7 @@ import { FilePicker } from '@/ui/FilePicker'
 import { showToast } from '@/ui/toast'
 import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
-import { useAgentsAtWork, usePresent } from '../hooks'
+import { useAgentsAtWork, usePeopleWithChatOpen } from '../hooks'
 import { replaceNamesByHandles } from '../mention'
 import { useMentionable, useMentionMenu } from '../mentionMenu'
 import { send } from '../outbox'
@@ -68,7 +68,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const [offered, setOffered] = useState<TextMessageRow | null>(null)
   const offeredMessage = text.trim() || replyTo ? null : offered
   const mentionable = useMentionable(chatId, me)
-  const present = usePresent(chatId)
+  const present = usePeopleWithChatOpen(chatId)
   const agents = mentionable.filter(actor => actor.kind === 'agent').map(actor => actor.id)
   const working = useAgentsAtWork(chatId)
   const [hasFocus, setHasFocus] = useState(false)

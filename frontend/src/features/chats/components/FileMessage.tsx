@@ -4,9 +4,15 @@ import { FileCard } from '@/features/files'
 import { MessageFrame } from './MessageFrame'
 
 /** A file that somebody has shared. */
-export const FileMessage = memo(function FileMessage({ row, more }: { row: FileMessageRow; more: boolean }) {
+export const FileMessage = memo(function FileMessage({
+  row,
+  continuesAuthor,
+}: {
+  row: FileMessageRow
+  continuesAuthor: boolean
+}) {
   return (
-    <MessageFrame row={row} more={more}>
+    <MessageFrame row={row} continuesAuthor={continuesAuthor}>
       <FileCard file={row.payload} />
     </MessageFrame>
   )

@@ -11,26 +11,26 @@ import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
 interface MessageFrameProps {
   row: TextMessageRow | FileMessageRow
   /** Whether the message before it is by the same author, so that the author is not shown again. */
-  more: boolean
+  continuesAuthor: boolean
   children: ReactNode
   footer?: ReactNode
 }
 
 /** What all messages have: the author, the time, the message that is answered, and the actions. */
-export function MessageFrame({ row, more, children, footer }: MessageFrameProps) {
+export function MessageFrame({ row, continuesAuthor, children, footer }: MessageFrameProps) {
   const { findActor } = useChat()
   const { t } = useTexts()
   const author = findActor(row.author_id)
   const name = author?.name ?? t('unknownPerson')
   return (
     <article
-      className={cx(messageStyles.msg, more && messageStyles.more)}
+      className={cx(messageStyles.msg, continuesAuthor && messageStyles.more)}
       data-message={row.id}
       tabIndex={-1}
       aria-label={`${name}, ${formatTime(row.created_at)}`}
       aria-describedby={getTextId(row.id)}
     >
-      {more ? (
+      {continuesAuthor ? (
         <time aria-hidden>{formatTime(row.created_at)}</time>
       ) : (
         <Avatar
@@ -42,7 +42,7 @@ export function MessageFrame({ row, more, children, footer }: MessageFrameProps)
         />
       )}
       <div className={messageStyles.c}>
-        {more ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
+        {continuesAuthor ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
         {row.reply_to ? <Quote id={row.reply_to} /> : null}
         <div id={getTextId(row.id)}>{children}</div>
         {footer}

@@ -29,7 +29,7 @@ vi.mock('@/api', async original => ({
 vi.mock('../hooks', async original => ({
   ...(await original<object>()),
   useParticipants: () => [scribe, alice, bob].map(participant),
-  usePresent: () => ['bob'],
+  usePeopleWithChatOpen: () => ['bob'],
 }))
 
 const workspace = { id: 'w', verbs: ['invite'] } as unknown as WorkspaceRow

@@ -21,7 +21,7 @@ import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
-import { useParticipants, usePresent } from '../hooks'
+import { useParticipants, usePeopleWithChatOpen } from '../hooks'
 import { ActorPicker } from './ActorPicker'
 import { AgentBadge } from './AgentBadge'
 import { isActiveLink, Links, LinkText } from './Links'
@@ -109,7 +109,7 @@ function Participant({
     link => link.created_by === participant.actor.id && isActiveLink(link),
   )
   const me = useMe().data?.actor.id
-  const isHere = usePresent(participant.chat_id).includes(participant.actor.id)
+  const isHere = usePeopleWithChatOpen(participant.chat_id).includes(participant.actor.id)
   const { actor } = participant
   const isAgent = actor.kind === 'agent'
   const isMe = actor.id === me

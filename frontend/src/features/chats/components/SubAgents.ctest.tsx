@@ -28,7 +28,6 @@ const context: ChatContextValue = {
   suggestionPath: () => '',
   publicAgentPath: () => '',
   messagePath: () => '',
-  publicAgentPath: () => '',
   onGo: noop,
 }
 const part: LogPart = {
@@ -45,7 +44,7 @@ const reading = {
   unreadAfter: null,
   isCaughtUp: true,
   hasGap: false,
-  page: null,
+  firstUnreadPage: null,
   since: null,
   count: 0,
   markUnreadSeen: noop,

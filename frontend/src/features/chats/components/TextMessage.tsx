@@ -18,22 +18,28 @@ import { MessageFooter } from './VersionBadge'
 
 interface TextMessageProps {
   row: TextMessageRow
-  more: boolean
+  continuesAuthor: boolean
 }
 
 /** A message by a person, or the greeting of an agent. */
-export const TextMessage = memo(function TextMessage({ row, more }: TextMessageProps) {
+export const TextMessage = memo(function TextMessage({ row, continuesAuthor }: TextMessageProps) {
   const { names } = useChat()
   const { t } = useTexts()
   return (
-    <MessageFrame row={row} more={more} footer={<MessageFooter row={row} />}>
+    <MessageFrame row={row} continuesAuthor={continuesAuthor} footer={<MessageFooter row={row} />}>
       {row.deleted ? <p className="faint">{t('deleted')}</p> : <LazyProse text={row.payload.text} names={names} />}
     </MessageFrame>
   )
 })
 
 /** A message that is being sent, or that could not be sent. Its text is kept. */
-export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entry: Unsent; more: boolean }) {
+export const UnsentMessage = memo(function UnsentMessage({
+  entry,
+  continuesAuthor,
+}: {
+  entry: Unsent
+  continuesAuthor: boolean
+}) {
   const { findActor, names, me } = useChat()
   const { t } = useTexts()
   const author = findActor(me)
@@ -41,7 +47,7 @@ export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entr
     <article
       className={cx(
         messageStyles.msg,
-        more && messageStyles.more,
+        continuesAuthor && messageStyles.more,
         entry.failed ? messageStyles.failed : messageStyles.sending,
       )}
       data-message={entry.id}
@@ -49,13 +55,13 @@ export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entr
       aria-label={`${author?.name ?? ''}, ${entry.failed ? t('notSent', { why: getCodeText(entry.failed) }) : t('sending')}`}
       aria-describedby={getTextId(entry.id)}
     >
-      {more ? (
+      {continuesAuthor ? (
         <time aria-hidden />
       ) : (
         <Avatar id={me} name={author?.name ?? ''} avatar={author?.avatar} square={false} size="l" />
       )}
       <div className={messageStyles.c}>
-        {more ? null : <MessageHeader actor={author} name={author?.name ?? ''} at={entry.created_at} />}
+        {continuesAuthor ? null : <MessageHeader actor={author} name={author?.name ?? ''} at={entry.created_at} />}
         {entry.reply_to ? <Quote id={entry.reply_to} /> : null}
         <div id={getTextId(entry.id)}>
           {entry.files?.map(file => (

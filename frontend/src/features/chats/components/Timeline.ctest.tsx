@@ -48,7 +48,7 @@ const reading = {
   unreadAfter: null,
   isCaughtUp: true,
   hasGap: false,
-  page: null,
+  firstUnreadPage: null,
   since: null,
   count: 0,
   markUnreadSeen: noop,

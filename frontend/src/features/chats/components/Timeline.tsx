@@ -260,18 +260,18 @@ interface UnreadBarProps {
 /** The bar shown while new messages are above the visible part: their number, their time, and a button to go there. */
 function UnreadBar({ reading, part, goTo }: UnreadBarProps) {
   const { t } = useTexts()
-  const { isCaughtUp, hasGap, page, since, count, markUnreadSeen } = reading
+  const { isCaughtUp, hasGap, firstUnreadPage, since, count, markUnreadSeen } = reading
   const isLate = useDelayedFlag(!isCaughtUp, 400)
   if (!isLate || count === 0) return null
   const n = count > 99 ? '99+' : count
   const jump = () => {
-    if (hasGap && page) part.open(page)
+    if (hasGap && firstUnreadPage) part.open(firstUnreadPage)
     goTo(UNREAD)
   }
   return (
     <div className={styles.newsbar} role="status">
       <span>{since ? t('newsSince', { n, time: formatSince(since) }) : t('newsCount', { n })}</span>
-      <button type="button" className="link" onClick={jump} aria-disabled={hasGap && !page}>
+      <button type="button" className="link" onClick={jump} aria-disabled={hasGap && !firstUnreadPage}>
         <ArrowUp className="i s" aria-hidden />
         {t('jumpToUnread')}
       </button>
@@ -307,12 +307,12 @@ function ItemContent({ item }: { item: Item }) {
       return <NewDivider />
     case 'message':
       return item.row.type === 'FILE_MESSAGE' ? (
-        <FileMessage row={item.row} more={item.more} />
+        <FileMessage row={item.row} continuesAuthor={item.continuesAuthor} />
       ) : (
-        <TextMessage row={item.row} more={item.more} />
+        <TextMessage row={item.row} continuesAuthor={item.continuesAuthor} />
       )
     case 'unsent':
-      return <UnsentMessage entry={item.entry} more={item.more} />
+      return <UnsentMessage entry={item.entry} continuesAuthor={item.continuesAuthor} />
     case 'reply':
       return (
         <AgentReply

@@ -96,16 +96,15 @@ const WakeText = ({ icon, children }: { icon: ReactNode; children: ReactNode }) 
   </>
 )
 
-const reasonTexts: Partial<Record<string, PlainTextKey>> = {
+/** The reason `budget_used_up` has a line of its own. */
+const reasonTexts: Record<Exclude<NonNullable<Wake['reason']>, 'budget_used_up'>, PlainTextKey> = {
   suspended: 'wake.reason.suspended',
   taken_down: 'wake.reason.taken_down',
   too_many_hops: 'wake.reason.too_many_hops',
 }
 
-function describeReason({ reason }: Wake, t: Texts['t']): string | null {
-  const key = reason ? reasonTexts[reason] : undefined
-  return key ? t(key) : (reason ?? null)
-}
+const describeReason = ({ reason }: Wake, t: Texts['t']): string | null =>
+  reason && reason !== 'budget_used_up' ? t(reasonTexts[reason]) : null
 
 interface AgentGroupProps {
   wakes: readonly Wake[]

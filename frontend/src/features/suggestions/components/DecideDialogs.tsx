@@ -9,14 +9,14 @@ import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 
-interface DecideProps {
+interface RejectProps {
   workspaceId: string
   rows: readonly ListedSuggestionRow[]
   onClose(): void
 }
 
 /** The dialog that rejects suggestions with a reason, which their authors can read. */
-export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
+export function RejectDialog({ workspaceId, rows, onClose }: RejectProps) {
   const { t } = useTexts()
   const [reason, setReason] = useState('')
   const reject = useRejectSuggestions(workspaceId)
@@ -59,11 +59,16 @@ export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
   )
 }
 
+interface WithdrawProps {
+  workspaceId: string
+  row: ListedSuggestionRow
+  onClose(): void
+}
+
 /** The dialog that confirms withdrawing a suggestion, which cannot be undone. */
-export function WithdrawDialog({ workspaceId, rows: [row], onClose }: DecideProps) {
+export function WithdrawDialog({ workspaceId, row, onClose }: WithdrawProps) {
   const { t } = useTexts()
   const withdraw = useWithdrawSuggestion(workspaceId)
-  if (!row) return null
   return (
     <ConfirmDialog
       open

@@ -27,10 +27,9 @@ interface SuggestionsPageProps {
   onChat(chatId: string): void
 }
 
-interface OpenDialog {
-  kind: 'merge' | 'reject' | 'withdraw'
-  rows: readonly ListedSuggestionRow[]
-}
+type OpenDialog =
+  | { kind: 'merge' | 'reject'; rows: readonly ListedSuggestionRow[] }
+  | { kind: 'withdraw'; row: ListedSuggestionRow }
 
 const emptySelection: Selection = new Set()
 
@@ -51,7 +50,6 @@ export function SuggestionsPage({
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   // A wide screen shows the first suggestion until another one is opened.
   const open = search.m ? undefined : (search.s ?? (isPhone ? undefined : rows[0]?.id))
-  const openDialog: OpenDialogFor = kind => target => setDialog({ kind, rows: [target].flat() })
   const close = () => setDialog(null)
 
   const handleStarted = (merge: MergeRow) => {
@@ -92,12 +90,13 @@ export function SuggestionsPage({
           picked={picked}
           onPicked={setPicked}
           onSearch={onSearch}
-          onMerge={openDialog('merge')}
-          onReject={openDialog('reject')}
+          onMerge={rows => setDialog({ kind: 'merge', rows })}
+          onReject={rows => setDialog({ kind: 'reject', rows })}
         />
         <div className={layout.opened}>
           <DetailPane
-            {...{ workspace, me, search, findActor, onSearch, onOpenDraft, onChat, openDialog }}
+            {...{ workspace, me, search, findActor, onSearch, onOpenDraft, onChat }}
+            openDialog={setDialog}
             open={open}
             isEmpty={rows.length === 0}
           />
@@ -110,11 +109,11 @@ export function SuggestionsPage({
   )
 }
 
-type OpenDialogFor = (
-  kind: OpenDialog['kind'],
-) => (target: ListedSuggestionRow | readonly ListedSuggestionRow[]) => void
-
-type DetailPaneProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; openDialog: OpenDialogFor }
+type DetailPaneProps = SuggestionsPageProps & {
+  open: string | undefined
+  isEmpty: boolean
+  openDialog(dialog: OpenDialog): void
+}
 
 /** The pane beside the list: a merge, a suggestion, or a hint. */
 function DetailPane({
@@ -151,9 +150,9 @@ function DetailPane({
         key={open}
         workspaceId={workspace.id}
         id={open}
-        onAccept={openDialog('merge')}
-        onReject={openDialog('reject')}
-        onWithdraw={openDialog('withdraw')}
+        onAccept={row => openDialog({ kind: 'merge', rows: [row] })}
+        onReject={row => openDialog({ kind: 'reject', rows: [row] })}
+        onWithdraw={row => openDialog({ kind: 'withdraw', row })}
         onMerge={m => onSearch({ m, s: undefined })}
         onChat={onChat}
       />
@@ -172,21 +171,13 @@ interface DialogsProps extends Pick<SuggestionsPageProps, 'workspace' | 'me' | '
   onClose(): void
 }
 
-function Dialogs({
-  workspace: { id },
-  me,
-  findActor,
-  dialog: { kind, rows },
-  onStarted,
-  onOpenDraft,
-  onClose,
-}: DialogsProps) {
-  if (kind === 'reject') return <RejectDialog workspaceId={id} rows={rows} onClose={onClose} />
-  if (kind === 'withdraw') return <WithdrawDialog workspaceId={id} rows={rows} onClose={onClose} />
+function Dialogs({ workspace: { id }, me, findActor, dialog, onStarted, onOpenDraft, onClose }: DialogsProps) {
+  if (dialog.kind === 'withdraw') return <WithdrawDialog workspaceId={id} row={dialog.row} onClose={onClose} />
+  if (dialog.kind === 'reject') return <RejectDialog workspaceId={id} rows={dialog.rows} onClose={onClose} />
   return (
     <MergeDialog
       workspaceId={id}
-      rows={rows}
+      rows={dialog.rows}
       me={me}
       findActor={findActor}
       onStarted={onStarted}

@@ -31,7 +31,7 @@ const usage = {
   'usage.draftsOf': '{{name}}, drafts',
   'usage.person': 'Person',
   'usage.model': 'Model',
-  'usage.chain': 'Call chain',
+  'usage.tree': 'Call chain',
   'usage.tokens': 'Tokens',
   'usage.cost': 'Cost',
   'usage.all': 'All',

@@ -31,7 +31,7 @@ const usage = {
   'usage.draftsOf': '{{name}}（草稿）',
   'usage.person': '成员',
   'usage.model': '模型',
-  'usage.chain': '调用链',
+  'usage.tree': '调用链',
   'usage.tokens': 'Token 数',
   'usage.cost': '费用',
   'usage.all': '全部',

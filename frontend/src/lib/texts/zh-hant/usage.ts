@@ -31,7 +31,7 @@ const usage = {
   'usage.draftsOf': '{{name}}（草稿）',
   'usage.person': '成員',
   'usage.model': '模型',
-  'usage.chain': '呼叫鏈',
+  'usage.tree': '呼叫鏈',
   'usage.tokens': 'Token 數',
   'usage.cost': '費用',
   'usage.all': '全部',
