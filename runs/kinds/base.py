@@ -67,8 +67,8 @@ class PreparedRun:
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     found_tools: frozenset[str] = frozenset()
     """The tools that the model has found or called in earlier attempts (`runs.runtime.offered_tools`)."""
-    budget: int | None = None
-    """Estimated tokens of the conversation without the system text; null: no turn may be left out."""
+    max_context_tokens: int | None = None
+    """The most tokens, by an estimate, of the conversation without the system text; null: no turn is left out."""
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
     has_outside_texts: bool = False
@@ -77,7 +77,8 @@ class PreparedRun:
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""
         read, step = self.transcript, StepId(self.run.steps_done + 1, self.run.get_message_id())
-        return Conversation(list(read.turns), step, list(read.open_calls), list(read.later_turns), budget=self.budget)
+        later = list(read.later_turns)
+        return Conversation(list(read.turns), step, list(read.open_calls), later, self.max_context_tokens)
 
 
 class RunKind(ABC):

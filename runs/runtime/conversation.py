@@ -21,13 +21,14 @@ MAX_ERRORS = 3
 @dataclass
 class Conversation:
     """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn, and `later_turns` are the turns
-    after it. `budget`: the tokens of `turns` without the system text. Null: no turn may be left out."""
+    after it. `max_context_tokens`: the most tokens that `turns` may have
+    without the system text. Null: no turn is left out."""
 
     turns: list[Turn]
     step: StepId
     open_calls: list[ToolCall] = field(default_factory=list)
     later_turns: list[Turn] = field(default_factory=list)
-    budget: int | None = None
+    max_context_tokens: int | None = None
     stop_requested: bool = False
     is_cut: bool = False
     was_retried: bool = False
@@ -58,8 +59,11 @@ class Conversation:
             self._error_kinds = []
             self.turns += self.later_turns
             self.later_turns = []
-            if self.budget is not None and estimate_tokens_of_turns(self.turns[1:]) > self.budget:
-                self.turns = shorten_turns(self.turns, self.budget)
+            if (
+                self.max_context_tokens is not None
+                and estimate_tokens_of_turns(self.turns[1:]) > self.max_context_tokens
+            ):
+                self.turns = shorten_turns(self.turns, self.max_context_tokens)
         self.advance(saved)
 
     def advance(self, saved: StepSaved) -> None:
@@ -70,7 +74,7 @@ class Conversation:
     def prepare_retry(self, error: LLMError, *, was_streamed: bool, has_written: bool) -> None:
         """Prepare asking the model again after this error: shorten the conversation if it was too long. Raises the error if the
         model is not to be asked again. `was_streamed`: a part of the answer was streamed; before that, `llm.retry` retries."""
-        if error.code == "context_too_long" and not self.was_shortened and self.budget is not None:
+        if error.code == "context_too_long" and not self.was_shortened and self.max_context_tokens is not None:
             self.was_shortened = True
             before, self.turns = self.turns, shorten_turns(self.turns)
             if estimate_tokens_of_turns(self.turns) >= estimate_tokens_of_turns(before):

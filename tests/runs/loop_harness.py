@@ -151,7 +151,7 @@ class LoopHarness:
             has_written=any(name != "look_up" for name in self.started.values()),
         )
         at = StepId(self.steps_done + 1, self.message_id)
-        conversation = Conversation(made.turns, at, made.open_calls, made.later_turns, budget=self.budget)
+        conversation = Conversation(made.turns, at, made.open_calls, made.later_turns, self.budget)
         reply: StepSaved | None = None
         steps = run_loop(
             conversation,

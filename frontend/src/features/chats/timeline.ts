@@ -274,7 +274,8 @@ function continuesGroup(before: Item, item: Extract<Item, { kind: 'message' | 'u
   )
 }
 
-const isGrouped = (item: Item | undefined) => (item?.kind === 'message' || item?.kind === 'unsent') && item.continuesAuthor
+const isGrouped = (item: Item | undefined) =>
+  (item?.kind === 'message' || item?.kind === 'unsent') && item.continuesAuthor
 
 class Builder {
   private items: Item[] = []

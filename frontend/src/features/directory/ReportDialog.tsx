@@ -2,6 +2,7 @@ import { CircleCheck } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { type ActorRow, type ReportReason, useReportPublicAgent } from '@/api'
 import { useTexts } from '@/lib/language'
+import { listKeys } from '@/lib/listKeys'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { EmptyState } from '@/ui/EmptyState'
@@ -10,7 +11,7 @@ import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import styles from './Directory.module.css'
 
-const reasons = ['misleading', 'data', 'harmful', 'brand', 'other'] as const satisfies readonly ReportReason[]
+const reasons = listKeys<ReportReason>({ misleading: true, data: true, harmful: true, brand: true, other: true })
 const MAX_LENGTH = 2_000
 
 /** The form by which a person reports a public agent to the operators. */
