@@ -9,6 +9,7 @@ import pytest
 from django.core.management.commands import flush
 from django.db import connection, connections
 
+from common.redis_client import redis_client
 from tests.people import Team, make_team
 from tests.saved_rows import TABLES_OF_MIGRATIONS, SavedRows
 from tests.servers import TEMPLATE
@@ -81,6 +82,12 @@ def django_db_setup(django_db_modify_db_settings: None, django_db_blocker: Any) 
     with django_db_blocker.unblock():
         connections.close_all()
         connection.close_pool()  # type: ignore[attr-defined]  # of PostgreSQL
+
+
+@pytest.fixture(autouse=True)
+def closed_circuit_breaker() -> None:
+    """No call to Redis is left out because one of an earlier test has failed."""
+    redis_client.breaker.record_success()
 
 
 @pytest.fixture(scope="session")

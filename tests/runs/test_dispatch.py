@@ -12,7 +12,6 @@ from celery import current_app
 from django.conf import settings
 
 from common.errors import AppError
-from common.redis_client import redis_client
 from llm import model_tests
 from runs.runtime import dispatch
 
@@ -23,8 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def fresh_broker():
     client = redis.from_url(settings.REDIS_URL)
     client.delete("runs")
-    yield client
-    redis_client.breaker.record_success()
+    return client
 
 
 @pytest.fixture
