@@ -168,6 +168,40 @@ def test_RUN24_agents_that_call_each_other_stop_with_a_clear_error(environment, 
 
 
 @pytest.mark.usefixtures("engine")
+def test_RUN24_a_ring_of_three_agents_ends_with_a_clear_error(environment, researcher):
+    with transaction.atomic():
+        third = make_agent(environment.team.workspace, environment.team.alice, "Third", prompt="You are third.")
+    allow(researcher, third.handle)
+    allow(third, environment.team.robin.handle, researcher.handle)
+    environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
+    environment.model.script(system="You research.", calls=[delegate(third.handle)], then={"text": "Asked."})
+    back = delegate(environment.team.robin.handle, "back to you")
+    environment.model.script(system="You are third.", calls=[back], then={"text": "I cannot ask."})
+    environment.post("@robin go")
+    assert [run.state for run in environment.wait_until_idle()] == ["completed"] * 3
+    [deepest] = [
+        row for row in environment.log("TOOL_RESPONSE") if row.metadata and row.metadata["agent"]["depth"] == 2
+    ]
+    assert (deepest.payload["status"], deepest.payload.get("data")) == ("error", None)
+    assert "waits for your answer itself" in deepest.payload["text"]
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN24_of_fifty_tasks_in_one_answer_ten_are_given(environment, researcher):
+    calls = [delegate(researcher.handle, f"task {number}") for number in range(50)]
+    environment.model.script(calls=calls, then={"text": "Done."})
+    environment.model.script(system="You research.", text="Found.")
+    environment.post("@robin go")
+    found = environment.wait_until_idle(30)
+    assert [run.state for run in found] == ["completed"] * 11
+    statuses = [row.payload["status"] for row in environment.log("TOOL_RESPONSE") if row.run_id == found[0].id]
+    assert (statuses.count("ok"), statuses.count("error")) == (
+        10,
+        7,
+    )  # of an answer, 16 calls are read, and one error says so
+
+
+@pytest.mark.usefixtures("engine")
 def test_RUN24_depth_and_the_number_of_tasks_at_the_same_time_are_limited(environment, researcher):
     with transaction.atomic():
         deep = make_agent(environment.team.workspace, environment.team.alice, "Deep", prompt="You are deep.")
