@@ -112,7 +112,7 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
 }
 
 /** Says that a run waits for its turn, and how many runs of the workspace start before it. */
-export function QueuePlace({ runId }: { runId: string }) {
+function QueuePlace({ runId }: { runId: string }) {
   const { t } = useTexts()
   const [isLate, setIsLate] = useState(false)
   useEffect(() => {

@@ -49,7 +49,7 @@ import {
 } from '../subAgents'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
-import { Details, Duration, FailureReason, PartView, PendingIndicator, QueuePlace, StopButton } from './ReplyParts'
+import { Details, Duration, FailureReason, PartView, PendingIndicator, StopButton } from './ReplyParts'
 import styles from './SubAgents.module.css'
 import { Cost, ModelName, VersionBadge } from './VersionBadge'
 
@@ -314,7 +314,7 @@ function Progress({ status: { status, run } }: { status: ActiveStatus }) {
       return (
         <>
           <Clock className="i s" aria-hidden />
-          <QueuePlace runId={run.id} />
+          {t('queued')}
         </>
       )
     case 'awaiting_approval':
