@@ -51,6 +51,7 @@ def publish(lin: Person) -> None:
     page.get_by_role("button", name="Publish…").click()
     expect(page.get_by_text("What goes along")).to_be_visible()
     publish_now = page.get_by_role("button", name="Publish", exact=True)
+    page.get_by_label("What it does").fill("")
     expect(publish_now).to_have_attribute("aria-disabled", "true")
     page.get_by_label("Name", exact=True).fill("Interpreter")
     page.get_by_label("Handle").fill("interpreter")
