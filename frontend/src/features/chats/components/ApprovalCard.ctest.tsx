@@ -3,6 +3,7 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ActorRow, ApprovalAskedRow, ApprovalDecided } from '@/api'
+import { buildChatContext } from '@/testing/chatContext'
 import { messageRow } from '@/testing/rows'
 import { ApprovalCard } from './ApprovalCard'
 import { ChatContext, type ChatContextValue } from './ChatContext'
@@ -12,27 +13,10 @@ const decideApproval = vi.hoisted(() => vi.fn())
 vi.mock('@/api', async original => ({ ...(await original<object>()), decideApproval }))
 
 const names: Record<string, string> = { alice: 'Alice', bob: 'Bob', scribe: 'Scribe' }
-const noop = () => undefined
-const context: ChatContextValue = {
-  chatId: 'c',
-  workspaceId: 'w',
-  me: 'alice',
+const context = buildChatContext({
   isEditor: false,
   findActor: id => (id && names[id] ? ({ id, name: names[id] } as ActorRow) : null),
-  names: () => null,
-  findMessage: noop,
-  reply: noop,
-  askDraft: noop,
-  compare: null,
-  goTo: noop,
-  openWorkshop: noop,
-  modelPath: null,
-  budgetsPath: '',
-  suggestionPath: () => '',
-  publicAgentPath: () => '',
-  messagePath: () => '',
-  onGo: noop,
-}
+})
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000 + 30_000).toISOString()
 const asked = (payload: Partial<ApprovalAskedRow['payload']> = {}) =>

@@ -2,6 +2,7 @@ import axe from 'axe-core'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import type { BudgetRefusal, BudgetRow } from '@/api'
+import { buildChatContext } from '@/testing/chatContext'
 import { BudgetStop } from './BudgetStop'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 
@@ -44,27 +45,7 @@ const row = {
   revision: 1,
 } satisfies BudgetRow
 
-const noop = () => undefined
-const context: ChatContextValue = {
-  chatId: 'c',
-  workspaceId: 'w',
-  me: 'alice',
-  isEditor: true,
-  findActor: () => null,
-  names: () => null,
-  findMessage: noop,
-  reply: noop,
-  askDraft: noop,
-  compare: null,
-  goTo: noop,
-  openWorkshop: noop,
-  modelPath: null,
-  budgetsPath: '/w/tours/settings?section=budgets',
-  suggestionPath: () => '',
-  publicAgentPath: () => '',
-  messagePath: () => '',
-  onGo: noop,
-}
+const context = buildChatContext()
 
 const retry = vi.fn(async () => undefined)
 const runEnd = { kind: 'failed', code: 'budget_used_up', by: null, note: '', payerName: '', budget: refusal } as const

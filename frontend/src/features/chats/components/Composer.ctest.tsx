@@ -5,9 +5,10 @@ import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ActorRow } from '@/api'
 import { setStorageOwner } from '@/lib/storage'
+import { buildChatContext } from '@/testing/chatContext'
 import { messageRow } from '@/testing/rows'
 import { Toasts } from '@/ui/Toasts'
-import { ChatContext, type ChatContextValue } from './ChatContext'
+import { ChatContext } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
 
 const actor = (name: string, kind: 'human' | 'agent') =>
@@ -27,27 +28,10 @@ vi.mock('../hooks', async original => ({
 vi.mock('@/realtime', async original => ({ ...(await original<object>()), sendTyping: vi.fn() }))
 
 const question = messageRow(7, { author_id: 'bob', payload: { text: 'What does it cost?' } })
-const noop = () => undefined
-const context: ChatContextValue = {
-  chatId: 'c',
-  workspaceId: 'w',
-  me: 'alice',
-  isEditor: true,
+const context = buildChatContext({
   findActor: id => inChat.find(actor => actor.id === id) ?? null,
-  names: () => null,
   findMessage: id => (id === question.id ? question : undefined),
-  reply: noop,
-  askDraft: noop,
-  compare: null,
-  goTo: noop,
-  openWorkshop: noop,
-  modelPath: null,
-  budgetsPath: '/w/tours/settings?section=budgets',
-  suggestionPath: () => '',
-  publicAgentPath: () => '',
-  messagePath: () => '',
-  onGo: noop,
-}
+})
 
 async function openComposer() {
   const handle = createRef<ComposerHandle>()

@@ -2,34 +2,16 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { MessageRow } from '@/api'
+import { buildChatContext } from '@/testing/chatContext'
 import { type MessageChange, messageRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
 import type { LogPart } from '../logPart'
 import { buildItems } from '../timeline'
-import { ChatContext, type ChatContextValue } from './ChatContext'
+import { ChatContext } from './ChatContext'
 import { Timeline } from './Timeline'
 
 const noop = () => undefined
-const context: ChatContextValue = {
-  chatId: 'c',
-  workspaceId: 'w',
-  me: 'alice',
-  isEditor: true,
-  findActor: () => null,
-  names: () => null,
-  findMessage: noop,
-  reply: noop,
-  askDraft: noop,
-  compare: null,
-  goTo: noop,
-  openWorkshop: noop,
-  modelPath: null,
-  budgetsPath: '/w/tours/settings?section=budgets',
-  suggestionPath: () => '',
-  publicAgentPath: () => '',
-  messagePath: () => '',
-  onGo: noop,
-}
+const context = buildChatContext()
 
 const row = (seq: number, more: MessageChange = {}) =>
   messageRow(seq, { author_id: 'bob', payload: { text: `text ${seq}` }, ...more })
