@@ -38,7 +38,7 @@ from runs.services.leases import (
     requeue_run,
     withdraw_crashes,
 )
-from runs.services.waiting import queue_forgotten_callers
+from runs.services.waiting import queue_callers_of_ended_sub_agents
 from usage import services as usage
 from worker.isolation import IsolatedProcesses
 
@@ -109,7 +109,7 @@ class Sweeper:
         notify_expired_locks()
         release_dead_reservations()
         approvals.expire_approvals()
-        queue_forgotten_callers()
+        queue_callers_of_ended_sub_agents()
         for job in self._periodic_jobs:
             if job.next_at <= time.monotonic():
                 job.next_at = time.monotonic() + job.seconds

@@ -29,7 +29,7 @@ def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
     return [update.set(state=RunState.QUEUED, dispatched_at=now(), retry_at=None)]
 
 
-def queue_forgotten_callers() -> None:
+def queue_callers_of_ended_sub_agents() -> None:
     """Queue the runs that wait for sub-agents which have all ended. The end of a sub-agent does this, unless it could not be stored
     with its messages."""
     sub_agents = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE)

@@ -226,7 +226,7 @@ def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatc
 
 NOT_A_SERVICE = {
     "agents.services.agents.open_first_chat",  # in a chat without a subscription yet
-    "runs.services.waiting.queue_forgotten_callers",  # a repair of the sweeper
+    "runs.services.waiting.queue_callers_of_ended_sub_agents",  # a repair of the sweeper
 }
 
 

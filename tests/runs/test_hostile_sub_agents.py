@@ -66,7 +66,7 @@ def test_RUN12_a_context_that_cannot_be_stored_is_refused_to_the_model(environme
 
 @pytest.mark.usefixtures("engine")
 def test_RUN23_a_caller_whose_sub_agents_end_at_the_same_time_continues_once(environment, researcher, monkeypatch):
-    monkeypatch.setattr(sweeper, "queue_forgotten_callers", lambda: None)
+    monkeypatch.setattr(sweeper, "queue_callers_of_ended_sub_agents", lambda: None)
     calls = [delegate(researcher.handle, f"task {number}") for number in range(10)]
     environment.model.script(match="robin", calls=calls, then={"text": "Done."})
     environment.model.script(match="task", text="Found.", first=0.5)

@@ -17,7 +17,7 @@ from publishing.services.lines import update_chats
 from runs.models import ACTIVE, Run
 from runs.runtime import sub_agents
 from runs.services import runs
-from runs.services.waiting import queue_forgotten_callers
+from runs.services.waiting import queue_callers_of_ended_sub_agents
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING
@@ -311,7 +311,7 @@ def test_RUN23_a_caller_whose_sub_agent_ended_without_a_trace_is_queued_by_the_s
     environment.post("@robin go")
     child = environment.wait(lambda: Run.objects.filter(state="running", parent__isnull=False).first())
     Run.objects.filter(pk=child.pk).update(state="failed", ended_at=now(), lease_owner="", lease_until=None)
-    queue_forgotten_callers()
+    queue_callers_of_ended_sub_agents()
     environment.submit_queued_runs()
     caller, _ = environment.wait_until_idle()
     assert caller.state == "completed"

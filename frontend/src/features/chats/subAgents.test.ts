@@ -172,7 +172,7 @@ describe('the end and the cost of a sub-agent', () => {
     subAgents: [],
   })
 
-  it('are read from its rows until its caller was told', () => {
+  it('are read from its rows until its caller has its result', () => {
     expect(getEnd(subAgent(row(1, 'x', { payload: { text: 'It\n is 42.' } })), null)).toMatchObject({
       state: 'completed',
       summary: 'It is 42.',
@@ -192,7 +192,7 @@ describe('the end and the cost of a sub-agent', () => {
       row(4, 'x', { payload: { text: '', stamp } }),
     ]
     expect(getCost(rows)).toEqual({ tokens: 30, cost: 14 })
-    const told: SubAgentResult = {
+    const finalResult: SubAgentResult = {
       kind: 'sub_agent',
       run_id: 'x',
       agent_id: 'one',
@@ -202,6 +202,6 @@ describe('the end and the cost of a sub-agent', () => {
       steps: 2,
       cost_micro: 99,
     }
-    expect(getCost(rows, told)).toEqual({ tokens: 30, cost: 99 })
+    expect(getCost(rows, finalResult)).toEqual({ tokens: 30, cost: 99 })
   })
 })
