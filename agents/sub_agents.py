@@ -130,16 +130,13 @@ class Delegate(TaskTool):
 
     name = "delegate"
     Config = DelegateConfig
-    sub_agents: Sequence[Actor] = ()
 
     class Args(TaskArgs):
         name: str = Field(min_length=1, max_length=64, description="The name of the agent.")
 
-    def with_sub_agents(self, sub_agents: Sequence[Actor]) -> "Delegate":
-        """Return the tool for a run that may call these agents."""
-        tool = Delegate()
-        tool.sub_agents = tuple(sub_agents)
-        return tool
+    def __init__(self, sub_agents: Sequence[Actor] = ()) -> None:
+        """`sub_agents`: the agents that a run may call; none for the tool in the registry."""
+        self.sub_agents = sub_agents
 
     @property
     def description(self) -> str:

@@ -182,6 +182,11 @@ class Run(Identified, VersionedRow):
         """Whether another agent has given it a task."""
         return self.parent_id is not None
 
+    @property
+    def agent_path(self) -> list[UUID]:
+        """The agents from the first of the tree to this one, which is the last. `path` is empty for a run without a parent."""
+        return self.path or [self.agent_id]
+
     def compute_seconds_left(self, max_seconds: float) -> float:
         """Return the seconds until its limit of time, which may be negative. The time that it waits for people does not count."""
         left = max_seconds + self.waited_seconds

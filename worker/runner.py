@@ -152,7 +152,7 @@ class Runner:
             calls_of_other_runs=prepared.started_calls.of_other_runs,
             has_written=prepared.started_calls.has_written,
             found=set(prepared.found_tools),
-            path=run.path or [run.agent_id],
+            path=run.agent_path,
         )
         max_steps = prepared.content.limits.max_steps
 

@@ -85,7 +85,7 @@ def get_run_tools(
         config = delegate.config
         handles = config.allowed_sub_agents if isinstance(config, DelegateConfig) else []
         if sub_agents := find_sub_agents(agent, handles):
-            configured[Delegate.name] = replace(delegate, tool=Delegate().with_sub_agents(sub_agents))
+            configured[Delegate.name] = replace(delegate, tool=Delegate(sub_agents))
     return configured
 
 

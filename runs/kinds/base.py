@@ -180,18 +180,16 @@ class RunKind(ABC):
         if error is not None:
             record_llm_call(update, model, error)
         run = update.row
-        if is_waiting and end.how == "waiting_child":
-            self.save(
-                update, [*rows, *start_sub_agents(update, end.tasks, get_content(run.get_spec()).limits.max_seconds)]
-            )
-        elif is_waiting:
+        if not is_waiting:
+            self.close(update, end, rows)
+        elif end.how == "waiting_child":
+            self.save(update, [*rows, *start_sub_agents(update, end.tasks)])
+        else:
             asked = ask_for_approvals(run.get_chat(), run.agent, claimed.on_behalf_of, run.id, end.requests)
             for message in asked:
                 message.metadata = run.metadata
             update.set(state=RunState.WAITING_APPROVAL, waiting_since=now(), lease_owner="", lease_until=None)
             self.save(update, [*rows, *asked])
-        else:
-            self.close(update, end, rows)
 
     @staticmethod
     def run_in_transaction(claimed: Run, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:

@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from actors.models import Actor
+from agents.specs.content import Limits
 from chats.models import Message
 from common.clock import now
 from common.writing import RowUpdate
@@ -55,7 +56,7 @@ class Task:
         return f"{self.text}\n\nContext:\n{json.dumps(self.context, ensure_ascii=False)}"
 
 
-def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest], max_seconds: float) -> list[Run]:
+def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) -> list[Run]:
     """Return the new runs for these tasks, and set their caller to wait for them. The caller's chat is locked.
 
     A task above `MAX_TASKS_OF_TREE` is a run that has failed. If nothing is left to wait for, the caller is queued.
@@ -67,7 +68,7 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest], ma
     runs: list[Run] = []
     for request in requests:
         if request.call.id not in known:
-            run = _build_run(caller, request, agents[request.task.agent_id], max_seconds)
+            run = _build_run(caller, request, agents[request.task.agent_id])
             if count + len(runs) >= MAX_TASKS_OF_TREE:
                 run.state, run.ended_at = RunState.FAILED, now()
                 run.error_code, run.error = "too_many_sub_agents", TOO_MANY
@@ -83,10 +84,11 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest], ma
     return runs
 
 
-def _build_run(caller: Run, request: TaskRequest, agent: Actor, max_seconds: float) -> Run:
+def _build_run(caller: Run, request: TaskRequest, agent: Actor) -> Run:
     task = request.task
-    seconds = min(task.max_seconds, max(caller.compute_seconds_left(max_seconds), 0.0))
-    path = [*(caller.path or [caller.agent_id]), agent.id]
+    seconds_of_caller = caller.compute_seconds_left(Limits.model_validate(caller.limits).max_seconds)
+    seconds = min(task.max_seconds, max(seconds_of_caller, 0.0))
+    path = [*caller.agent_path, agent.id]
     above = [caller.agent.handle]
     if caller.metadata is not None:
         above = MessageMetadata.model_validate(caller.metadata).agent.path
