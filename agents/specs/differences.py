@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from agents.specs.content import SpecContent
-from agents.specs.matching import find_common_stretches
+from common.line_matching import find_common_stretches
 from events.rows import DiffRow, FieldChange
 
 CONTEXT = 3

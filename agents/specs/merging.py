@@ -20,8 +20,8 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolUse
-from agents.specs.matching import Same, align_three, find_common_stretches
 from common.errors import TooLarge
+from common.line_matching import Same, align_three, find_common_stretches
 from events.rows import Choice, Conflict, Contributor, Segment
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agents.specs import matching
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
 from agents.specs.merging import Contribution, MergedSpec, attribute_lines, merge_contributions, merge_fields
+from common import line_matching
 from common.errors import TooLarge
 from events.rows import Contributor, Segment
 
@@ -270,6 +270,6 @@ def test_a_merged_prompt_that_is_too_long_is_refused():
 
 def test_long_texts_of_equal_lines_are_aligned_in_time():
     before, after = ["", "x"] * 30_000, ["x", "x", ""] * 20_000
-    parts = list(matching.align_three(before, after, before))
+    parts = list(line_matching.align_three(before, after, before))
     assert [line for part in parts for line in before[part.base.start : part.base.stop]] == before
     assert [line for part in parts for line in after[part.ours.start : part.ours.stop]] == after

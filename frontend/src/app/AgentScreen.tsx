@@ -1,112 +1,105 @@
-import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
-import { Hash, History } from 'lucide-react'
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { MessageSquarePlus, PencilRuler } from 'lucide-react'
 import { Suspense } from 'react'
-import { useAgent, useAgents, useChats, useLockedDrafts } from '@/api'
-import { AgentPage, EditedDrafts } from '@/features/agents'
+import { useAgent, useAgents } from '@/api'
 import { BackButton } from '@/features/chats'
-import { PublicationSection } from '@/features/directory'
+import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import buttonStyles from '@/ui/Button.module.css'
+import { Avatar } from '@/ui/Avatar'
+import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
-import { useActorLookup, useTitle } from './actorLookup'
+import { Skeleton } from '@/ui/Skeleton'
+import styles from './AgentScreen.module.css'
+import { useTitle } from './actorLookup'
+import { agentTabs } from './agentTabs'
 import { DirectoryLink } from './DirectoryLink'
 import { NotFound } from './ErrorPages'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 import { AgentList, NewAgentButton } from './Sidebar'
 import sidebarStyles from './Sidebar.module.css'
+import { useOpenWorkshop } from './useOpenWorkshop'
 
+/** The page of an agent: its head, its tabs, and the open tab. */
 export function AgentScreen() {
   const { t } = useTexts()
-  const { me, workspace, openNewChat } = useShell()
-  const drafts = useLockedDrafts(workspace.id).data ?? []
-  const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
+  const { workspace, openNewChat } = useShell()
+  const params = useParams({ from: '/w/$workspace/agents/$agent' })
+  const { tab: openTab } = useParams({ strict: false })
+  const id = params.agent
   const agents = useAgents(workspace.id)
   const summary = agents.data?.find(row => row.actor.id === id)
-  const agent = useAgent(workspace.id, id)
-  const findActor = useActorLookup()
+  const query = useAgent(workspace.id, id)
   useTitle(summary?.actor.name)
   const navigate = useNavigate()
-  const { history } = useRouter()
-  const params = { workspace: workspace.handle }
-  const chat = (useChats(workspace.id).data ?? []).find(row => row.participants.some(actor => actor.id === id))?.chat.id
-  const openWorkshop = () =>
-    void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: chat ?? '' }, search: { workshop: id } })
+  const onEdit = useOpenWorkshop(id)
   if (agents.data && !summary) return <NotFound />
-  if (!agents.data || !agent.data) return <LoadingAgent query={agents.data ? agent : agents} />
+  if (!summary || !query.data) return <LoadingAgent query={agents.data ? query : agents} />
+  const agent = query.data
+  const { actor } = summary
+  const facts = [`@${actor.handle}`, actor.description].filter(Boolean)
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
-      <AgentPage
-        key={id}
-        agent={agent.data}
-        findActor={findActor}
-        back={<BackButton label={t('agents')} onClick={() => void navigate({ to: '/w/$workspace/agents', params })} />}
-        editing={
-          <EditedDrafts
-            drafts={drafts.filter(draft => draft.agent_id === id)}
-            me={me.actor.id}
-            onGo={chat =>
-              void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: { workshop: id } })
-            }
-          />
-        }
-        publication={
-          agent.data.verbs.includes('publish_agent') ? (
-            <Suspense fallback={null}>
-              <PublicationSection agent={agent.data} workspace={workspace} onGo={path => history.push(path)} />
-            </Suspense>
-          ) : null
-        }
-        chats={<AgentChats agentId={id} />}
-        history={
-          <Link
-            className={cx(buttonStyles.btn, buttonStyles.xs)}
-            to="/w/$workspace/agents/$agent/history"
-            params={{ ...params, agent: id }}
-          >
-            <History className="i s" aria-hidden />
-            {t('openHistory')}
-          </Link>
-        }
-        onNewChat={() => openNewChat([id])}
-        onEdit={chat ? openWorkshop : null}
-        onDeleted={() => void navigate({ to: '/w/$workspace', params })}
-      />
-    </Suspense>
+    <main className={layout.stage}>
+      <header className={styles.head}>
+        <BackButton label={t('agents')} onClick={() => void navigate({ to: '/w/$workspace/agents', params })} />
+        <Avatar id={id} name={actor.name} avatar={actor.avatar} square size="xl" />
+        <div className={layout.titles}>
+          <h1 className="cut">{actor.name}</h1>
+          <p className={styles.meta}>
+            <span className="cut">{facts.join(' · ')}</span>
+            {summary.state === 'idle' ? null : <span>{t(summary.state === 'working' ? 'atWork' : 'agentWaits')}</span>}
+            <span className={blocks.badge} data-layer="production">
+              <LayerIcon layer="production" />v{agent.spec.number}
+            </span>
+          </p>
+        </div>
+        <div className="end">
+          <Button onClick={() => openNewChat([id])}>
+            <MessageSquarePlus className="i s" aria-hidden />
+            {t('chatWith')}
+          </Button>
+          {onEdit ? (
+            <Button tone="ink" onClick={onEdit}>
+              <PencilRuler className="i s" aria-hidden />
+              {t('openWorkshop')}
+            </Button>
+          ) : null}
+        </div>
+      </header>
+      <nav className={styles.tabs} aria-label={t('agentTabs', { name: actor.name })}>
+        {agentTabs
+          .filter(tab => tab.isVisible?.(agent) ?? true)
+          .map(tab => (
+            <Link
+              key={tab.id}
+              {...(tab === agentTabs[0]
+                ? { to: '/w/$workspace/agents/$agent' as const, params }
+                : { to: '/w/$workspace/agents/$agent/$tab' as const, params: { ...params, tab: tab.id } })}
+              aria-current={tab.id === (openTab ?? agentTabs[0]?.id) ? 'page' : undefined}
+            >
+              {t(tab.label)}
+            </Link>
+          ))}
+      </nav>
+      <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
+        <Outlet />
+      </Suspense>
+    </main>
   )
 }
 
-function AgentChats({ agentId }: { agentId: string }) {
-  const { t } = useTexts()
+/** The content of the open tab. */
+export function AgentTabScreen() {
   const { workspace } = useShell()
-  const chats = (useChats(workspace.id).data ?? []).filter(row => row.participants.some(actor => actor.id === agentId))
-  if (chats.length === 0) return <p className={cx(blocks.b, 'faint sm')}>{t('inNoChat')}</p>
-  return (
-    <ul className={cx(blocks.rows, blocks.in)}>
-      {chats.map(row => (
-        <li key={row.chat.id}>
-          <Hash className="i faint" aria-hidden />
-          <Link
-            className="grow cut"
-            to="/w/$workspace/c/$chat"
-            params={{ workspace: workspace.handle, chat: row.chat.id }}
-          >
-            {row.chat.title}
-          </Link>
-          <Link
-            className={cx(buttonStyles.btn, buttonStyles.xs)}
-            to="/w/$workspace/c/$chat"
-            params={{ workspace: workspace.handle, chat: row.chat.id }}
-            search={{ workshop: agentId }}
-          >
-            {t('workshop')}
-          </Link>
-        </li>
-      ))}
-    </ul>
-  )
+  const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
+  const { tab: openTab } = useParams({ strict: false })
+  const agent = useAgent(workspace.id, id).data
+  const tab = agentTabs.find(tab => tab.id === openTab) ?? (openTab ? undefined : agentTabs[0])
+  if (!agent) return null
+  if (!tab || tab.isVisible?.(agent) === false) return <NotFound />
+  return <tab.content agent={agent} />
 }
 
 /** The agents of a workspace, on a phone. */

@@ -209,6 +209,18 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentScreen'),
 })
 
+const agentOverview = createRoute({
+  getParentRoute: () => agent,
+  path: '/',
+  component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentTabScreen'),
+})
+
+const agentTab = createRoute({
+  getParentRoute: () => agent,
+  path: '/$tab',
+  component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentTabScreen'),
+})
+
 const suggestions = createRoute({
   getParentRoute: () => workspace,
   path: '/suggestions',
@@ -282,7 +294,7 @@ const tree = root.addChildren([
     home,
     chat,
     agents,
-    agent,
+    agent.addChildren([agentOverview, agentTab]),
     versions,
     suggestions,
     files,

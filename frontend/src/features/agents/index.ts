@@ -21,7 +21,9 @@ export const AnsweredDialog = lazy(() =>
 )
 export const HistoryPage = lazy(() => import('./history/HistoryPage').then(module => ({ default: module.HistoryPage })))
 export const AgentForm = lazy(() => import('./components/AgentForm').then(module => ({ default: module.AgentForm })))
-export const AgentPage = lazy(() => import('./components/AgentPage').then(module => ({ default: module.AgentPage })))
+export const AgentOverview = lazy(() =>
+  import('./components/AgentOverview').then(module => ({ default: module.AgentOverview })),
+)
 export const NewAgentDialog = lazy(() =>
   import('./components/NewAgentDialog').then(module => ({ default: module.NewAgentDialog })),
 )

@@ -59,6 +59,9 @@ const screens = {
   workspaceName: 'Workspace name',
   workspaceNameHint: 'Your team, company or project.',
   workspacePlaceholder: 'Lighthouse Tours',
+  // agent page
+  'agentTab.overview': 'Overview',
+  agentTabs: 'The pages of {{name}}',
   // model
   details: 'Details',
   model: 'Model',

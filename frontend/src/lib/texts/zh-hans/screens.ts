@@ -61,6 +61,9 @@ const screens: Record<keyof typeof en, string> = {
   workspaceName: '工作区名称',
   workspaceNameHint: '你的团队、公司或项目。',
   workspacePlaceholder: '灯塔旅行社',
+  // agent page
+  'agentTab.overview': '概览',
+  agentTabs: '{{name}} 的页面',
   // model
   details: '详细信息',
   model: '模型',

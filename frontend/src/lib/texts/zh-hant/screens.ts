@@ -61,6 +61,9 @@ const screens: Record<keyof typeof en, string> = {
   workspaceName: '工作區名稱',
   workspaceNameHint: '你的團隊、公司或專案。',
   workspacePlaceholder: '燈塔旅行社',
+  // agent page
+  'agentTab.overview': '概覽',
+  agentTabs: '{{name}} 的頁面',
   // model
   details: '詳細資訊',
   model: '模型',

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { MessageSquarePlus, Pencil, PencilRuler, Trash2 } from 'lucide-react'
+import { Pencil, Trash2 } from 'lucide-react'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type ActorRow, type AgentRow, ApiError, deleteAgent, useChangeAgent } from '@/api'
 import { LayerIcon } from '@/features/layers'
@@ -9,7 +9,6 @@ import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatNumber, formatRelative } from '@/lib/time'
-import { Avatar } from '@/ui/Avatar'
 import { AvatarPicker } from '@/ui/AvatarPicker'
 import avatarPickerStyles from '@/ui/AvatarPicker.module.css'
 import { Button } from '@/ui/Button'
@@ -22,9 +21,8 @@ import { showToast } from '@/ui/toast'
 import { listEnabledTools, toSpecContent } from '../content'
 import { ToolName } from './ToolName'
 
-interface AgentPageProps {
+interface AgentOverviewProps {
   agent: AgentRow
-  back: ReactNode
   /** Links to the chats of the agent. */
   chats: ReactNode
   /** The link to the versions of the agent. */
@@ -34,66 +32,38 @@ interface AgentPageProps {
   /** Whether it is public; null for readers who may not publish it. */
   publication: ReactNode
   findActor(id: string): ActorRow | null
-  onNewChat(): void
   /** Opens the workshop in one of the agent's chats; null while it is in none. */
   onEdit: (() => void) | null
   onDeleted(): void
 }
 
-/** The page of an agent: its production version, chats, description and deletion. */
-export function AgentPage({
+/** The first tab of an agent's page: its production version, chats, description and deletion. */
+export function AgentOverview({
   agent,
-  back,
   chats,
   history,
   editing,
   publication,
   findActor,
-  onNewChat,
   onEdit,
   onDeleted,
-}: AgentPageProps) {
+}: AgentOverviewProps) {
   const { t } = useTexts()
   const { actor } = agent
   return (
-    <main className={layout.stage}>
-      <header className={cx(layout.bar, layout.tall)}>
-        {back}
-        <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square size="xl" />
-        <div className={layout.titles}>
-          <h1 className="cut">{actor.name}</h1>
-          <p className="faint xs cut">
-            @{actor.handle}
-            {actor.description ? ` · ${actor.description}` : ''}
-          </p>
-        </div>
-        <div className="end">
-          <Button onClick={onNewChat}>
-            <MessageSquarePlus className="i s" aria-hidden />
-            {t('chatWith')}
-          </Button>
-          {onEdit ? (
-            <Button tone="ink" onClick={onEdit}>
-              <PencilRuler className="i s" aria-hidden />
-              {t('openWorkshop')}
-            </Button>
-          ) : null}
-        </div>
-      </header>
-      <div className={cx(layout.page, layout.pad)}>
-        <div className={layout.column}>
-          {editing}
-          <Prompt agent={agent} findActor={findActor} history={history} onEdit={onEdit} />
-          <section className={blocks.sec}>
-            <h2 className={blocks.h}>{t('chats')}</h2>
-            {chats}
-          </section>
-          {publication}
-          {agent.verbs.includes('update_agent_profile') ? <AboutForm key={actor.id} agent={agent} /> : null}
-          {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
-        </div>
+    <div className={cx(layout.page, layout.pad)}>
+      <div className={layout.column}>
+        {editing}
+        <Prompt agent={agent} findActor={findActor} history={history} onEdit={onEdit} />
+        <section className={blocks.sec}>
+          <h2 className={blocks.h}>{t('chats')}</h2>
+          {chats}
+        </section>
+        {publication}
+        {agent.verbs.includes('update_agent_profile') ? <AboutForm key={actor.id} agent={agent} /> : null}
+        {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
       </div>
-    </main>
+    </div>
   )
 }
 
@@ -106,7 +76,7 @@ function Prompt({
   findActor,
   history,
   onEdit,
-}: Pick<AgentPageProps, 'agent' | 'findActor' | 'history' | 'onEdit'>) {
+}: Pick<AgentOverviewProps, 'agent' | 'findActor' | 'history' | 'onEdit'>) {
   const { t } = useTexts()
   const [isExpanded, setExpanded] = useState(false)
   const { spec } = agent

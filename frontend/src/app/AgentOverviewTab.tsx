@@ -1,0 +1,91 @@
+import { Link, useNavigate, useRouter } from '@tanstack/react-router'
+import { Hash, History } from 'lucide-react'
+import { Suspense } from 'react'
+import { type AgentRow, useChats, useLockedDrafts } from '@/api'
+import { AgentOverview, EditedDrafts } from '@/features/agents'
+import { PublicationSection } from '@/features/directory'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import buttonStyles from '@/ui/Button.module.css'
+import blocks from '@/ui/blocks.module.css'
+import { useActorLookup } from './actorLookup'
+import { useShell } from './ShellContext'
+import { useOpenWorkshop } from './useOpenWorkshop'
+
+export function AgentOverviewTab({ agent }: { agent: AgentRow }) {
+  const { t } = useTexts()
+  const { me, workspace } = useShell()
+  const { id } = agent.actor
+  const drafts = useLockedDrafts(workspace.id).data ?? []
+  const findActor = useActorLookup()
+  const navigate = useNavigate()
+  const { history } = useRouter()
+  const params = { workspace: workspace.handle }
+  return (
+    <AgentOverview
+      key={id}
+      agent={agent}
+      findActor={findActor}
+      editing={
+        <EditedDrafts
+          drafts={drafts.filter(draft => draft.agent_id === id)}
+          me={me.actor.id}
+          onGo={chat =>
+            void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: { workshop: id } })
+          }
+        />
+      }
+      publication={
+        agent.verbs.includes('publish_agent') ? (
+          <Suspense fallback={null}>
+            <PublicationSection agent={agent} workspace={workspace} onGo={path => history.push(path)} />
+          </Suspense>
+        ) : null
+      }
+      chats={<AgentChats agentId={id} />}
+      history={
+        <Link
+          className={cx(buttonStyles.btn, buttonStyles.xs)}
+          to="/w/$workspace/agents/$agent/history"
+          params={{ ...params, agent: id }}
+        >
+          <History className="i s" aria-hidden />
+          {t('openHistory')}
+        </Link>
+      }
+      onEdit={useOpenWorkshop(id)}
+      onDeleted={() => void navigate({ to: '/w/$workspace', params })}
+    />
+  )
+}
+
+function AgentChats({ agentId }: { agentId: string }) {
+  const { t } = useTexts()
+  const { workspace } = useShell()
+  const chats = (useChats(workspace.id).data ?? []).filter(row => row.participants.some(actor => actor.id === agentId))
+  if (chats.length === 0) return <p className={cx(blocks.b, 'faint sm')}>{t('inNoChat')}</p>
+  return (
+    <ul className={cx(blocks.rows, blocks.in)}>
+      {chats.map(row => (
+        <li key={row.chat.id}>
+          <Hash className="i faint" aria-hidden />
+          <Link
+            className="grow cut"
+            to="/w/$workspace/c/$chat"
+            params={{ workspace: workspace.handle, chat: row.chat.id }}
+          >
+            {row.chat.title}
+          </Link>
+          <Link
+            className={cx(buttonStyles.btn, buttonStyles.xs)}
+            to="/w/$workspace/c/$chat"
+            params={{ workspace: workspace.handle, chat: row.chat.id }}
+            search={{ workshop: agentId }}
+          >
+            {t('workshop')}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}

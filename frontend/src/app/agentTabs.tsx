@@ -1,0 +1,19 @@
+/** The tabs of an agent's page. A tab is one entry here: its address, its label and its content. */
+import type { ComponentType } from 'react'
+import type { AgentRow } from '@/api'
+import type { PlainTextKey } from '@/lib/language'
+import { AgentOverviewTab } from './AgentOverviewTab'
+
+interface AgentTab {
+  /** The last part of its address; the first tab has none. */
+  id: string
+  label: PlainTextKey
+  /** Use `lazy` of `ui/lazy.tsx` for all tabs but the first. */
+  content: ComponentType<{ agent: AgentRow }>
+  /** Whether the reader sees the tab; by default everybody does. */
+  isVisible?(agent: AgentRow): boolean
+}
+
+export const agentTabs: readonly AgentTab[] = [
+  { id: 'overview', label: 'agentTab.overview', content: AgentOverviewTab },
+]
