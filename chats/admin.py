@@ -47,8 +47,8 @@ class ChatAdmin(ReadOnlyAdmin):
 
 @admin.register(ChatActor)
 class ChatActorAdmin(ReadOnlyAdmin):
-    list_display = ("joined_at", link_column("actor"), link_column("chat"), "wake", "last_read_seq", "ended_at")
-    list_filter = ("wake", "actor__kind", CreatedWithinFilter)
+    list_display = ("joined_at", link_column("actor"), link_column("chat"), "response", "last_read_seq", "ended_at")
+    list_filter = ("response", "actor__kind", CreatedWithinFilter)
     list_select_related = ("actor", "chat")
     search_fields = ("actor__name", "chat__title")
     search_id_fields = ("actor_id", "chat_id")

@@ -74,11 +74,12 @@ SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 """The types of messages that count as unread, wake agents and stand in the sidebar."""
 
 
-class Wake(models.TextChoices):
-    """When an agent answers: when it is mentioned or replied to, or always."""
+class Response(models.TextChoices):
+    """Which messages of a chat an agent answers: those that mention it or reply to it, all, or none."""
 
-    MENTION = "mention", _("Mention")
+    MENTIONS = "mentions", _("Mentions")
     ALWAYS = "always", _("Always")
+    NEVER = "never", _("Never")
 
 
 class ChatActor(Identified, VersionedRow):
@@ -91,7 +92,9 @@ class ChatActor(Identified, VersionedRow):
     actor = models.ForeignKey(
         "actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="participants"
     )
-    wake = models.CharField(_("wake"), max_length=8, choices=Wake.choices, default=Wake.MENTION)
+    response = models.CharField(_("response"), max_length=8, choices=Response.choices, default=Response.MENTIONS)
+    # Whether somebody has set `response`. Else it changes when people and agents join (`chats/services/responses.py`).
+    is_response_chosen = models.BooleanField(_("is response chosen"), default=False)
     last_read_seq = models.BigIntegerField(_("last read seq"), default=0)
     joined_at = models.DateTimeField(_("joined at"), auto_now_add=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
@@ -103,7 +106,7 @@ class ChatActor(Identified, VersionedRow):
         verbose_name_plural = _("participants")
         constraints = [
             models.UniqueConstraint(fields=["chat", "actor"], name="one_participant_per_actor"),
-            models.CheckConstraint(condition=Q(wake__in=Wake.values), name="wake_known"),
+            models.CheckConstraint(condition=Q(response__in=Response.values), name="response_known"),
         ]
         indexes = [models.Index(fields=["actor", "chat"], condition=Q(ended_at=None), name="participants_by_actor")]
 
@@ -112,8 +115,8 @@ class ChatActor(Identified, VersionedRow):
 
     def to_row(self) -> ParticipantRow:
         return ParticipantRow(
-            id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.to_row(), wake=self.wake,
-            joined_at=self.joined_at, ended=self.ended_at is not None,
+            id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.to_row(),
+            response=self.response, joined_at=self.joined_at, ended=self.ended_at is not None,
         )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ class ChatVerb(StrEnum):
     ADD_PARTICIPANT = "add_participant"
     REMOVE_PARTICIPANT = "remove_participant"
     RENAME = "rename"
-    SET_WAKE = "set_wake"
+    SET_RESPONSE = "set_response"
     STOP_OWN_RUN = "stop_own_run"
     STOP_ANY_RUN = "stop_run"
     RETRY_RUN = "retry_run"

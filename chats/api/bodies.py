@@ -9,7 +9,7 @@ from chats.selectors import END
 from chats.services.links import MAX_HOURS, MAX_USES
 from common.rest import Body
 from events.payloads import MESSAGE_TEXT, MessageWake
-from events.rows import MessageRow, RoleName, Row, WakeSetting, WorkspaceRow
+from events.rows import MessageRow, ResponseMode, RoleName, Row, WorkspaceRow
 
 
 class NewChatBody(Body):
@@ -62,8 +62,8 @@ class NewParticipantBody(Body):
     actor_id: UUID
 
 
-class WakeBody(Body):
-    wake: WakeSetting
+class ResponseBody(Body):
+    response: ResponseMode
 
 
 class ReadBody(Body):

@@ -17,7 +17,7 @@ from chats.api.bodies import (
     NewParticipantBody,
     ReadBody,
     ReadRow,
-    WakeBody,
+    ResponseBody,
 )  # fmt: skip
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import build_chat_summaries, get_chat_summary, list_chats_with_activity, list_messages
@@ -109,10 +109,10 @@ class Participants(APIView):
 
 
 class OneParticipant(APIView):
-    @extend_schema(operation_id="set_wake", request=WakeBody, responses=ParticipantRow)
+    @extend_schema(operation_id="set_response", request=ResponseBody, responses=ParticipantRow)
     def patch(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
-        body = read(request, WakeBody)
-        return build_response(chats.set_wake(request.user, chat_id, actor_id, wake=body.wake).to_row())
+        body = read(request, ResponseBody)
+        return build_response(chats.set_response(request.user, chat_id, actor_id, response=body.response).to_row())
 
     @extend_schema(operation_id="remove_participant", responses={204: None})
     def delete(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:

@@ -17,7 +17,7 @@ from chats.services.participants import (
     remove_agent_from_chats,
     remove_participant,
     rename_chat,
-    set_wake,
+    set_response,
 )
 from chats.services.reading import advance_read_cursor, advance_read_cursors, mark_read
 
@@ -46,5 +46,5 @@ __all__ = [
     "rename_chat",
     "revoke_link",
     "save_changes",
-    "set_wake",
+    "set_response",
 ]

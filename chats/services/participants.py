@@ -11,12 +11,12 @@ from django.utils.translation import gettext
 from actors.models import Actor, AgentStatus, Kind
 from actors.rates import throttle
 from chats.hooks import actor_left
-from chats.models import Chat, ChatActor, ChatLink, Wake
+from chats.models import Chat, ChatActor, ChatLink, Response
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import RowChange, save_changes
 from chats.services.locking import lock_chat, lock_chats_of, lock_participants
 from chats.services.messages import build_system_message
-from chats.services.waking import adjust_wake_settings, set_initial_wake
+from chats.services.responses import adjust_responses, set_initial_responses
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached, NotFound
 from common.operators import check_operator
@@ -52,7 +52,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
         raise Invalid("Somebody you named is not in this workspace.", data={"actor_ids": [str(id) for id in missing]})
     chat = Chat.objects.create(workspace=workspace, title=normalize_name(title)[:120], created_by=actor)
     participants = [ChatActor(chat=chat, actor=actors[id]) for id in ids]
-    set_initial_wake(participants)
+    set_initial_responses(participants)
     messages = [build_system_message(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in ids]
     chat.version = save_changes(chat.id, [*messages, *participants])
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(ids))
@@ -112,20 +112,18 @@ def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
         return None
     if chat.participants.filter(ended_at=None).count() >= MAX_PARTICIPANTS:
         raise LimitReached(f"A chat has at most {MAX_PARTICIPANTS} participants.", code=Code.QUOTA_REACHED)
-    change: RowChange
-    if participant is None:
-        participant = change = ChatActor(chat=chat, actor=actor)
-    else:
-        participant.actor = actor
-        change = RowUpdate(participant).set(ended_at=None, joined_at=now())
-
-    wake_update = adjust_wake_settings(chat, participant)
+    participant = participant or ChatActor(chat=chat)
+    participant.actor = actor
+    update = adjust_responses(chat, participant)
+    change: RowChange = participant
+    if not participant._state.adding:
+        change = RowUpdate(participant).set(ended_at=None, joined_at=now(), response=participant.response)
     facts: dict[str, object] = {}
     changes = [change]
-    if wake_update is not None:
-        agent = wake_update.row.actor
+    if update is not None:
+        agent = update.row.actor
         facts = {"wake_id": agent.id, "wake_name": agent.name}
-        changes.append(wake_update)
+        changes.append(update)
     message = build_system_message(chat.id, "MEMBER_JOINED", actor=added_by, target=actor, **facts)
     save_changes(chat.id, [message, *changes])
     return participant
@@ -216,17 +214,17 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
 
 
 @transaction.atomic
-def set_wake(actor: Actor, chat_id: UUID, agent_id: UUID, *, wake: str) -> ChatActor:
-    """Set when an agent answers in a chat: when it is mentioned, or always.
+def set_response(actor: Actor, chat_id: UUID, agent_id: UUID, *, response: str) -> ChatActor:
+    """Set which messages of a chat an agent answers: those that mention it, all, or none.
 
     Raises `NotFound` when the agent is not in the chat, `Forbidden`, `Invalid` for a person.
     """
-    chat = get_chat_for(actor, chat_id, ChatVerb.SET_WAKE, lock=True)
+    chat = get_chat_for(actor, chat_id, ChatVerb.SET_RESPONSE, lock=True)
     participant = chat.participants.select_related("actor").filter(actor_id=agent_id, ended_at=None).first()
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
-    if participant.actor.is_human or wake not in Wake.values:
-        raise Invalid("Only an agent can be set to answer when mentioned, or always.")
-    save_changes(chat.id, [RowUpdate(participant).set(wake=wake)])
-    audit.record(actor, "chat.wake_set", workspace_id=chat.workspace_id, object_id=chat.id, agent=str(agent_id))
+    if participant.actor.is_human or response not in Response.values:
+        raise Invalid("Only an agent can be set to answer mentions, always, or never.")
+    save_changes(chat.id, [RowUpdate(participant).set(response=response, is_response_chosen=True)])
+    audit.record(actor, "chat.response_set", workspace_id=chat.workspace_id, object_id=chat.id, agent=str(agent_id))
     return participant

@@ -37,10 +37,10 @@ from events.rows.chats import (
     LinkRow,
     ParticipantRow,
     Provenance,
+    ResponseMode,
     RunRow,
     Segment,
     VoteCount,
-    WakeSetting,
 )
 from events.rows.files import FileRow
 from events.rows.messages import MESSAGE_ROWS, MessageMetadata, MessageRow, SubAgentMetadata
@@ -213,7 +213,7 @@ __all__ = [
     "UsageRow",
     "UsageTotals",
     "VoteCount",
-    "WakeSetting",
+    "ResponseMode",
     "WorkspaceRow",
     "WorkspaceToolRow",
     "dump_avatar",

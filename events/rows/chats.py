@@ -13,8 +13,8 @@ from events.row import DescribedAs, Row
 from events.rows.messages import MessageMetadata, MessageRow
 from events.rows.people import ActorRow, RoleName
 
-WakeSetting = Literal["mention", "always"]
-"""When an agent answers in a chat: when it is mentioned or replied to, or always."""
+ResponseMode = Literal["mentions", "always", "never"]
+"""Which messages of a chat an agent answers: those that mention it or reply to it, all, or none."""
 
 
 class ParticipantRow(Row):
@@ -25,7 +25,7 @@ class ParticipantRow(Row):
     chat_id: UUID
     version: int
     actor: ActorRow
-    wake: WakeSetting = "mention"
+    response: ResponseMode = "mentions"
     joined_at: datetime
     ended: bool = False
 

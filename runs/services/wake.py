@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec
 from chats import services as chats
-from chats.models import SPOKEN_TYPES, Chat, Message, Wake
+from chats.models import SPOKEN_TYPES, Chat, Message, Response
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Invalid
@@ -27,7 +27,7 @@ MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 
 Effect = Literal["wakes", "joins", "refused"]
-Reason = Literal["suspended", "taken_down", "too_many_hops", "budget_used_up"]
+Reason = Literal["suspended", "taken_down", "never_answers", "too_many_hops", "budget_used_up"]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _find_addressed_agents(
         agent = participant.actor
         is_addressed = agent.id in mentioned
         if not author.is_agent:
-            is_addressed = is_addressed or agent.id == answered_id or participant.wake == Wake.ALWAYS
+            is_addressed = is_addressed or agent.id == answered_id or participant.response == Response.ALWAYS
         if agent.id == author.id or not is_addressed:
             continue
         refusal: Reason | None = None
@@ -112,6 +112,8 @@ def _find_addressed_agents(
             refusal = "taken_down"
         elif agent.status != AgentStatus.READY:
             refusal = "suspended"
+        elif participant.response == Response.NEVER:
+            refusal = "never_answers"
         elif agent_hops > MAX_AGENT_HOPS:
             refusal = "too_many_hops"
         found.append((agent, refusal))

@@ -509,7 +509,9 @@ OPERATIONS: dict[str, Operation] = {
         {**MEMBERS, "alice": 409, "bob": 409},
         lambda t: {"actor_id": t["actor_id"]},
     ),
-    "set_wake": Operation("PATCH", "chats/{chat_id}/participants/{agent_id}", MEMBERS, lambda t: {"wake": "always"}),
+    "set_response": Operation(
+        "PATCH", "chats/{chat_id}/participants/{agent_id}", MEMBERS, lambda t: {"response": "always"}
+    ),
     "remove_participant": Operation("DELETE", "chats/{chat_id}/participants/{agent_id}", MEMBERS),
     "mark_read": Operation("PUT", "chats/{chat_id}/read", MEMBERS, lambda t: {"seq": 1}),
     "list_links": Operation("GET", "chats/{chat_id}/links", EDITORS),

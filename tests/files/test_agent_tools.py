@@ -205,7 +205,7 @@ def test_the_end_of_a_long_text_is_searched(text_file, call):
 
 
 def test_a_file_is_written_and_shown_without_waking_an_agent(team, call):
-    chats.set_wake(team.alice, team.chat.id, team.robin.id, wake="always")
+    chats.set_response(team.alice, team.chat.id, team.robin.id, response="always")
     answer = call("write_file", name="../報告.md", text="# 報告\n")
     file = File.objects.get()
     assert answer == f"The file 報告.md is in the chat now. Its id is {file.id}."

@@ -59,7 +59,7 @@ def test_the_message_of_a_file_has_its_id_and_facts(team, upload):
 
 
 def test_a_posted_file_wakes_the_agent_unless_asked_not_to(team, upload):
-    chats.set_wake(team.alice, team.chat.id, team.robin.id, wake="always")
+    chats.set_response(team.alice, team.chat.id, team.robin.id, response="always")
     files.post_file(team.bob, upload().id, wake="nobody")
     assert not Run.objects.exists()
     message, _ = files.post_file(team.bob, upload().id)

@@ -128,9 +128,9 @@ class Story:
     def rename_chat(self, chance: random.Random) -> None:
         chats.rename_chat(self.team.alice, self.chat.id, title=f"Title {chance.randrange(100)}")
 
-    def set_wake(self, chance: random.Random) -> None:
-        wake = chance.choice(["mention", "always"])
-        chats.set_wake(self.team.bob, self.chat.id, self.agent(chance).id, wake=wake)
+    def set_response(self, chance: random.Random) -> None:
+        response = chance.choice(["mentions", "always", "never"])
+        chats.set_response(self.team.bob, self.chat.id, self.agent(chance).id, response=response)
 
     def mark_read(self, chance: random.Random) -> None:
         chats.mark_read(self.team.alice, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))

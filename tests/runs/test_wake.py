@@ -59,8 +59,20 @@ def test_the_agent_that_is_answered_is_woken(crowd):
 
 
 def test_agents_that_are_set_to_always_are_woken(crowd):
-    ChatActor.objects.filter(actor=crowd.scribe).update(wake="always")
+    ChatActor.objects.filter(actor=crowd.scribe).update(response="always")
     assert woken(crowd, "hello") == ["scribe"]
+
+
+def test_an_agent_that_is_set_to_never_is_woken_by_no_message(crowd):
+    crowd.post("@scribe hello")
+    answered = crowd.log()[0]
+    answered.author = crowd.scribe
+    answered.save()
+    Run.objects.all().delete()
+    ChatActor.objects.filter(actor=crowd.scribe).update(response="never")
+    assert woken(crowd, "@scribe and @robin", reply_to=answered.id) == ["robin"]
+    assert preview(crowd, "@scribe hello") == [("scribe", "refused", "never_answers")]
+    assert preview(crowd, "hello") == []
 
 
 def test_a_message_with_wake_nobody_wakes_no_agent(environment):

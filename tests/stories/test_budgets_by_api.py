@@ -24,7 +24,7 @@ def people(stack, model):
     for person, role in ((bob, "suggester"), (carol, "editor")):
         link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": role})["url"]
         person.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
-    alice.ok("PATCH", f"chats/{agent['chat_id']}/participants/{agent['actor']['id']}", {"wake": "always"})
+    alice.ok("PATCH", f"chats/{agent['chat_id']}/participants/{agent['actor']['id']}", {"response": "always"})
     for person in (alice, bob, carol):
         person.chat, person.scribe, person.workspace = agent["chat_id"], agent["actor"]["id"], workspace
     price = {"provider": "openai_compatible", "input_micro": 1_000_000, "output_micro": 100_000_000}

@@ -25,7 +25,7 @@ def team(stack, model):
     link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]
     bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
     # With two people in the chat it would answer only when mentioned.
-    alice.ok("PATCH", f"chats/{agent['chat_id']}/participants/{agent['actor']['id']}", {"wake": "always"})
+    alice.ok("PATCH", f"chats/{agent['chat_id']}/participants/{agent['actor']['id']}", {"response": "always"})
     for person in (alice, bob):
         person.chat, person.scribe, person.workspace = agent["chat_id"], agent["actor"]["id"], workspace
     yield alice, bob

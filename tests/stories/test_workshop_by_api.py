@@ -45,7 +45,7 @@ class Environment:
         for person, role in ((self.bob, "suggester"), (self.carol, "suggester"), (self.dave, "editor")):
             link = alice.ok("POST", f"chats/{self.chat}/links", {"role": role})["url"]
             person.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
-        alice.ok("PATCH", f"chats/{self.chat}/participants/{self.scribe}", {"wake": "always"})
+        alice.ok("PATCH", f"chats/{self.chat}/participants/{self.scribe}", {"response": "always"})
 
     @property
     def draft_at(self) -> str:

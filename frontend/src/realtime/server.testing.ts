@@ -95,7 +95,7 @@ const participant = (id: string, version: number, ended: boolean): ParticipantRo
   id,
   chat_id: 'c',
   version,
-  wake: 'mention',
+  response: 'mentions',
   joined_at: at,
   ended,
   actor: {

@@ -645,7 +645,7 @@ export interface paths {
         delete: operations["remove_participant"];
         options?: never;
         head?: never;
-        patch: operations["set_wake"];
+        patch: operations["set_response"];
         trace?: never;
     };
     "/api/v1/chats/{chat_id}/read": {
@@ -3942,12 +3942,12 @@ export interface components {
              * @constant
              */
             kind: "participant";
-            version: number;
             /**
-             * @default mention
+             * @default mentions
              * @enum {string}
              */
-            wake: "mention" | "always";
+            response: "mentions" | "always" | "never";
+            version: number;
         };
         PatchedAgentBodyRequest: {
             /** @default null */
@@ -3978,6 +3978,10 @@ export interface components {
             language?: ("en" | "zh-hant" | "zh-hans") | null;
             /** @default null */
             name?: string | null;
+        };
+        PatchedResponseBodyRequest: {
+            /** @enum {string} */
+            response: "mentions" | "always" | "never";
         };
         PatchedRoleBodyRequest: {
             /** @enum {string} */
@@ -4018,10 +4022,6 @@ export interface components {
             timeout_s?: number | null;
             /** @default null */
             title?: string | null;
-        };
-        PatchedWakeBodyRequest: {
-            /** @enum {string} */
-            wake: "mention" | "always";
         };
         /** @description `time_zone`: a name of the IANA database, such as `Asia/Taipei`; null keeps it. */
         PatchedWorkspaceBodyRequest: {
@@ -5267,7 +5267,7 @@ export interface components {
             /** @enum {string} */
             effect: "wakes" | "joins" | "refused";
             /** @default null */
-            reason: ("suspended" | "taken_down" | "too_many_hops" | "budget_used_up") | null;
+            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "budget_used_up") | null;
         };
         /**
          * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.
@@ -7079,7 +7079,7 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    set_wake: {
+    set_response: {
         parameters: {
             query?: never;
             header?: never;
@@ -7091,7 +7091,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PatchedWakeBodyRequest"];
+                "application/json": components["schemas"]["PatchedResponseBodyRequest"];
             };
         };
         responses: {

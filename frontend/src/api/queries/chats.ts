@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
-import type { BodyOf, ChatActivity, ChatSummaryRow } from '../types'
+import type { BodyOf, ChatActivity, ChatSummaryRow, ParticipantRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
 import { fetchAllPages } from './pages'
@@ -64,11 +64,11 @@ export const removeFromChat = (id: string, actorId: string) =>
   rest.DELETE('/api/v1/chats/{chat_id}/participants/{actor_id}', {
     params: { path: { chat_id: id, actor_id: actorId } },
   })
-export const setWake = (id: string, actorId: string, wake: 'mention' | 'always') =>
+export const setResponse = (id: string, actorId: string, response: ParticipantRow['response']) =>
   unwrap(
     rest.PATCH('/api/v1/chats/{chat_id}/participants/{actor_id}', {
       params: { path: { chat_id: id, actor_id: actorId } },
-      body: { wake },
+      body: { response },
     }),
   )
 

@@ -9,13 +9,13 @@ const actor = (name: string, kind: 'human' | 'agent' = 'human') =>
   ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
 const [alice, bob, carol, scribe] = [actor('Alice'), actor('Bob'), actor('Carol'), actor('Scribe', 'agent')]
 const participant = (actor: ActorRow) =>
-  ({ id: `m ${actor.id}`, chat_id: 'c', actor, wake: 'mention' }) as ParticipantRow
+  ({ id: `m ${actor.id}`, chat_id: 'c', actor, response: 'mentions' }) as ParticipantRow
 
 const api = vi.hoisted(() => ({
   addToChat: vi.fn(),
   removeFromChat: vi.fn(),
   renameChat: vi.fn(),
-  setWake: vi.fn(),
+  setResponse: vi.fn(),
   links: [] as LinkRow[],
 }))
 vi.mock('@/api', async original => ({
@@ -46,7 +46,7 @@ async function openDialog() {
 }
 
 beforeEach(() => {
-  for (const mock of [api.addToChat, api.removeFromChat, api.renameChat, api.setWake])
+  for (const mock of [api.addToChat, api.removeFromChat, api.renameChat, api.setResponse])
     mock.mockReset().mockResolvedValue(undefined)
   api.links.length = 0
 })
@@ -92,10 +92,10 @@ it('shows the invite links that will end before it removes their creator', async
 })
 
 it('changes when an agent wakes and shows an error when that fails', async () => {
-  api.setWake.mockRejectedValueOnce(new ApiError(0, 'unreachable', ''))
+  api.setResponse.mockRejectedValueOnce(new ApiError(0, 'unreachable', ''))
   const { screen } = await openDialog()
   await screen.getByRole('combobox', { name: /Scribe/ }).selectOptions('always')
-  expect(api.setWake.mock.calls).toEqual([['c', 'scribe', 'always']])
+  expect(api.setResponse.mock.calls).toEqual([['c', 'scribe', 'always']])
   await expect.element(screen.getByText(/No connection/).first()).toBeInTheDocument()
 })
 

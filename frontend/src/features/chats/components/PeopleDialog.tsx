@@ -5,7 +5,7 @@ import {
   type ParticipantRow,
   removeFromChat,
   renameChat,
-  setWake,
+  setResponse,
   useAgents,
   useLinks,
   useMe,
@@ -113,19 +113,12 @@ function Participant({
   const { actor } = participant
   const isAgent = actor.kind === 'agent'
   const isMe = actor.id === me
-  const addAgain = async () => {
-    try {
-      await addToChat(participant.chat_id, actor.id)
-      if (isAgent) await setWake(participant.chat_id, actor.id, participant.wake)
-    } catch (error) {
-      showError(error)
-    }
-  }
+  const addAgain = () => void addToChat(participant.chat_id, actor.id).catch(showError)
   const remove = () => {
     setConfirming(false)
     removeFromChat(participant.chat_id, actor.id).then(() => {
       if (isMe) onLeft()
-      else showToast(t('removedFromChat', { name: actor.name }), { label: t('undo'), run: () => void addAgain() })
+      else showToast(t('removedFromChat', { name: actor.name }), { label: t('undo'), run: addAgain })
     }, showError)
   }
   return (
@@ -142,14 +135,17 @@ function Participant({
       {isAgent && !actor.is_taken_down ? (
         <select
           className={fieldStyles.select}
-          aria-label={t('wakes.label', { name: actor.name })}
-          value={participant.wake}
+          aria-label={t('response.label', { name: actor.name })}
+          value={participant.response}
           onChange={event =>
-            setWake(participant.chat_id, actor.id, event.target.value as ParticipantRow['wake']).catch(showError)
+            setResponse(participant.chat_id, actor.id, event.target.value as ParticipantRow['response']).catch(
+              showError,
+            )
           }
         >
-          <option value="mention">{t('wakes.mention')}</option>
-          <option value="always">{t('wakes.always')}</option>
+          <option value="mentions">{t('response.mentions')}</option>
+          <option value="always">{t('response.always')}</option>
+          <option value="never">{t('response.never')}</option>
         </select>
       ) : null}
       {isMe ? (

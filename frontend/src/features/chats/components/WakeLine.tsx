@@ -100,6 +100,7 @@ const WakeText = ({ icon, children }: { icon: ReactNode; children: ReactNode }) 
 const reasonTexts: Record<Exclude<NonNullable<Wake['reason']>, 'budget_used_up'>, PlainTextKey> = {
   suspended: 'wake.reason.suspended',
   taken_down: 'wake.reason.taken_down',
+  never_answers: 'wake.reason.never_answers',
   too_many_hops: 'wake.reason.too_many_hops',
 }
 
