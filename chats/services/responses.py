@@ -7,32 +7,29 @@ from common.writing import RowUpdate
 
 
 def set_initial_responses(participants: Sequence[ChatActor]) -> None:
-    """Set the response mode of the agents of a new chat. `participants` are unsaved, and are all who are in the chat."""
-    default = compute_default_response(participants)
-    for participant in participants:
-        if participant.actor.is_agent:
-            participant.response = default
+    """Set the response mode of the agents of a new chat: the only agent, and both agents of a direct chat, answer every message.
 
-
-def compute_default_response(participants: Sequence[ChatActor]) -> Response:
-    """Return the mode of an agent for which nobody has set one: `always` in a chat of two, else `mentions`.
-
-    With a second person most messages are for the other person, and with a second agent it is unclear which agent is addressed.
+    `participants` are unsaved, and are all who are in the chat.
     """
-    is_with_agent = any(participant.actor.is_agent for participant in participants)
-    return Response.ALWAYS if is_with_agent and len(participants) == 2 else Response.MENTIONS
+    agents = [participant for participant in participants if participant.actor.is_agent]
+    if len(agents) == 1 or len(agents) == len(participants) == 2:
+        for agent in agents:
+            agent.response = Response.ALWAYS
 
 
 def adjust_responses(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | None:
-    """Set the response mode of an agent that joins a locked chat, and return the update of the agent that answered all messages
-    until then, if any. A mode that somebody has set is not changed.
+    """Set the response mode of an agent that joins a locked chat, and return the update of the agent that was the only one, if
+    its mode changes. A mode that somebody has set is not changed.
+
+    In a chat of two an agent answers every message. With a second person most messages are for the other person, and with a second
+    agent it is unclear which agent is addressed, so each agent answers when mentioned.
     """
     present = list(chat.participants.filter(ended_at=None).exclude(actor=joining.actor).select_related("actor"))
-    default = compute_default_response([*present, joining])
+    default = Response.ALWAYS if len(present) == 1 else Response.MENTIONS
     if joining.actor.is_agent and not joining.is_response_chosen:
         joining.response = default
-    for participant in present:
-        is_default = participant.actor.is_agent and not participant.is_response_chosen
-        if is_default and participant.response == Response.ALWAYS and default != Response.ALWAYS:
-            return RowUpdate(participant).set(response=default)
+    agents = [participant for participant in present if participant.actor.is_agent]
+    is_second = len(agents) == 1 and (len(present) == 2 or joining.actor.is_agent)
+    if is_second and agents[0].response == Response.ALWAYS and not agents[0].is_response_chosen:
+        return RowUpdate(agents[0]).set(response=Response.MENTIONS)
     return None
