@@ -5,18 +5,16 @@ from typing import Literal
 from django.db.models import Exists, OuterRef, QuerySet
 from pydantic import Field
 
-from chats.models import Chat, ChatActor, Message
+from chats.models import Chat, ChatActor
 from chats.permissions import ChatVerb, chats_with_rights, get_chat_for
-from chats.selectors import list_newest_chats, search_messages
+from chats.search import split_terms
+from chats.selectors import build_found_message, search_messages
 from common.access import list_principals
 from common.text import to_storable
 from events.payloads import FoundMessage, FoundMessagesData
 from tools.fence import fence_lines
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError, ToolOutput
 from tools.registry import register
-
-CONTEXT_CHARACTERS = 200
-"""Characters before and after the first match that an excerpt has."""
 
 
 @register
@@ -32,7 +30,11 @@ class SearchHistory(Tool):
     Data = FoundMessagesData
 
     class Args(ToolArgs):
-        query: str = Field(min_length=1, max_length=200, description="The words to look for, separated by spaces.")
+        query: str = Field(
+            min_length=1,
+            max_length=200,
+            description="The words to look for, or their beginnings, separated by spaces.",
+        )
         scope: Literal["chat", "my_chats"] = Field(
             default="chat",
             description="chat: only this chat. my_chats: all chats in which everybody of this chat takes part.",
@@ -42,15 +44,15 @@ class SearchHistory(Tool):
     def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
         if ctx.chat_id is None:
             raise ToolError("There are no messages here.", final=True)
-        words = to_storable(args.query).split()
-        if not words:
+        query = " ".join(to_storable(args.query).split())
+        if not split_terms(query):
             raise ToolError("There is no word to look for.")
         chat = get_chat_for(ctx.actor, ctx.chat_id, ChatVerb.SEE, on_behalf_of=ctx.on_behalf_of)
         chats = Chat.objects.filter(pk=chat.pk)
         if args.scope == "my_chats":
-            chats = list_newest_chats(list_shared_chats(ctx, chat))
-        found = [build_found_message(message, words) for message in search_messages(chats, words, limit=args.limit)]
-        query = " ".join(words)
+            chats = list_shared_chats(ctx, chat)
+        newest = search_messages(chats, query).order_by("-created_at", "-pk")[: args.limit]
+        found = [build_found_message(message, query) for message in newest]
         return ToolOutput(format_messages(query, found), FoundMessagesData(query=query, messages=found))
 
 
@@ -67,23 +69,6 @@ def list_shared_chats(ctx: ToolContext, chat: Chat) -> QuerySet[Chat]:
     )
     shared: QuerySet[Chat] = visible.exclude(Exists(missing))
     return shared
-
-
-def build_found_message(message: Message, words: list[str]) -> FoundMessage:
-    """Build the hit with the part of the text around the first of the words."""
-    text = message.text
-    # `lower` may change the length of a text; the excerpt is then a little off.
-    start = max(0, text.lower().find(words[0].lower()) - CONTEXT_CHARACTERS)
-    end = start + 2 * CONTEXT_CHARACTERS + len(words[0])
-    excerpt = " ".join(text[start:end].split())
-    return FoundMessage(
-        message_id=message.id,
-        chat_id=message.chat_id,
-        chat_title=message.chat.title,
-        author=message.author.name if message.author else "",
-        text=f"{'…' if start else ''}{excerpt}{'…' if end < len(text) else ''}",
-        created_at=message.created_at,
-    )
 
 
 def format_messages(query: str, found: list[FoundMessage]) -> str:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
 from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow
+from llm.tokens import estimate_tokens
 from workspaces.models import Role, Workspace
 
 
@@ -145,6 +146,8 @@ class Message(Identified, VersionedRow):
     run_id = models.UUIDField(_("run id"), null=True)
     # Of messages of sub-agents only (`MessageMetadata`), which are not part of the conversation.
     metadata = models.JSONField(_("metadata"), null=True)
+    # An estimate for the models that read it. Null: the message is older than this column.
+    tokens = models.IntegerField(_("tokens"), null=True)
     created_at = models.DateTimeField(_("created at"))
     edited_at = models.DateTimeField(_("edited at"), null=True)
 
@@ -164,6 +167,9 @@ class Message(Identified, VersionedRow):
         indexes = [
             models.Index(fields=["chat", "version"], name="messages_by_version"),
             models.Index(fields=["run_id"], condition=Q(run_id__isnull=False), name="messages_of_run"),
+            models.Index(
+                fields=["-created_at", "-id"], condition=Q(type="TEXT_MESSAGE", metadata=None), name="texts_by_time"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -171,6 +177,7 @@ class Message(Identified, VersionedRow):
 
     def assign_version(self, version: int) -> None:
         self.seq = self.version = version
+        self.tokens = estimate_tokens(f"{self.text}{self.payload.get('arguments', '')}")
 
     @property
     def counts_as_unread(self) -> bool:

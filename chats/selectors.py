@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
@@ -20,16 +20,17 @@ from chats.hot_queries import (
 )
 from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
 from chats.permissions import chats_visible_to
+from chats.search import has_all_terms, split_terms
 from common.errors import NotFound
+from common.prepared_query import is_any_of
+from events.payloads import FoundMessage
 from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
 from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
 """The size of the payloads of a page of messages, without the first message."""
-MAX_SEARCHED_CHATS = 50
-"""Chats that one search reads."""
-MAX_SEARCHED_MESSAGES = 20_000
-"""The newest messages of a chat that a search reads. PostgreSQL needs about 2 µs for each, so no index has to slow down posting."""
+EXCERPT_CHARACTERS = 200
+"""Characters before and after the first match that an excerpt has."""
 END = 2**63 - 1
 """The largest possible `seq`."""
 
@@ -190,26 +191,38 @@ def _limit_seqs(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, *, mi
     return [seq for seq, _ in rows[:count]], len(rows) <= count
 
 
-def list_newest_chats(chats: QuerySet[Chat]) -> QuerySet[Chat]:
-    """Return the `MAX_SEARCHED_CHATS` chats with the newest texts."""
-    texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES, metadata__isnull=True).order_by("-seq")
-    spoken_at = Coalesce(Subquery(texts.values("created_at")[:1]), "created_at")
-    return chats.order_by(spoken_at.desc())[:MAX_SEARCHED_CHATS]
-
-
-def search_messages(chats: QuerySet[Chat], words: Sequence[str], *, limit: int) -> list[Message]:
-    """Return the newest texts of people and agents in these chats that contain all words, without regard to case. What sub-agents
-    write is no part of a conversation.
-
-    It reads the newest `MAX_SEARCHED_MESSAGES` of each chat.
+def search_messages(chats: QuerySet[Chat], query: str) -> QuerySet[Message]:
+    """Return the texts of people and agents in these chats that contain all words of a query, without regard to case; none if the
+    query has no word. A word is found by its beginning, Chinese by pairs of characters. What sub-agents write is no part of a
+    conversation. Order them by `-created_at` and `-pk`, which an index supports.
     """
-    # The seqs are constants, because PostgreSQL would otherwise read the texts of the whole chat before it compares them.
-    newest = Q(pk__in=[])
-    for chat_id, version in chats.values_list("pk", "version"):
-        newest |= Q(chat=chat_id, seq__gt=version - MAX_SEARCHED_MESSAGES)
-    texts = Message.objects.filter(newest, type="TEXT_MESSAGE", metadata__isnull=True)
-    found = texts.filter(*[Q(payload__text__icontains=word) for word in words])
-    return list(found.select_related("author", "chat").order_by("-created_at", "-seq")[:limit])
+    terms = split_terms(query)
+    if not terms:
+        return Message.objects.none()
+    # The ids are read first, because PostgreSQL knows how many messages they have; it cannot know that of a subquery.
+    ids = list(chats.values_list("pk", flat=True))
+    texts = Message.objects.filter(is_any_of("chat_id", ids), type="TEXT_MESSAGE", metadata__isnull=True)
+    return texts.filter(has_all_terms(terms)).select_related("author", "chat")
+
+
+def build_found_message(message: Message, query: str) -> FoundMessage:
+    """Build the hit of a search with the part of the text around the first word of the query that occurs in it."""
+    text = message.text
+    lower = text.lower()
+    # `lower` may change the length of a text; the excerpt is then a little off.
+    found = [(at, word) for word in query.lower().split() if (at := lower.find(word)) >= 0]
+    at, word = min(found, default=(0, ""))
+    start = max(0, at - EXCERPT_CHARACTERS)
+    end = start + 2 * EXCERPT_CHARACTERS + len(word)
+    excerpt = " ".join(text[start:end].split())
+    return FoundMessage(
+        message_id=message.id,
+        chat_id=message.chat_id,
+        chat_title=message.chat.title,
+        author=message.author.name if message.author else "",
+        text=f"{'…' if start else ''}{excerpt}{'…' if end < len(text) else ''}",
+        created_at=message.created_at,
+    )
 
 
 def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:

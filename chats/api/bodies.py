@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from chats.selectors import END
 from chats.services.links import MAX_HOURS, MAX_USES
+from common.paging import PageQuery
 from common.rest import Body
 from events.payloads import MESSAGE_TEXT, MessageWake
 from events.rows import MessageRow, ResponseMode, RoleName, Row, WorkspaceRow
@@ -35,6 +36,14 @@ class MessagesQuery(Body):
         if sum(value is not None for value in (self.before, self.after, self.around)) > 1:
             raise ValueError("Give `before`, `after` or `around`, not several of them.")
         return self
+
+
+class SearchQuery(PageQuery):
+    """`q`: the words to look for; each may be the beginning of one. `chat_id`: only in this chat."""
+
+    q: str = Field(min_length=1, max_length=200)
+    chat_id: UUID | None = None
+    limit: int = Field(default=20, ge=1, le=50)
 
 
 class MessagePageRow(Row):

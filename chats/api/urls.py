@@ -6,6 +6,7 @@ from chats.api import links, views
 
 urlpatterns = [
     path("workspaces/<uuid:workspace_id>/chats", views.Chats.as_view()),
+    path("workspaces/<uuid:workspace_id>/messages", views.FoundMessages.as_view()),
     path("chats/<uuid:chat_id>", views.OneChat.as_view()),
     path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
     path("chats/<uuid:chat_id>/participants", views.Participants.as_view()),

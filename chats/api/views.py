@@ -18,13 +18,32 @@ from chats.api.bodies import (
     ReadBody,
     ReadRow,
     ResponseBody,
+    SearchQuery,
 )  # fmt: skip
-from chats.permissions import ChatVerb, get_chat_for
-from chats.selectors import build_chat_summaries, get_chat_summary, list_chats_with_activity, list_messages
+from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from chats.selectors import (
+    build_chat_summaries,
+    build_found_message,
+    get_chat_summary,
+    list_chats_with_activity,
+    list_messages,
+    search_messages,
+)
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
 from common.errors import NotFound
-from common.paging import PAGE_PARAMETERS, answer_page
-from common.rest import Page, Request, build_empty_response, build_query_parameters, build_response, read, read_query
+from common.paging import PAGE_PARAMETERS, answer_page, get_page
+from common.rest import (
+    Page,
+    Request,
+    build_empty_response,
+    build_list_response,
+    build_query_parameters,
+    build_response,
+    read,
+    read_query,
+)
+from common.text import to_storable
+from events.payloads import FoundMessage
 from events.rows import ChatSummaryRow, MessageRow, ParticipantRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -93,6 +112,20 @@ class Messages(APIView):
         )
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
         return build_response(message.to_row(), 201 if is_new else 200)
+
+
+class FoundMessages(APIView):
+    @extend_schema(
+        operation_id="search_messages", parameters=build_query_parameters(SearchQuery), responses=Page[FoundMessage]
+    )
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        query = read_query(request, SearchQuery)
+        get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        chats = chats_visible_to(request.user).filter(workspace_id=workspace_id)
+        if query.chat_id is not None:
+            chats = chats.filter(pk=get_chat_for(request.user, query.chat_id, ChatVerb.SEE).pk)
+        page, cursor = get_page(search_messages(chats, to_storable(query.q)), query, by="-created_at")
+        return build_list_response([build_found_message(message, query.q) for message in page], cursor)
 
 
 class Participants(APIView):

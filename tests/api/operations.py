@@ -494,6 +494,7 @@ OPERATIONS: dict[str, Operation] = {
     "read_chat": Operation("GET", "chats/{chat_id}", MEMBERS),
     "rename_chat": Operation("PATCH", "chats/{chat_id}", MEMBERS, lambda t: {"title": "New"}),
     "read_changes": Operation("GET", "chats/{chat_id}/changes", MEMBERS),
+    "search_messages": Operation("GET", "workspaces/{workspace_id}/messages?q=hello", MEMBERS),
     "list_messages": Operation("GET", "chats/{chat_id}/messages", MEMBERS),
     "post_message": Operation(
         "POST",

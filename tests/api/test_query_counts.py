@@ -21,7 +21,13 @@ from tests.people import Team, make_agent, make_person
 from tests.saved_rows import SavedRows
 from workspaces import services as workspaces
 
-LISTS = [name for name in OPERATIONS if name.startswith("list_")] + ["read_me", "read_changes", "read_chat", "read_run"]
+LISTS = [name for name in OPERATIONS if name.startswith("list_")] + [
+    "read_me",
+    "read_changes",
+    "read_chat",
+    "read_run",
+    "search_messages",
+]
 
 
 def grow(team: Team, count: int) -> None:

@@ -1796,6 +1796,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["search_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/model": {
         parameters: {
             query?: never;
@@ -3778,6 +3794,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["FileRow"][];
+        };
+        PageOfFoundMessage: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["FoundMessage"][];
         };
         PageOfLLMCallRow: {
             /** @default null */
@@ -9795,6 +9816,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageOfMergeRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    search_messages: {
+        parameters: {
+            query: {
+                chat_id?: string;
+                cursor?: string;
+                limit?: number;
+                q: string;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfFoundMessage"];
                 };
             };
             400: components["responses"]["Error400"];
