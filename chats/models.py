@@ -72,7 +72,7 @@ class Chat(Identified, VersionedRow):
 
 
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
-"""The types of messages that count as unread, wake agents and stand in the sidebar."""
+"""The types of messages that count as unread, wake agents, and are shown as the last message in the list of chats."""
 
 
 class Response(models.TextChoices):

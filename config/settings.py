@@ -201,7 +201,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 # sends them.
 FILES_ACCEL_PATH = env.str("FILES_ACCEL_PATH", default="")
 MAX_FILE_BYTES = env.int("ATELIER_MAX_FILE_BYTES", default=50 * 1024 * 1024)
-# Of one workspace; 0: any number.
+# The bytes of all files of one workspace; 0 is no limit.
 MAX_WORKSPACE_FILE_BYTES = env.int("ATELIER_MAX_WORKSPACE_FILE_BYTES", default=10 * 1024**3)
 
 CHANNEL_LAYERS = {

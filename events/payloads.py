@@ -34,7 +34,8 @@ class Payload(Row):
 
 
 PaidBy = Literal["person", "workspace", "system", "demo"]
-"""Whose key pays for a request to a model: that of the person whom the run works for, of the workspace, of the operator."""
+"""Whose key pays for a request to a model: that of the person whom the run works for, of the workspace, of the operator, or
+none, for the demo model."""
 PayerReason = Literal[
     "system_required",
     "llm_profile",

@@ -19,7 +19,8 @@ def add_subscribers(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]
 
 
 def remove_subscribers(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]:
-    """Remove the presence of people who have no socket of this process on the topics any more."""
+    """Remove the presence of people who have no socket of this process on the topics any more. The result is empty: `Batched`
+    expects a dict."""
     presence.remove_present(_group_by_chat(pairs), hub_id)
     return {}
 

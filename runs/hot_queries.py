@@ -17,6 +17,7 @@ from workspaces.models import Membership
 MAX_ROWS = 600
 """Messages of a chat that are read for a conversation. Its budget of tokens is usually used up before."""
 MAX_PARTICIPANTS_READ = 100
+"""Participants whose names a model reads: the first who joined. A chat may have twice as many."""
 LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
 

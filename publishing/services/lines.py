@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 TASK = "publishing.tasks.update_chats"
 BATCH = 100
 """Chats that one task brings up to date."""
-FINISHED_AFTER = timedelta(days=2)
+FINISH_WITHIN = timedelta(days=2)
 """How long after a takedown its lines are looked for, and posted where a task was lost."""
 
 
@@ -76,7 +76,7 @@ def update_chats(agent_id: UUID, version: int | None = None, after: UUID | None 
 
 def finish_takedowns() -> None:
     """Send the task of each recent takedown again, because a task is lost when its worker ends. Raises `Unavailable`."""
-    recent = Actor.objects.filter(is_public=True, taken_down_at__gte=now() - FINISHED_AFTER)
+    recent = Actor.objects.filter(is_public=True, taken_down_at__gte=now() - FINISH_WITHIN)
     for id in recent.values_list("pk", flat=True):
         send_task_now(TASK, [str(id), None])
 
@@ -93,6 +93,7 @@ def _build_line(chat_id: UUID, agent: Actor, version: int | None, note: str) -> 
 
 @transaction.atomic
 def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
+    """Bring one chat up to date. It gets the line only if the agent takes part. Where it was only called, its runs are stopped."""
     try:
         chat = chats.lock_chat(chat_id)
     except Chat.DoesNotExist:
@@ -101,6 +102,7 @@ def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
         return
     changes: list[chats.RowChange] = stop_runs_of_agent(chat, agent) if agent.taken_down_at is not None else []
     if participant := chat.participants.filter(actor=agent, ended_at=None).first():
+        # Without a changed field: the row is sent again, with the agent as it is now.
         participant.actor = agent
         changes = [*([line] if line else []), RowUpdate(participant), *changes]
     if changes:

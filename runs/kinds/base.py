@@ -60,9 +60,9 @@ class PreparedRun:
     content: SpecContent
     model: ResolvedModel
     transcript: Transcript
-    tools: dict[str, ConfiguredTool]
-    known_results: dict[str, ToolResult]
-    past_calls: list[ToolCall]
+    tools: dict[str, ConfiguredTool] = field(default_factory=dict)
+    known_results: dict[str, ToolResult] = field(default_factory=dict)
+    past_calls: list[ToolCall] = field(default_factory=list)
     started_calls: StartedCalls = field(default_factory=StartedCalls)
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     found_tools: frozenset[str] = frozenset()

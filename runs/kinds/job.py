@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class JobInput:
-    """The input of a job: `text` for an agent, `input` for an external service. `expected`: characters of the answer."""
+    """The input of a job: `text` for an agent, and `input`, the same as data, for a service. `expected`: its characters."""
 
     text: str
     input: dict[str, Any]
@@ -97,7 +97,7 @@ class Job(RunKind):
         else:
             turns = [Turn("system", content.prompt), Turn("user", job_input.text)]
             model = resolve_model_of_run(run, *get_endpoint(run.workspace, content.model, run.on_behalf_of))
-        return PreparedRun(run, content, model, Transcript(turns), {}, {}, [])
+        return PreparedRun(run, content, model, Transcript(turns))
 
     def open_stream(self, run: Run) -> StreamSink:
         if run.origin != "merge" or run.trigger_id is None:

@@ -21,8 +21,7 @@ MAX_ERRORS = 3
 @dataclass
 class Conversation:
     """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn, and `later_turns` are the turns
-    after it. `max_context_tokens`: the most tokens that `turns` may have
-    without the system text. Null: no turn is left out."""
+    after it. `max_context_tokens`: the most tokens that `turns` may have without the system text. Null: no turn is left out."""
 
     turns: list[Turn]
     step: StepId

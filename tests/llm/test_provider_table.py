@@ -8,14 +8,20 @@ from common.providers import PROVIDERS, list_provider_choices
 from common.secrets import Secret
 from llm.prices import get_price, list_known_models
 from llm.protocol import Endpoint
-from tests.llm.test_providers import AZURE, BEDROCK, KEY, MODEL
+from tests.llm.test_providers import AZURE, BEDROCK, FIXED, KEY, MODEL
 
 
-@pytest.mark.parametrize("provider", ["deepseek", "mistral", "groq", "xai"])
+@pytest.mark.parametrize("provider", sorted(name for name in FIXED if not PROVIDERS[name].reports_cost))
 def test_the_models_of_each_provider_have_prices(provider: str) -> None:
     price = get_price(Endpoint(provider, None, Secret(KEY), "workspace"), PROVIDERS[provider].usual_model)
     assert price is not None
     assert 0 < price.input < price.output
+
+
+def test_the_address_of_each_provider_is_tested() -> None:
+    assert FIXED.keys() == {
+        name for name, provider in PROVIDERS.items() if provider.adapter == "openai" and provider.api_base
+    }
 
 
 def test_the_models_of_bedrock_are_those_of_the_table_of_prices() -> None:

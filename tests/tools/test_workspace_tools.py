@@ -494,7 +494,7 @@ def store_document(team: Any, content: dict[str, Any]) -> str:
     document = describe_document(json.dumps(content), "")
     read = {"url": "", "hash": "a" * 64, "definitions": [one.pop("definition") for one in document["operations"]]}
     job = jobs.ToolJob(
-        str(new_id()), "document", str(team.alice.id), state="done", is_ok=True, document=document, job_input=read
+        str(new_id()), "document", str(team.alice.id), state="done", is_ok=True, document=document, source=read
     )
     jobs.store_tool_job(team.workspace.id, job)
     return job.id

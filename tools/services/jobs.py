@@ -55,8 +55,8 @@ JobKind = Literal["document", "test"]
 
 @dataclass(frozen=True)
 class ToolJob:
-    """A job and its result. `job_input`: what the worker needs; `text`: the result of a test; `document`: what was read of the
-    document. Then `job_input` has its URL, its hash, and the definitions of its operations."""
+    """A job and its result. `job_input`: what the worker needs; `text`: the result of a test; `document`: what the person sees of
+    the document that was read; `source`: its URL, its hash, and the definitions of its operations, which the import needs."""
 
     id: str
     kind: JobKind
@@ -69,6 +69,7 @@ class ToolJob:
     seconds: float = 0.0
     text: str = ""
     document: dict[str, Any] | None = None
+    source: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,13 +127,13 @@ def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJo
 def get_document(workspace_id: UUID, job_id: UUID | str) -> ReadDocument:
     """Return a document that was read in this workspace. Raises `NotFound`, `Unavailable`."""
     job = find_tool_job(workspace_id, job_id)
-    if job is None or job.document is None or "definitions" not in job.job_input:
+    if job is None or job.document is None or job.source is None:
         raise NotFound("The document was read long ago, or not at all.", hints=["Read it again."])
     operations = [
         Operation(**operation, definition=Definition(**definition) if definition else None)
-        for operation, definition in zip(job.document["operations"], job.job_input["definitions"], strict=True)
+        for operation, definition in zip(job.document["operations"], job.source["definitions"], strict=True)
     ]
-    return ReadDocument(operations, job.job_input["url"], job.job_input["hash"])
+    return ReadDocument(operations, job.source["url"], job.source["hash"])
 
 
 def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
@@ -142,7 +143,8 @@ def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
 
 
 def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[Any, Any, None]] | None:
-    """Mark a waiting job as running, and return what runs it, or null if there is nothing to do. The worker's task calls this."""
+    """Mark a waiting job as running, and return the coroutine function that runs it on the worker's event loop. Return null if it
+    is not waiting any more; a test of a tool that was deleted meanwhile is ended here."""
     job = find_tool_job(workspace_id, job_id)
     if job is None or job.state != "waiting":
         return None
@@ -150,6 +152,7 @@ def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[
     if job.kind == "test":
         row = WorkspaceTool.objects.select_related("server").filter(pk=job.job_input["tool_id"]).first()
         if row is None:
+            _finish(workspace_id, replace(job, state="done", message="The tool was deleted."))
             return None
         tool = build_tool(row)
     job = replace(job, state="running", started_at=time.time())
@@ -182,11 +185,11 @@ async def _read_document(workspace_id: UUID, job: ToolJob) -> ToolJob:
         return replace(job, message=str(problem))
     except AppError as error:
         return replace(job, message=error.message)
-    read = {
+    source = {
         "url": url, "hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
         "definitions": [operation.pop("definition") for operation in document["operations"]],
     }  # fmt: skip
-    return replace(job, is_ok=True, document=document, job_input=read)
+    return replace(job, is_ok=True, document=document, source=source)
 
 
 async def _fetch_document(url: str) -> str:

@@ -72,7 +72,7 @@ export function Sidebar() {
   )
 }
 
-/** The notifications of this person, in all their workspaces. */
+/** The notifications of this person in all their workspaces. Those of other workspaces than the present one are marked. */
 export function ShellNotifications() {
   const { me, workspace } = useShell()
   const { history } = useRouter()

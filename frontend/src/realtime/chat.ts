@@ -97,8 +97,8 @@ class TablesBuilder {
     Object.assign(this.tables, { [name]: table })
   }
 
-  /** Puts a row into its table unless the table has a newer one. */
-  upsert(row: AnyRow, replacesEqual: boolean): void {
+  /** Puts a row into its table unless the table has a newer one, or, without `replacesEqual`, one of the same version. */
+  upsert(row: AnyRow, { replacesEqual }: { replacesEqual: boolean }): void {
     switch (row.kind) {
       case 'message':
         if (this.put('messages', row, replacesEqual)) this.changed.push(row)
@@ -234,7 +234,7 @@ export function applyChanges(state: ChatState, frame: Changes): ChatState {
   for (const row of frame.rows) {
     // All rows but messages are loaded up to `version`: an unknown row with an older version has ended and must not be added again.
     if (row.version <= state.version && !next.has(row)) continue
-    next.upsert(row, false)
+    next.upsert(row, { replacesEqual: false })
   }
   const isContiguous = frame.after <= state.version
   const version = isContiguous ? Math.max(state.version, frame.version) : state.version
@@ -282,7 +282,7 @@ export function applySubscriptionReply(state: ChatState, frame: Subscribed): Cha
   for (const row of frame.rows) {
     const isLate = !frame.snapshot && frame.version < state.version && row.version <= state.version
     if (isLate && !next.has(row)) continue
-    next.upsert(row, true)
+    next.upsert(row, { replacesEqual: true })
   }
   const tables = next.build()
   const base = applyTables({ ...state, streaming: new Map() }, tables, frame.rows)
@@ -302,7 +302,7 @@ export function applySubscriptionReply(state: ChatState, frame: Subscribed): Cha
 /** Adds an older page of messages, sorted oldest first. */
 export function addOlderMessages(state: ChatState, rows: readonly MessageRow[], hasOlder: boolean): ChatState {
   const next = new TablesBuilder(state)
-  for (const row of rows) next.upsert(row, false)
+  for (const row of rows) next.upsert(row, { replacesEqual: false })
   const { messages, log } = next.build()
   const lowest = rows[0]?.seq ?? state.firstLoadedSeq
   return { ...state, messages, log, hasOlder, firstLoadedSeq: hasOlder ? Math.min(state.firstLoadedSeq, lowest) : 0 }

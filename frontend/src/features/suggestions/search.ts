@@ -10,7 +10,7 @@ export const states = [
 ] as const satisfies readonly SuggestionState[]
 
 export interface SuggestionSearch {
-  /** PendingEdits by default. */
+  /** `pending` by default. */
   state?: SuggestionState
   agent?: string
   author?: string

@@ -15,7 +15,8 @@ import type { SourceMark } from './provenanceGutter'
 import { formatContributors } from './SourcesPanel'
 import workshopStyles from './Workshop.module.css'
 
-/** Locates the segments of the draft in its current text; null when it has no provenance. */
+/** Returns where the parts of a merged draft are in its current text, and the present choice of each conflict; null for a draft that
+ * was not merged. */
 export function useSources({ draft, content }: Workshop): Sources | null {
   const provenance = draft?.provenance ?? null
   return useMemo(() => (provenance ? findSources(provenance, content) : null), [provenance, content])

@@ -120,7 +120,7 @@ export function Cost({ used, runId = null, isGrowing = false }: CostProps) {
 
 export function ModelName({ stamp }: { stamp: Stamp }) {
   const { t } = useTexts()
-  if (stamp.provider === 'demo' || stamp.paid_by === 'demo') return <span>{t('demoModel')}</span>
+  if (stamp.provider === 'demo') return <span>{t('demoModel')}</span>
   if (!stamp.model) return null
   if (stamp.paid_by !== 'person') return <span>{stamp.model}</span>
   return (
