@@ -11,10 +11,15 @@ from actors.models import Actor
 from approvals.models import Approval
 from chats.permissions import chats_visible_to
 from chats.services.text_sources import find_foreign_texts
+from common.prepared_query import PreparedQuery
 from events.payloads import ApprovalReason
 from events.rows import Policy
 from tools.interface import Tool, ToolContext
 from workspaces.models import Role
+
+_DECIDED_APPROVALS = PreparedQuery(
+    lambda run_id: Approval.objects.filter(run_id=run_id, decision__isnull=False).select_related("decided_by"), UUID
+)
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,7 @@ class DecidedCall:
 
 def find_decided_calls(run_id: UUID) -> dict[str, DecidedCall]:
     """Return the calls of a run about which was decided, by their ids."""
-    decided = Approval.objects.filter(run_id=run_id, decision__isnull=False).select_related("decided_by")
-    return {approval.call_id: _build_decided_call(approval) for approval in decided}
+    return {approval.call_id: _build_decided_call(approval) for approval in _DECIDED_APPROVALS.all(run_id)}
 
 
 def _build_decided_call(approval: Approval) -> DecidedCall:

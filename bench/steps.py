@@ -1,5 +1,5 @@
-"""The cost of each step of a message, in one process: `python -m tests.servers .venv/bin/python -m bench.steps [COUNT] [STEP]`.
-With a step it also prints its profile (cProfile).
+"""The cost of each step of a message, and of a message whose agent gives tasks to five others, in one process:
+`python -m tests.servers .venv/bin/python -m bench.steps [COUNT] [STEP]`. With a step it also prints its profile (cProfile).
 
 CPU is that of this thread; the rest of the time is PostgreSQL, Redis, and other processes of the machine. The figures are medians.
 """
@@ -12,8 +12,12 @@ import pstats
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import median
 from typing import Any
+from uuid import UUID
 
 from config.wsgi import application  # sets Django up: first  # isort: skip
 
@@ -22,53 +26,105 @@ from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
+from actors.models import Actor
+from agents.models import AgentSpec
 from chats import services as chats
+from chats.models import Chat
 from common.ids import new_id
 from config.asgi import build_environ
-from llm.messages import Answer, Usage
+from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
-from runs.runtime.steps import ModelAnswered, StepId
+from runs.runtime.conversation import get_call_id, make_storable
+from runs.runtime.steps import ModelAnswered, RunEnded, TaskRequest, ToolsFinished
 from runs.services.claims import claim_run
-from tests.people import Team, make_team
+from tests.people import Team, make_agent, make_team
 from tests.realtime.tab import create_session_key
 from tests.recorder import Recorder
+from tools.interface import AgentTask
 
 TOKEN = "a" * 32
 STEPS = ("post", "claim", "prepare", "answered")
+STEPS_OF_TASKS = (
+    "caller claim", "caller prepare", "calls answered",
+    "tasks started", "task claim", "task prepare", "task answered", "resumed claim", "resumed prepare",
+    "results stored",
+)  # fmt: skip
+TASKS = 5
 
 
 class Steps:
-    """Runs the steps of a message, in ten chats in turn, each with one agent."""
+    """Runs the steps of a message, in ten chats in turn, each with one agent, and those of tasks in ten others."""
 
     def __init__(self, team: Team, profiled: str = "") -> None:
         self._session, self._profiled = create_session_key(team.alice), profiled
         self.profile = cProfile.Profile()
         with transaction.atomic():
-            ids = [team.bob.id, team.robin.id]
-            created = [
-                chats.create_chat(team.alice, team.workspace.id, title=str(number), actor_ids=ids)
-                for number in range(10)
-            ]
-        self._turns = itertools.cycle(created)
+            self._helper = make_agent(team.workspace, team.alice, "Helper", tools=[])
+            caller = make_agent(team.workspace, team.alice, "Caller", tools=["delegate"])
+            config = {"allowed_sub_agents": [self._helper.handle]}
+            AgentSpec.objects.get(agent=caller).tool_configs.update(custom_config=config)
+            self._turns = itertools.cycle(self._create_chats(team, team.robin))
+            self._turns_of_caller = itertools.cycle(self._create_chats(team, caller))
         self.cpu: dict[str, list[float]] = defaultdict(list)
         self.wall: dict[str, list[float]] = defaultdict(list)
         self.statements: dict[str, int] = {}
+        self._is_counting = False
 
     def run_message(self, *, count: bool = False) -> None:
         """Run the steps from the POST to the stored answer, without a model. `count` counts statements, which takes time."""
-        self._step("post", self._post, count)
-        run_id = Run.objects.filter(state="queued").values_list("pk", flat=True)[0]
-        run = self._step("claim", lambda: claim_run(run_id, "bench:1:1"), count)
+        self._is_counting = count
+        self._step("post", lambda: self._post(next(self._turns)))
+        ready = self._claim_and_prepare()
+        self._step("answered", lambda: self._store_answer(ready))
+
+    def run_tasks(self, *, count: bool = False) -> None:
+        """Run the steps of a message whose agent gives `TASKS` tasks, until it has stored their results."""
+        self._is_counting = count
+        self._post(next(self._turns_of_caller))
+        [run_id] = self._list_queued()
+        caller = self._claim_and_prepare("caller ", run_id)
+        calls = tuple(
+            ToolCall("", "delegate", json.dumps({"name": self._helper.handle, "task": f"task {number}"}), index=number)
+            for number in range(TASKS)
+        )
+        self._step("calls answered", lambda: self._store_answer(caller, calls))
+        tasks = tuple(
+            TaskRequest(replace(call, id=get_call_id(caller.run.get_message_id(), call.index)), self._build_task())
+            for call in calls
+        )
+        recorder = Recorder(caller.run, caller.model)
+        self._step("tasks started", lambda: recorder.record_end(RunEnded("waiting_child", tasks=tasks)))
+        for run_id in self._list_queued():
+            task = self._claim_and_prepare("task ", run_id)
+            self._step("task answered", partial(self._store_answer, task))
+        [run_id] = self._list_queued()
+        resumed = self._claim_and_prepare("resumed ", run_id)
+        self._step("results stored", lambda: self._store_results(resumed))
+        self._store_answer(resumed)
+
+    @staticmethod
+    def _create_chats(team: Team, agent: Actor) -> list[Chat]:
+        ids = [team.bob.id, agent.id]
+        return [
+            chats.create_chat(team.alice, team.workspace.id, title=str(number), actor_ids=ids) for number in range(10)
+        ]
+
+    def _list_queued(self) -> list[UUID]:
+        return list(Run.objects.filter(state="queued").order_by("pk").values_list("pk", flat=True))
+
+    def _claim_and_prepare(self, name: str = "", run_id: UUID | None = None) -> PreparedRun:
+        run_id = run_id or self._list_queued()[0]
+        run = self._step(f"{name}claim", lambda: claim_run(run_id, "bench:1:1"))
         if run is None:
             raise RuntimeError("The run could not be claimed.")
-        ready = self._step("prepare", lambda: get_kind(run).prepare(run), count)
-        self._step("answered", lambda: self._store_answer(run, ready), count)
+        prepared: PreparedRun = self._step(f"{name}prepare", lambda: get_kind(run).prepare(run))
+        return prepared
 
-    def _step(self, name: str, work: Callable[[], Any], count: bool) -> Any:
+    def _step(self, name: str, work: Callable[[], Any]) -> Any:
         connections.close_all()
-        if count:
+        if self._is_counting:
             with CaptureQueriesContext(connection) as queries:
                 made = work()
             self.statements[name] = len(queries)
@@ -83,14 +139,14 @@ class Steps:
         self.profile.disable()
         return made
 
-    def _post(self) -> None:
+    def _post(self, chat: Chat) -> None:
         body = json.dumps({"id": str(new_id()), "text": "hello"}).encode()
         cookie = f"sessionid={self._session}; csrftoken={TOKEN}".encode()
         headers = [
             (b"host", b"localhost"), (b"content-type", b"application/json"),
             (b"cookie", cookie), (b"x-csrftoken", TOKEN.encode()),
         ]  # fmt: skip
-        path = f"/api/v1/chats/{next(self._turns).id}/messages"
+        path = f"/api/v1/chats/{chat.id}/messages"
         scope: Any = {"method": "POST", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
         statuses: list[str] = []
         answer: Any = application(
@@ -101,13 +157,26 @@ class Steps:
         if not statuses[0].startswith("201"):
             raise RuntimeError(f"{statuses[0]} {text!r}")
 
-    def _store_answer(self, run: Run, ready: PreparedRun) -> None:
-        if run.message_id is None:
-            raise RuntimeError("The run has no message.")
-        answer = Answer(
-            text="Five words as an answer.", thinking="", calls=(), usage=Usage(11, 5), finish="stop", model="scripted"
+    def _build_task(self) -> AgentTask:
+        return AgentTask(
+            self._helper.id, text="task", context=None, file_ids=(), max_steps=None, max_seconds=900, max_depth=3
         )
-        Recorder(run, ready.model).record_answer(ModelAnswered(StepId(1, run.message_id), answer))
+
+    def _store_answer(self, ready: PreparedRun, calls: Sequence[ToolCall] = ()) -> None:
+        step = ready.build_conversation().step
+        answer = Answer(
+            text="" if calls else "Five words as an answer.",
+            thinking="",
+            calls=tuple(calls),
+            usage=Usage(11, 5),
+            finish="tool_calls" if calls else "stop",
+            model="scripted",
+        )
+        Recorder(ready.run, ready.model).record_answer(ModelAnswered(step, make_storable(answer, step)))
+
+    def _store_results(self, resumed: PreparedRun) -> None:
+        results = tuple(resumed.known_results.values())
+        Recorder(resumed.run, resumed.model).record_tool_results(ToolsFinished(results))
 
 
 def main(count: int = 200, profiled: str = "") -> None:
@@ -117,15 +186,18 @@ def main(count: int = 200, profiled: str = "") -> None:
     steps = Steps(make_team(), profiled)
     for _ in range(30):
         steps.run_message()
+        steps.run_tasks()
     steps.run_message(count=True)
+    steps.run_tasks(count=True)
     steps.cpu.clear()
     steps.wall.clear()
     steps.profile.clear()
     for _ in range(count):
         steps.run_message()
+        steps.run_tasks()
     print("| step | statements | CPU | time |\n|---|---|---|---|")
-    for name in STEPS:
-        cpu, wall = (sorted(times[name])[count // 2] * 1000 for times in (steps.cpu, steps.wall))
+    for name in (*STEPS, *STEPS_OF_TASKS):
+        cpu, wall = (1000 * median(times[name]) for times in (steps.cpu, steps.wall))
         print(f"| {name} | {steps.statements[name]} | {cpu:.1f} ms | {wall:.1f} ms |")
     if profiled:
         pstats.Stats(steps.profile).sort_stats("cumulative").print_stats(50)

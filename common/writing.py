@@ -45,7 +45,10 @@ class RowUpdate(Generic[M]):
 
 
 def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
-    """Insert rows of one model in one statement, and return how many were new. Raises `IntegrityError`."""
+    """Insert rows of one model in one statement, and return how many were new. Raises `IntegrityError`.
+
+    With `ignore_conflicts` a row that conflicts with a stored one is left out: its `_state.adding` stays true.
+    """
     if not rows:
         return 0
     head, fields = _build_insert(type(rows[0]))
@@ -58,12 +61,18 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
             ", ".join(get_placeholder_of(value) for (_, get_placeholder_of), value in zip(fields, values, strict=True))
         )
         params += values
-    conflict_clause = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
-    written = _execute(f"{head} VALUES ({'), ('.join(placeholders)}){conflict_clause}", params)
-    if written == len(rows):
-        for row in rows:
-            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
-    return written
+    sql = f"{head} VALUES ({'), ('.join(placeholders)})"
+    new: Sequence[Model] = rows
+    with connection.cursor() as cursor:
+        if ignore_conflicts:
+            cursor.execute(f'{sql} ON CONFLICT DO NOTHING RETURNING "{rows[0]._meta.pk.column}"', params)
+            new_ids = {row[0] for row in cursor.fetchall()}
+            new = [row for row in rows if row.pk in new_ids]
+        else:
+            cursor.execute(sql, params)
+    for row in new:
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    return len(new)
 
 
 @cache

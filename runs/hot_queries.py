@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Window
-from django.db.models.functions import Now
+from django.db.models import CharField, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Now
 
-from actors.models import Kind
+from actors.models import Actor, Kind
 from chats.models import SPOKEN_TYPES, ChatActor, Message
-from common.prepared_query import PreparedQuery
-from runs.models import Run, RunState
+from common.prepared_query import PreparedQuery, is_any_of
+from runs.models import ACTIVE, Run, RunState, Step
 from usage.rules import build_rules_expression
 from workspaces.models import Membership
 
@@ -118,3 +119,79 @@ def _query_participants_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
 LOG = PreparedQuery(list_log, UUID, UUID, int)
 NEW_MESSAGES = PreparedQuery(_query_new_messages, UUID, UUID, int, int)
 PARTICIPANTS_OF_CHAT = PreparedQuery(_query_participants_of_chat, UUID)
+ACTORS = PreparedQuery(lambda ids: Actor.objects.filter(is_any_of("pk", ids)), list[UUID])
+
+
+# --- what a run has done, and its sub-agents ------------------------------------------------------------------------
+
+MESSAGES_OF_RUN: PreparedQuery[Message] = PreparedQuery(
+    lambda run_id: Message.objects.filter(run_id=run_id, type__in=LOG_TYPES).order_by("seq").values_list(*LOG_COLUMNS),
+    UUID,
+)
+CALLS_OF_RUN: PreparedQuery[Message] = PreparedQuery(
+    lambda run_id: Message.objects.filter(run_id=run_id, type="TOOL_CALL").order_by("seq").values_list("payload"), UUID
+)
+TOOL_STEPS = PreparedQuery(lambda run_id: Step.objects.filter(run=run_id, kind="tool"), UUID)
+
+
+def _query_locked_steps(run_id: UUID, call_ids: list[str]) -> QuerySet[Step]:
+    steps = Step.objects.filter(is_any_of("call_id", call_ids, of=CharField), run=run_id, kind="tool")
+    return steps.select_for_update(no_key=True)
+
+
+LOCKED_STEPS = PreparedQuery(_query_locked_steps, UUID, list[str])
+
+
+def _query_started_calls(run_id: UUID, tree_id: UUID) -> QuerySet[Step, Any]:
+    """Return one row, or none: the calls of other runs of the tree, and the calls of this run that may have written."""
+    tree = Run.objects.filter(Q(pk=tree_id) | Q(root=tree_id))
+    is_own = Q(run=run_id)
+    counted = (
+        Step.objects.filter(run__in=tree, kind="tool")
+        .values("kind")
+        .annotate(of_other_runs=Count("pk", filter=~is_own), writing=Count("pk", filter=is_own & ~Q(effect="read")))
+    )
+    return counted.values_list("of_other_runs", "writing")
+
+
+STARTED_CALLS: PreparedQuery[Step] = PreparedQuery(_query_started_calls, UUID, UUID)
+SUB_AGENTS_OF_TREE: PreparedQuery[Run] = PreparedQuery(
+    lambda tree_id: Run.objects.filter(root=tree_id, parent__isnull=False).values_list("parent", "call_id", "state"),
+    UUID,
+)
+
+
+def _query_waiting_callers(ids: list[UUID], ended_ids: list[UUID]) -> QuerySet[Run]:
+    """Return those of these runs that wait for sub-agents, but for none besides those that have ended."""
+    others = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE).exclude(is_any_of("pk", ended_ids))
+    callers = Run.objects.filter(is_any_of("pk", ids), ~Exists(others), state=RunState.WAITING_CHILD)
+    return callers.select_related("agent")
+
+
+WAITING_CALLERS = PreparedQuery(_query_waiting_callers, list[UUID], list[UUID])
+
+
+def _query_sub_agents_of_step(caller_id: UUID, step: int) -> QuerySet[Run]:
+    calls = Message.objects.filter(run_id=caller_id, type="TOOL_CALL").annotate(call=KT("payload__call_id"))
+    of_step = calls.alias(step=Cast(KT("payload__step"), IntegerField())).filter(step=step)
+    return Run.objects.filter(parent=caller_id, call_id__in=of_step.values("call"))
+
+
+SUB_AGENTS_OF_STEP = PreparedQuery(_query_sub_agents_of_step, UUID, int)
+
+
+def _query_ended_sub_agents(caller_id: UUID, call_ids: list[str]) -> QuerySet[Run]:
+    called = Run.objects.filter(is_any_of("call_id", call_ids, of=CharField), parent=caller_id)
+    return called.exclude(state__in=ACTIVE).select_related("agent")
+
+
+ENDED_SUB_AGENTS = PreparedQuery(_query_ended_sub_agents, UUID, list[str])
+
+
+def _query_last_texts(run_ids: list[UUID]) -> QuerySet[Message]:
+    texts = Message.objects.filter(is_any_of("run_id", run_ids), type="TEXT_MESSAGE")
+    return texts.order_by("run_id", "-seq").distinct("run_id")
+
+
+LAST_TEXTS = PreparedQuery(_query_last_texts, list[UUID])
+"""The last text of each of these runs."""

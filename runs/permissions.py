@@ -8,6 +8,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.access import replace_not_found
 from common.errors import Forbidden, NotFound
 from runs.errors import RunNotAllowed
+from runs.hot_queries import ACTORS
 from runs.models import Run
 
 AGENT_TAKEN_DOWN = ("agent_taken_down", "The agent was taken down.")
@@ -38,7 +39,7 @@ def lock_chat_of_run(run: Run) -> Chat:
     agent = run.agent
     try:
         if run.is_sub_agent:
-            path = Actor.objects.in_bulk(run.path)
+            path = {actor.id: actor for actor in ACTORS.all(run.path)}
             agent = path[run.path[0]]
             if any(path[id].status != AgentStatus.READY or path[id].taken_down_at is not None for id in run.path):
                 raise NotFound("An agent of the path is gone.")

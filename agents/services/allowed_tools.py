@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from uuid import UUID
 
+from django.db.models import CharField, QuerySet
 from pydantic import ValidationError
 
 from actors.models import Actor, AgentStatus, Kind
@@ -18,12 +19,21 @@ from agents.services.shipped import find_shipped_sub_agent
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import AgentTool, Delegate, DelegateConfig, find_tools
 from common.errors import Forbidden, NotFound
+from common.prepared_query import PreparedQuery, is_any_of
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
 from tools.selectors import get_policies
 
 logger = logging.getLogger(__name__)
+
+
+def _query_own_sub_agents(workspace_id: UUID, handles: list[str]) -> QuerySet[Actor]:
+    ready = Actor.objects.filter(kind=Kind.AGENT, workspace=workspace_id, status=AgentStatus.READY, accepts_tasks=True)
+    return ready.filter(is_any_of("handle", handles, of=CharField))
+
+
+_OWN_SUB_AGENTS = PreparedQuery(_query_own_sub_agents, UUID, list[str])
 
 
 def list_added_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
@@ -94,8 +104,7 @@ def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
     its own workspace that accept tasks. Of two with the same handle, the one that comes with the release is returned."""
     own: dict[str, Actor] = {}
     if agent.workspace_id is not None:
-        ready = Actor.objects.filter(kind=Kind.AGENT, workspace=agent.workspace_id, status=AgentStatus.READY)
-        own = {found.handle: found for found in ready.filter(handle__in=handles, accepts_tasks=True)}
+        own = {found.handle: found for found in _OWN_SUB_AGENTS.all(agent.workspace_id, list(handles))}
     found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in dict.fromkeys(handles)]
     return [sub_agent for sub_agent in found if sub_agent is not None]
 

@@ -1,6 +1,7 @@
 """Writing the rows of a chat. No other module writes them."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -36,14 +37,18 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
         row.assign_version(number)
     insert(numbered)
     written = list(numbered)
-    for change in changes:
-        if isinstance(change, RowUpdate):
-            change.set(version=version).save()
-            written.append(change.row)
-        elif not change.takes_number:
-            change.assign_version(version)
-            if insert([change], ignore_conflicts=change.ignores_conflicts):
-                written.append(change)
+    others: list[Any] = [change for change in changes if isinstance(change, RowUpdate) or not change.takes_number]
+    for kind, group in groupby(others, type):
+        if kind is RowUpdate:
+            for update in group:
+                update.set(version=version).save()
+                written.append(update.row)
+        else:
+            rows = list(group)
+            for row in rows:
+                row.assign_version(version)
+            insert(rows, ignore_conflicts=rows[0].ignores_conflicts)
+            written += [row for row in rows if not row._state.adding]
 
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]

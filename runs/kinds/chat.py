@@ -24,7 +24,7 @@ from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
 from llm.prices import can_see_images
 from runs.errors import LeaseLost, RunNotAllowed
-from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
+from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT, LOCKED_STEPS
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -39,7 +39,7 @@ from runs.kinds.base import (
     get_content,
     start_attempt,
 )
-from runs.models import Run, RunState, Step
+from runs.models import Run, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
 from runs.runtime.context import ChatContext, LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
@@ -105,7 +105,10 @@ class ChatRun(RunKind):
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         run.chat = chat
-        spec, stamp = run.spec if run.spec_id else None, run.stamp
+        newest = run.agent.current_spec
+        # The second condition saves a query.
+        spec = newest if newest is not None and newest.pk == run.spec_id else run.spec
+        stamp = run.stamp
         if spec is None and (found := find_answering_spec(run.agent, chat.id)):
             spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
@@ -219,15 +222,15 @@ class ChatRun(RunKind):
         update = self.lock_attempt(claimed)
         run = update.row
         rows: list[Message] = []
+        steps = {step.call_id: step for step in LOCKED_STEPS.all(run.id, [result.call.id for result in event.results])}
         for result in event.results:
             stored = build_stored_result(result.status, result.text, quotes_agents=result.quotes_agents)
-            data = result.data
-            calls = Step.objects.filter(run=run, call_id=result.call.id)
-            if not calls.filter(state="started").update(state="done", result=stored, ended_at=now()):
+            data, step = result.data, steps.get(result.call.id)
+            if step is not None and step.state == "started":
+                RowUpdate(step).set(state="done", result=stored, ended_at=now()).save()
+            elif step is not None and step.result != stored:
                 # A result that is stored already is kept; the transaction of a tool stores one.
-                earlier = calls.values_list("result", flat=True).first()
-                if earlier and earlier != stored:
-                    stored, data = earlier, None
+                stored, data = step.result, None
             call_id, name, seconds = result.call.id, result.call.name, result.seconds
             rows.append(build_result_row(run, call_id=call_id, name=name, seconds=seconds, data=data, **stored))
         new_turns = read_new_turns(run) if self.is_participant else []

@@ -5,12 +5,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from actors.models import Actor
 from agents.models import AgentSpec
 from agents.specs.content import Limits
-from chats.models import Message
 from common.writing import RowUpdate
-from runs.hot_queries import LOG_COLUMNS, LOG_TYPES
+from runs.hot_queries import ACTORS, MESSAGES_OF_RUN
 from runs.kinds.base import PreparedRun
 from runs.kinds.chat import ChatRun, ReadConversation
 from runs.models import Run
@@ -40,9 +38,9 @@ class SubAgentRun(ChatRun):
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
     ) -> ReadConversation:
-        caller = Actor.objects.get(pk=run.path[-2])
+        [caller] = ACTORS.all([run.path[-2]])
         task = LogEntry(run.id, "TEXT_MESSAGE", caller.id, {"text": Task.from_run(run).build_message()})
-        own = Message.objects.filter(run_id=run.id, type__in=LOG_TYPES).order_by("seq").values_list(*LOG_COLUMNS)
+        own = MESSAGES_OF_RUN.rows(run.id) if run.steps_done else ()
         # A public agent does not read the name of its caller: a stranger has written its prompt.
         name = caller.name if run.agent.workspace_id == run.workspace_id else ""
         system = build_sub_agent_text(prompt, build_participant(run.agent), name, instructions)

@@ -7,7 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Q
+from django.db.models import Q
 
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
@@ -15,7 +15,19 @@ from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import Message
 from files.models import File
 from llm.messages import Image, ToolCall, Turn
-from runs.hot_queries import LOG, LOG_COLUMNS, LOG_TYPES, MAX_ROWS, NEW_MESSAGES, PARTICIPANTS_OF_CHAT, list_log
+from runs.hot_queries import (
+    ACTORS,
+    CALLS_OF_RUN,
+    LOG,
+    LOG_COLUMNS,
+    LOG_TYPES,
+    MAX_ROWS,
+    NEW_MESSAGES,
+    PARTICIPANTS_OF_CHAT,
+    STARTED_CALLS,
+    TOOL_STEPS,
+    list_log,
+)
 from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
@@ -86,7 +98,7 @@ def read_chat_context(run: Run, entries: Iterable[LogEntry]) -> ChatContext:
     ]
     authors = {participant.id: participant for participant in participants}
     if missing := {entry.author_id for entry in entries} - authors.keys():
-        authors |= {actor.id: build_participant(actor) for actor in Actor.objects.filter(pk__in=missing)}
+        authors |= {actor.id: build_participant(actor) for actor in ACTORS.all(list(missing))}
     return ChatContext(chat.title, chat.workspace.name, participants, authors)
 
 
@@ -103,7 +115,7 @@ def find_known_results(
 
     A call of a tool that the run no longer has must not be repeated, nor one of a tool that wrote when it was called.
     """
-    steps = {step.call_id: step for step in Step.objects.filter(run=run, kind="tool")}
+    steps = {step.call_id: step for step in TOOL_STEPS.all(run.id)}
     known: dict[str, ToolResult] = {}
     for call in calls:
         step = steps.get(call.id)
@@ -133,8 +145,8 @@ def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[s
 def list_past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:
     """Return the calls of this run that have a result, in order."""
     open_ids = {call.id for call in open_calls}
-    rows = Message.objects.filter(run_id=run.id, type="TOOL_CALL").order_by("seq").values_list("payload", flat=True)
-    calls = [ToolCall(payload["call_id"], payload["name"], payload["arguments"]) for payload in rows]
+    payloads = [row[0] for row in CALLS_OF_RUN.rows(run.id)]
+    calls = [ToolCall(payload["call_id"], payload["name"], payload["arguments"]) for payload in payloads]
     return [call for call in calls if call.id not in open_ids]
 
 
@@ -153,12 +165,9 @@ def read_started_calls(run: Run) -> StartedCalls:
     """
     if run.root_id is None and not run.steps_done:
         return StartedCalls()
-    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root=run.tree_id))
-    is_own = Q(run=run)
-    found = Step.objects.filter(run__in=tree, kind="tool").aggregate(
-        of_other_runs=Count("pk", filter=~is_own), writing=Count("pk", filter=is_own & ~Q(effect="read"))
-    )
-    return StartedCalls(found["of_other_runs"], has_written=found["writing"] > 0)
+    counts = STARTED_CALLS.rows(run.id, run.tree_id)
+    of_other_runs, writing = counts[0] if counts else (0, 0)
+    return StartedCalls(of_other_runs, has_written=writing > 0)
 
 
 def read_found_tools(run: Run) -> frozenset[str]:

@@ -31,7 +31,8 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Batch:
-    """Calls that are made together: one, or several that only read. `known`: their results, if they are not to be made."""
+    """Calls that are made together: one, or several that only read; or any number of calls with their `known` results, which are
+    not to be made."""
 
     calls: tuple[ToolCall, ...]
     known: tuple[ToolResult, ...] = ()

@@ -25,6 +25,14 @@ from events.rows import MessageMetadata, SubAgentMetadata
 from files.models import File
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
+from runs.hot_queries import (
+    ACTORS,
+    ENDED_SUB_AGENTS,
+    LAST_TEXTS,
+    SUB_AGENTS_OF_STEP,
+    SUB_AGENTS_OF_TREE,
+    WAITING_CALLERS,
+)
 from runs.models import ACTIVE, Run, RunOrigin, RunState
 from runs.runtime.dispatch import dispatch_run
 from runs.runtime.steps import TaskRequest, ToolResult, ToolStatus
@@ -62,14 +70,14 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) ->
     A task above `MAX_TASKS_OF_TREE` is a run that has failed. If nothing is left to wait for, the caller is queued.
     """
     caller = update.row
-    count = Run.objects.filter(root=caller.tree_id, parent__isnull=False).count()
-    known = dict(Run.objects.filter(parent=caller).values_list("call_id", "state"))
-    agents = Actor.objects.in_bulk([request.task.agent_id for request in requests])
+    tree = SUB_AGENTS_OF_TREE.rows(caller.tree_id)
+    known = {call_id: state for parent_id, call_id, state in tree if parent_id == caller.id}
+    agents = {agent.id: agent for agent in ACTORS.all([request.task.agent_id for request in requests])}
     runs: list[Run] = []
     for request in requests:
         if request.call.id not in known:
             run = _build_run(caller, request, agents[request.task.agent_id])
-            if count + len(runs) >= MAX_TASKS_OF_TREE:
+            if len(tree) + len(runs) >= MAX_TASKS_OF_TREE:
                 run.state, run.ended_at = RunState.FAILED, now()
                 run.error_code, run.error = "too_many_sub_agents", TOO_MANY
             else:
@@ -134,9 +142,8 @@ def _find_readable_files(caller: Run, ids: Collection[UUID]) -> list[str]:
 def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
     """Return the results of those of these calls whose sub-agents have ended."""
     by_id = {call.id: call for call in calls}
-    ended = list(Run.objects.filter(parent=run, call_id__in=by_id).exclude(state__in=ACTIVE).select_related("agent"))
-    found = Message.objects.filter(run_id__in=[task_run.id for task_run in ended], type="TEXT_MESSAGE")
-    last_texts = {text.run_id: text for text in found.order_by("run_id", "-seq").distinct("run_id")}
+    ended = ENDED_SUB_AGENTS.all(run.id, list(by_id))
+    last_texts = {text.run_id: text for text in LAST_TEXTS.all([task_run.id for task_run in ended])} if ended else {}
     return {
         task_run.call_id: _build_result(by_id[task_run.call_id], task_run, last_texts.get(task_run.id))
         for task_run in ended
@@ -177,10 +184,7 @@ def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
     if not parent_ids:
         return []
     updates: list[RowUpdate[Run]] = []
-    for caller in Run.objects.filter(pk__in=parent_ids, state=RunState.WAITING_CHILD).select_related("agent"):
-        sub_agents = Run.objects.filter(parent=caller)
-        if sub_agents.filter(state__in=ACTIVE).exclude(pk__in=ended_ids).exists():
-            continue
+    for caller in WAITING_CALLERS.all(list(parent_ids), list(ended_ids)):
         waited = caller.waited_seconds + _compute_seconds_waited(caller)
         dispatch_run(caller)
         update = RowUpdate(
@@ -195,13 +199,11 @@ def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
 def _compute_seconds_waited(caller: Run) -> float:
     """Return how long people kept the caller waiting: the longest wait of the sub-agents that it waits for, with the waits of their
     own sub-agents. Those that have ended, or were stopped, count as well."""
-    calls = Message.objects.filter(run_id=caller.id, type="TOOL_CALL", payload__step=caller.steps_done)
-    called = Run.objects.filter(parent=caller, call_id__in=list(calls.values_list("payload__call_id", flat=True)))
     waited = [
         run.waited_seconds
         + (((run.ended_at or now()) - run.waiting_since).total_seconds() if run.waiting_since else 0)
         + (_compute_seconds_waited(run) if run.state == RunState.WAITING_CHILD else 0)
-        for run in called.only("state", "steps_done", "waited_seconds", "waiting_since", "ended_at")
+        for run in SUB_AGENTS_OF_STEP.all(caller.id, caller.steps_done)
     ]
     return max(waited, default=0.0)
 

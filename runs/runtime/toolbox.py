@@ -69,34 +69,42 @@ class Toolbox:
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
     async def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]:
-        """Yield the calls in the model's order; neighbours that only read are one batch. `is_cut`: the answer is incomplete.
+        """Yield the calls in the model's order. Neighbours that only read are one batch, and so are neighbours whose results are
+        known. `is_cut`: the answer is incomplete.
 
         Calls that need the decision of a person become `requests`, and those that give other agents tasks become `tasks`. They are
         left out, and so are calls that write after them.
         """
         reads: list[ToolCall] = []
+        known: list[ToolResult] = []
         for made in calls:
             decided = self.decided_calls.get(made.id)
             call = replace(made, arguments=decided.arguments) if decided else made
-            known = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
+            result = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
             self.past_calls.append(call)
             self.found.add(call.name)
-            if known is None and not self._may_need_consent(call):
-                reads.append(call)
-                continue
+            is_read = result is None and not self._may_need_consent(call)
             # Before the next call is checked: what these read counts.
-            if reads:
+            if reads and not is_read:
                 yield Batch(tuple(reads))
                 reads = []
-            known = known or await self._check_consent(call)
-            if known is None and self.tools[call.name].tool.is_task and not self.requests:
-                known = self._add_task(call)
-            if known is not None:
-                yield Batch((call,), (known,))
+            if known and result is None:
+                yield _build_known_batch(known)
+                known = []
+            if is_read:
+                reads.append(call)
+                continue
+            result = result or await self._check_consent(call)
+            if result is None and self.tools[call.name].tool.is_task and not self.requests:
+                result = self._add_task(call)
+            if result is not None:
+                known.append(result)
             elif not self.requests and not self.tasks:
                 yield Batch((call,), effect=self.tools[call.name].tool.effect)
         if reads:
             yield Batch(tuple(reads))
+        if known:
+            yield _build_known_batch(known)
 
     def _may_need_consent(self, call: ToolCall) -> bool:
         """Return whether a person may have to decide about this call. No query is made for a call that only reads."""
@@ -233,6 +241,10 @@ class Toolbox:
         return await self.run_in_transaction(
             call, lambda: _to_storable_output(tool.run(context, arguments)), config.timeout_s
         )
+
+
+def _build_known_batch(results: Sequence[ToolResult]) -> Batch:
+    return Batch(tuple(result.call for result in results), tuple(results))
 
 
 def _to_storable_output(output: str | ToolOutput) -> ToolOutput:

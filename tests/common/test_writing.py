@@ -52,7 +52,9 @@ def test_many_rows_are_inserted_in_one_statement(team):
 def test_an_existing_row_is_an_error_or_is_ignored(team):
     run = build_run(team)
     insert([run])
-    assert insert([build_run(team, id=run.id)], ignore_conflicts=True) == 0
+    rows = [build_run(team, id=run.id), build_run(team)]
+    assert insert(rows, ignore_conflicts=True) == 1
+    assert [row._state.adding for row in rows] == [True, False]
     with pytest.raises(IntegrityError), transaction.atomic():
         insert([build_run(team, id=run.id)])
 

@@ -14,7 +14,7 @@ from common.egress import HostRefused
 from events.rows import Policy
 from llm.messages import ToolCall
 from runs.models import Step
-from runs.runtime.steps import Batch
+from runs.runtime.steps import Batch, ToolResult
 from runs.runtime.toolbox import MAX_RESULT, Toolbox
 from runs.services import runs
 from tests.factories.tools import ToolPolicyFactory
@@ -265,6 +265,16 @@ def test_RUN16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
     assert run.state == "stopped"
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_STOPPED"]
     assert environment.log("TOOL_RESPONSE")[0].payload["status"] == "stopped"
+
+
+async def test_neighbours_with_known_results_are_one_batch_in_the_order_of_the_model():
+    made = build_toolbox(lambda tool, ctx, args: "")
+    names = ["it", "no", "no", "it", "no"]
+    calls = [ToolCall(f"call_{index}", name, "{}", index) for index, name in enumerate(names)]
+    made.known_results[calls[0].id] = ToolResult(calls[0], "ok", "known")
+    batches = [batch async for batch in made.split(calls, is_cut=False)]
+    assert [batch.calls for batch in batches] == [tuple(calls[:3]), (calls[3],), (calls[4],)]
+    assert [[result.call for result in batch.known] for batch in batches] == [calls[:3], [], [calls[4]]]
 
 
 @pytest.mark.parametrize(("effect", "has_written"), [("write", True), ("read", False)])
