@@ -67,7 +67,6 @@ const components = {
       '@base-ui/react/number-field',
       'axe-core',
       'cmdk',
-      'i18next',
       'lucide-react',
       'lowlight',
       ...languages.map(language => `highlight.js/lib/languages/${language}`),

@@ -14,15 +14,16 @@ import { useAgentStates } from './agentStates'
 import { useOrderedChats } from './chatOrder'
 import { NotFound } from './ErrorPages'
 import { useListChanges } from './listChanges'
-import { SettingsSide } from './SettingsSide'
 import styles from './Shell.module.css'
 import { ShellContext, type ShellValue } from './ShellContext'
 import { Sidebar } from './Sidebar'
+import sidebarStyles from './Sidebar.module.css'
 import { useShellActions } from './shellActions'
 import { LAST_WORKSPACE_KEY } from './storageKeys'
 import { TabBar } from './TabBar'
 
 const Palette = lazy(() => import('./Palette').then(module => ({ default: module.Palette })))
+const SettingsSide = lazy(() => import('./SettingsSide').then(module => ({ default: module.SettingsSide })))
 const KeysDialog = lazy(() => import('./KeysDialog').then(module => ({ default: module.KeysDialog })))
 
 type OpenDialog = 'palette' | 'keys' | 'agent' | { chatWith: readonly string[] } | null
@@ -93,7 +94,13 @@ function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProp
         {t('skip')}
       </button>
       <div className={styles.frame} data-shell>
-        {isInSettings ? <SettingsSide /> : <Sidebar />}
+        {isInSettings ? (
+          <Suspense fallback={<nav className={sidebarStyles.side} />}>
+            <SettingsSide />
+          </Suspense>
+        ) : (
+          <Sidebar />
+        )}
         {isMissing ? <NotFound /> : <Outlet />}
         {isInChat ? null : <ConnectionBanner floats />}
         {isInChat ? null : <TabBar />}

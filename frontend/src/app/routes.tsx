@@ -12,6 +12,7 @@ import { parseHistorySearch } from '@/features/agents'
 import { parseDirectorySearch } from '@/features/directory'
 import { parseSuggestionSearch } from '@/features/suggestions'
 import { type SignInFailure, signInFailures } from '@/features/tools'
+import { loadLazyTexts } from '@/lib/language'
 import { readStored } from '@/lib/storage'
 import { ChatScreen } from './ChatScreen'
 import { ErrorPage, NotFound } from './ErrorPages'
@@ -34,6 +35,15 @@ async function readMe(client: QueryClient, isPreload: boolean): Promise<Me | nul
   const known = client.getQueryData<Me | null>(keys.me)
   if (!known) return client.fetchQuery(meQuery)
   return isPreload ? known : client.ensureQueryData({ ...meQuery, revalidateIfStale: true })
+}
+
+/** The component of a route: a named export of a file that is loaded when the route is, with the texts of lazy parts. */
+function lazyScreen<Screens extends object>(load: () => Promise<Screens>, name: keyof Screens & string) {
+  const loadWithTexts = async () => {
+    const [screens] = await Promise.all([load(), loadLazyTexts()])
+    return screens
+  }
+  return lazyRouteComponent(loadWithTexts, name)
 }
 
 interface BeforeLoadInput {
@@ -71,7 +81,7 @@ const start = createRoute({
     const workspace = await findLastWorkspace(input)
     throw redirect({ to: '/w/$workspace', params: { workspace }, replace: true })
   },
-  component: lazyRouteComponent(() => import('./LandingScreen'), 'LandingScreen'),
+  component: lazyScreen(() => import('./LandingScreen'), 'LandingScreen'),
 })
 
 const signIn = createRoute({
@@ -79,7 +89,7 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: parseNext,
   beforeLoad: requireSignedOut,
-  component: lazyRouteComponent(() => import('./AccountScreen'), 'SignInScreen'),
+  component: lazyScreen(() => import('./AccountScreen'), 'SignInScreen'),
 })
 
 const signUp = createRoute({
@@ -87,26 +97,26 @@ const signUp = createRoute({
   path: '/sign-up',
   validateSearch: parseNext,
   beforeLoad: requireSignedOut,
-  component: lazyRouteComponent(() => import('./AccountScreen'), 'SignUpScreen'),
+  component: lazyScreen(() => import('./AccountScreen'), 'SignUpScreen'),
 })
 
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
-  component: lazyRouteComponent(() => import('./AccountScreen'), 'ForgotPasswordScreen'),
+  component: lazyScreen(() => import('./AccountScreen'), 'ForgotPasswordScreen'),
 })
 
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: '/reset-password/$key',
   loader: async ({ params }) => ({ isValid: await isResetKeyValid(params.key) }),
-  component: lazyRouteComponent(() => import('./AccountScreen'), 'NewPasswordScreen'),
+  component: lazyScreen(() => import('./AccountScreen'), 'NewPasswordScreen'),
 })
 
 const confirmEmail = createRoute({
   getParentRoute: () => root,
   path: '/confirm-email/$key',
-  component: lazyRouteComponent(() => import('./AccountScreen'), 'ConfirmEmailScreen'),
+  component: lazyScreen(() => import('./AccountScreen'), 'ConfirmEmailScreen'),
 })
 
 /** Finds a workspace of this person that has no agent yet: an interrupted setup is continued instead of creating a second workspace. */
@@ -141,13 +151,13 @@ const welcome = createRoute({
     if (unfinished)
       throw redirect({ to: '/welcome', search: { workspace: unfinished.handle, step: 'model' }, replace: true })
   },
-  component: lazyRouteComponent(() => import('./WelcomeScreen'), 'WelcomeScreen'),
+  component: lazyScreen(() => import('./WelcomeScreen'), 'WelcomeScreen'),
 })
 
 const join = createRoute({
   getParentRoute: () => root,
   path: '/join/$token',
-  component: lazyRouteComponent(() => import('./JoinScreen'), 'JoinScreen'),
+  component: lazyScreen(() => import('./JoinScreen'), 'JoinScreen'),
 })
 
 /** Returns the handle of the workspace that this person used last; redirects to the first steps if they have none. */
@@ -200,13 +210,13 @@ const chat = createRoute({
 const agents = createRoute({
   getParentRoute: () => workspace,
   path: '/agents',
-  component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentsScreen'),
+  component: lazyScreen(() => import('./AgentScreen'), 'AgentsScreen'),
 })
 
 const agent = createRoute({
   getParentRoute: () => workspace,
   path: '/agents/$agent',
-  component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentScreen'),
+  component: lazyScreen(() => import('./AgentScreen'), 'AgentScreen'),
 })
 
 const agentOverview = createRoute({
@@ -225,14 +235,14 @@ const suggestions = createRoute({
   getParentRoute: () => workspace,
   path: '/suggestions',
   validateSearch: parseSuggestionSearch,
-  component: lazyRouteComponent(() => import('./SuggestionsScreen'), 'SuggestionsScreen'),
+  component: lazyScreen(() => import('./SuggestionsScreen'), 'SuggestionsScreen'),
 })
 
 const versions = createRoute({
   getParentRoute: () => workspace,
   path: '/agents/$agent/history',
   validateSearch: parseHistorySearch,
-  component: lazyRouteComponent(() => import('./HistoryScreen'), 'HistoryScreen'),
+  component: lazyScreen(() => import('./HistoryScreen'), 'HistoryScreen'),
 })
 
 const files = createRoute({
@@ -240,32 +250,32 @@ const files = createRoute({
   path: '/files',
   validateSearch: (search: Record<string, unknown>): { file?: string } =>
     typeof search['file'] === 'string' ? { file: search['file'] } : {},
-  component: lazyRouteComponent(() => import('./FilesScreen'), 'FilesScreen'),
+  component: lazyScreen(() => import('./FilesScreen'), 'FilesScreen'),
 })
 
 const directory = createRoute({
   getParentRoute: () => workspace,
   path: '/directory',
   validateSearch: parseDirectorySearch,
-  component: lazyRouteComponent(() => import('./DirectoryScreen'), 'DirectoryScreen'),
+  component: lazyScreen(() => import('./DirectoryScreen'), 'DirectoryScreen'),
 })
 
 const publicAgent = createRoute({
   getParentRoute: () => workspace,
   path: '/directory/$agent',
-  component: lazyRouteComponent(() => import('./DirectoryScreen'), 'PublicAgentScreen'),
+  component: lazyScreen(() => import('./DirectoryScreen'), 'PublicAgentScreen'),
 })
 
 const publish = createRoute({
   getParentRoute: () => workspace,
   path: '/agents/$agent/publish',
-  component: lazyRouteComponent(() => import('./PublishScreen'), 'PublishScreen'),
+  component: lazyScreen(() => import('./PublishScreen'), 'PublishScreen'),
 })
 
 const usage = createRoute({
   getParentRoute: () => workspace,
   path: '/usage',
-  component: lazyRouteComponent(() => import('./UsageScreen'), 'UsageScreen'),
+  component: lazyScreen(() => import('./UsageScreen'), 'UsageScreen'),
 })
 
 const settings = createRoute({
@@ -276,7 +286,7 @@ const settings = createRoute({
     const failure = signInFailures.find(failure => failure === search['sign_in'])
     return { ...(section ? { section } : {}), ...(failure ? { sign_in: failure } : {}) }
   },
-  component: lazyRouteComponent(() => import('./SettingsScreen'), 'SettingsScreen'),
+  component: lazyScreen(() => import('./SettingsScreen'), 'SettingsScreen'),
 })
 
 const tree = root.addChildren([

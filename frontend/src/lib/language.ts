@@ -1,8 +1,9 @@
 /** The display language: English, 繁體中文 or 简体中文, chosen by the person, by default by the browser. */
-import i18next from 'i18next'
 import { createElement, Fragment, type ReactNode, useSyncExternalStore } from 'react'
+import { observable } from './observable'
 import { addCjkSpacing } from './spacing'
-import type en from './texts/en'
+import type first from './texts/en'
+import type lazy from './texts/en.lazy'
 
 export const languages = ['en', 'zh-hant', 'zh-hans'] as const
 export type Language = (typeof languages)[number]
@@ -12,14 +13,15 @@ export const languageNames: Record<Language, string> = { en: 'English', 'zh-hant
 
 const tags: Record<Language, string> = { en: 'en', 'zh-hant': 'zh-Hant', 'zh-hans': 'zh-Hans' }
 
+type English = typeof first & typeof lazy
 type Singular<K> = K extends `${infer Stem}_one` | `${infer Stem}_other` ? Stem : K
-type TextKey = Singular<keyof typeof en>
+type TextKey = Singular<keyof English>
 
 type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}` ? Name | NamesIn<Rest> : never
 /** The names of the values in a text; `count` selects its singular or plural. */
-type ValueName<K extends TextKey> = K extends keyof typeof en
-  ? NamesIn<(typeof en)[K]>
-  : 'count' | NamesIn<(typeof en)[`${K}_${'one' | 'other'}` & keyof typeof en]>
+type ValueName<K extends TextKey> = K extends keyof English
+  ? NamesIn<English[K]>
+  : 'count' | NamesIn<English[`${K}_${'one' | 'other'}` & keyof English]>
 type ValuesFor<Name extends string> = { [N in Name]: N extends 'count' ? number : string | number }
 export type Values<K extends TextKey> = ValuesFor<ValueName<K>>
 /** The keys of texts that need no values except these. */
@@ -29,10 +31,14 @@ export type TextKeyWith<Name extends string> = {
 /** The keys of texts without values. */
 export type PlainTextKey = TextKeyWith<never>
 
-const loaders: Record<Language, () => Promise<{ default: Record<string, string> }>> = {
-  en: () => import('./texts/en'),
-  'zh-hant': () => import('./texts/zh-hant'),
-  'zh-hans': () => import('./texts/zh-hans'),
+interface Part {
+  default: Record<string, string>
+}
+/** The texts of the first page, and those of lazy parts (`ui/lazy.tsx`), which are loaded with the first such part. */
+const loaders: Record<Language, { first: () => Promise<Part>; lazy: () => Promise<Part> }> = {
+  en: { first: () => import('./texts/en'), lazy: () => import('./texts/en.lazy') },
+  'zh-hant': { first: () => import('./texts/zh-hant'), lazy: () => import('./texts/zh-hant.lazy') },
+  'zh-hans': { first: () => import('./texts/zh-hans'), lazy: () => import('./texts/zh-hans.lazy') },
 }
 
 const STORAGE_KEY = 'atelier.language'
@@ -52,13 +58,37 @@ export function getChosenLanguage(): Language {
   return storedLanguage ?? navigator.languages.map(matchLanguage).find(language => language !== null) ?? 'en'
 }
 
+export interface Texts {
+  t: typeof t
+  rich: typeof rich
+  language: string
+}
+
+let loaded: Record<string, string> = {}
+let hasLazyTexts = false
+let plural = new Intl.PluralRules('en')
+const current = observable<Texts>({ t, rich, language: tags.en })
+/** Cache of the texts without values in the current language, since most are read on every render. */
+const plainTexts = new Map<string, string>()
+
 export async function loadLanguage(language: Language): Promise<void> {
-  if (!i18next.isInitialized)
-    await i18next.init({ interpolation: { escapeValue: false }, keySeparator: false, nsSeparator: false })
-  const texts = await loaders[language]()
-  i18next.addResourceBundle(tags[language], 'translation', texts.default)
-  await i18next.changeLanguage(tags[language])
-  document.documentElement.lang = tags[language]
+  const first = await loaders[language].first()
+  const lazy = hasLazyTexts ? await loaders[language].lazy() : null
+  const tag = tags[language]
+  loaded = { ...first.default, ...lazy?.default }
+  plural = new Intl.PluralRules(tag)
+  plainTexts.clear()
+  document.documentElement.lang = tag
+  current.set({ t, rich, language: tag })
+}
+
+/** Loads the texts that the first page does without. Raises an error if the file is missing, as `import()` does. */
+export async function loadLazyTexts(): Promise<void> {
+  hasLazyTexts = true
+  const language = currentLanguage()
+  const lazy = await loaders[language].lazy()
+  // Another language has been chosen meanwhile: `loadLanguage` loaded these texts, too.
+  if (language === currentLanguage()) Object.assign(loaded, lazy.default)
 }
 
 export async function setLanguage(language: Language): Promise<void> {
@@ -66,23 +96,25 @@ export async function setLanguage(language: Language): Promise<void> {
   await loadLanguage(language)
 }
 
-export const currentLanguage = (): Language => languages.find(language => tags[language] === i18next.language) ?? 'en'
-export const currentTag = (): string => tags[currentLanguage()]
+export const currentTag = (): string => current.get().language
+export const currentLanguage = (): Language => languages.find(language => tags[language] === currentTag()) ?? 'en'
+
+/** Returns the text with its placeholders. `count` selects the plural. A text that is missing is its key. */
+const findPattern = (key: string, count?: string | number) =>
+  (typeof count === 'number' ? loaded[`${key}_${plural.select(count)}`] : undefined) ?? loaded[key] ?? key
 
 export function t<K extends TextKey>(key: K, ...values: [ValueName<K>] extends [never] ? [] : [Values<K>]): string {
   const options: Record<string, string | number> | undefined = values[0]
-  return options ? addCjkSpacing(String(i18next.t(key, options)), i18next.language) : getPlainText(key)
+  if (!options) return getPlainText(key)
+  const text = findPattern(key, options['count']).replace(/\{\{(\w+)\}\}/g, (_, name) => String(options[name] ?? ''))
+  return addCjkSpacing(text, currentTag())
 }
-
-/** Cache of the texts without values in the current language, since most are read on every render. */
-const plainTexts = new Map<string, string>()
-i18next.on('languageChanged', () => plainTexts.clear())
 
 function getPlainText(key: string): string {
   const cached = plainTexts.get(key)
   if (cached !== undefined) return cached
-  const text = addCjkSpacing(String(i18next.t(key)), i18next.language)
-  if (i18next.exists(key)) plainTexts.set(key, text)
+  const text = addCjkSpacing(findPattern(key), currentTag())
+  if (key in loaded) plainTexts.set(key, text)
   return text
 }
 
@@ -93,8 +125,7 @@ export function rich<K extends TextKey>(
   renderValue: (value: string, name: string) => ReactNode = renderBold,
 ): ReactNode {
   const options: Record<string, string | number> = values
-  const pattern = String(i18next.t(String(key), { ...options, skipInterpolation: true }))
-  const parts = pattern.split(/\{\{(\w+)\}\}/)
+  const parts = findPattern(String(key), options['count']).split(/\{\{(\w+)\}\}/)
   const segments = parts.map((part, index) => (index % 2 ? String(options[part] ?? '') : part))
   return createElement(
     Fragment,
@@ -116,26 +147,8 @@ export const sentenceGap = (): string => (currentLanguage().startsWith('zh') ? '
 
 const renderBold = (value: string) => createElement('b', null, value)
 const needsSpace = (before: string, after: string) =>
-  addCjkSpacing(before.slice(-1) + after.slice(0, 1), i18next.language).length >
+  addCjkSpacing(before.slice(-1) + after.slice(0, 1), currentTag()).length >
   (before.slice(-1) + after.slice(0, 1)).length
 
-export interface Texts {
-  t: typeof t
-  rich: typeof rich
-  language: string
-}
-
-let current: Texts = { t, rich, language: '' }
-
-function snapshot(): Texts {
-  if (current.language !== i18next.language) current = { t, rich, language: i18next.language }
-  return current
-}
-
-function onChange(listener: () => void): () => void {
-  i18next.on('languageChanged', listener)
-  return () => i18next.off('languageChanged', listener)
-}
-
 /** Returns the texts of the current language. The component renders again when it changes. */
-export const useTexts = (): Texts => useSyncExternalStore(onChange, snapshot, snapshot)
+export const useTexts = (): Texts => useSyncExternalStore(current.subscribe, current.get, current.get)

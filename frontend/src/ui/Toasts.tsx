@@ -7,7 +7,9 @@ import { lazy } from './lazy'
 import styles from './Toasts.module.css'
 import { removeToast, toastRegion, toasts } from './toast'
 
-const ToastList = lazy(() => import('./ToastList').then(module => ({ default: module.ToastList })), LatestToast)
+const ToastList = lazy(() => import('./ToastList').then(module => ({ default: module.ToastList })), {
+  fallback: LatestToast,
+})
 
 /** The list of toasts, which is loaded with the first of them. */
 export function Toasts() {

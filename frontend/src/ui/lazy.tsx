@@ -1,6 +1,6 @@
 import { type ComponentType, type LazyExoticComponent, lazy as reactLazy } from 'react'
 import { isMissingFile, reloadOnce } from '@/lib/chunkReload'
-import { useTexts } from '@/lib/language'
+import { loadLazyTexts, useTexts } from '@/lib/language'
 import buttonStyles from './Button.module.css'
 import styles from './lazy.module.css'
 
@@ -8,12 +8,23 @@ interface Part<P> {
   default: ComponentType<P>
 }
 
-/** Like `lazy` of React. If the file is missing after a deploy, the page is reloaded, or `fallback` is rendered if input would be lost. */
+interface Options<P> {
+  /** Rendered if the file is missing and a reload of the page would lose input. */
+  fallback?: ComponentType<P>
+  /** Whether the part has texts that the first page lacks. */
+  hasLazyTexts?: boolean
+}
+
+/** Like `lazy` of React, with the texts of lazy parts. If a file is missing after a deploy, the page is reloaded. */
 export function lazy<P>(
   load: () => Promise<Part<P>>,
-  fallback: ComponentType<P> = ReloadNotice,
+  { fallback = ReloadNotice, hasLazyTexts = true }: Options<P> = {},
 ): LazyExoticComponent<ComponentType<P>> {
-  return reactLazy(() => load().catch((error: unknown) => handleLoadError(error, { default: fallback })))
+  const loadPart = async () => {
+    const [part] = await Promise.all([load(), hasLazyTexts ? loadLazyTexts() : null])
+    return part
+  }
+  return reactLazy(() => loadPart().catch((error: unknown) => handleLoadError(error, { default: fallback })))
 }
 
 async function handleLoadError<P>(error: unknown, fallback: Part<P>): Promise<Part<P>> {

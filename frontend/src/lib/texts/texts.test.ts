@@ -1,10 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import en from './en'
-import hans from './zh-hans'
-import hant from './zh-hant'
+import enFirst from './en'
+import enLazy from './en.lazy'
+import hansFirst from './zh-hans'
+import hansLazy from './zh-hans.lazy'
+import hantFirst from './zh-hant'
+import hantLazy from './zh-hant.lazy'
 
+const en = { ...enFirst, ...enLazy }
+const hans = { ...hansFirst, ...hansLazy }
+const hant = { ...hantFirst, ...hantLazy }
 const languages: Record<string, Record<string, string>> = { en, 'zh-hant': hant, 'zh-hans': hans }
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(match => match[1]).sort()
 

@@ -1,19 +1,23 @@
-import { memo, useMemo } from 'react'
+import { type ComponentProps, memo, Suspense, useMemo } from 'react'
 import type { MessageRow, RunRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
+import { lazy } from '@/ui/lazy'
+import { Skeleton } from '@/ui/Skeleton'
 import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, isPending, type RunStatus } from '../runStatus'
 import { getStampCost, type SubAgent } from '../subAgents'
-import { BudgetStop } from './BudgetStop'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
-import { Details, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
-import { ReplyBody, TotalCost } from './SubAgents'
+import { Details, PartView, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
 import { Cost, ModelName, VersionBadge } from './VersionBadge'
+
+const BudgetStop = lazy(() => import('./BudgetStop').then(module => ({ default: module.BudgetStop })))
+const ReplyWithSubAgents = lazy(() => import('./SubAgents').then(module => ({ default: module.ReplyWithSubAgents })))
+const TotalCost = lazy(() => import('./SubAgents').then(module => ({ default: module.TotalCost })))
 
 interface AgentReplyProps {
   runId: string
@@ -66,7 +70,11 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
         {quoted ? <Quote id={quoted} /> : null}
         <ReplyBody parts={reply.parts} isFinished={runEnd !== null} subAgents={subAgents} rows={rows} name={name} />
         {active && isPending(active) ? <PendingIndicator status={active} /> : null}
-        {finished?.runEnd.budget ? <BudgetStop status={finished} refusal={finished.runEnd.budget} /> : null}
+        {finished?.runEnd.budget ? (
+          <Suspense fallback={<Skeleton lines={2} label={t('loading')} />}>
+            <BudgetStop status={finished} refusal={finished.runEnd.budget} />
+          </Suspense>
+        ) : null}
         {last ? <ReplyFooter {...props} run={run} name={name} reply={reply} status={status} /> : null}
         {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
       </div>
@@ -74,6 +82,17 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
     </article>
   )
 })
+
+/** The parts of a reply. Until the streams of its sub-agents are loaded, it is shown without them. */
+function ReplyBody(props: ComponentProps<typeof ReplyWithSubAgents>) {
+  const parts = props.parts.map(part => <PartView key={part.key} part={part} isFinished={props.isFinished} />)
+  if (props.subAgents.length === 0) return parts
+  return (
+    <Suspense fallback={parts}>
+      <ReplyWithSubAgents {...props} />
+    </Suspense>
+  )
+}
 
 interface ReplyFooterProps extends AgentReplyProps {
   run: RunRow | null
@@ -95,7 +114,9 @@ function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status
         </>
       ) : null}
       {subAgents.length > 0 ? (
-        <TotalCost runId={runId} agentId={agentId} name={name} rows={rows} subAgents={subAgents} />
+        <Suspense fallback={null}>
+          <TotalCost runId={runId} agentId={agentId} name={name} rows={rows} subAgents={subAgents} />
+        </Suspense>
       ) : null}
       {status.status === 'awaiting_child' ? <span>{t('subAgents.waits')}</span> : null}
       {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}

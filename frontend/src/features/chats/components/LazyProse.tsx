@@ -10,7 +10,7 @@ const Plain = ({ text }: { text: string }) => (
     {text}
   </p>
 )
-const Prose = lazy(() => import('@/ui/prose/Prose'), Plain)
+const Prose = lazy(() => import('@/ui/prose/Prose'), { fallback: Plain, hasLazyTexts: false })
 
 interface LazyProseProps {
   text: string

@@ -1,7 +1,7 @@
 /** The components of a reply, in the log or in a comparison: its parts, its status and its actions. */
 
 import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { useMembers, useQueuedRun } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
@@ -12,17 +12,20 @@ import { formatSeconds, formatTimeWithSeconds } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
+import { lazy } from '@/ui/lazy'
 import { PathLink } from '@/ui/PathLink'
+import { Skeleton } from '@/ui/Skeleton'
 import { showToast } from '@/ui/toast'
 import type { Part, RunEnd } from '../reply'
 import type { ActiveStatus, FinishedStatus, RunStatus } from '../runStatus'
 import { canStop } from '../stopRights'
-import { ApprovalCard } from './ApprovalCard'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
 import { getTextId } from './MessageParts'
 import { ToolCallPart } from './ToolCallPart'
+
+const ApprovalCard = lazy(() => import('./ApprovalCard').then(module => ({ default: module.ApprovalCard })))
 
 interface PartViewProps {
   part: Part
@@ -31,9 +34,12 @@ interface PartViewProps {
 
 /** A part of a reply within a boundary, so that an error does not affect the other parts. */
 export function PartView(props: PartViewProps) {
+  const { t } = useTexts()
   return (
     <Boundary resetKeys={[props.part]}>
-      <PartContent {...props} />
+      <Suspense fallback={<Skeleton lines={3} label={t('loading')} />}>
+        <PartContent {...props} />
+      </Suspense>
     </Boundary>
   )
 }

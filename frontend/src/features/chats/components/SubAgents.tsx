@@ -87,7 +87,7 @@ function useFolding(subAgents: readonly SubAgent[]): Folding {
   return useMemo(() => ({ chosen, setOpen, setAllOpen }), [chosen, setOpen, setAllOpen])
 }
 
-interface ReplyBodyProps {
+interface ReplyWithSubAgentsProps {
   parts: readonly Part[]
   isFinished: boolean
   subAgents: readonly SubAgent[]
@@ -97,9 +97,8 @@ interface ReplyBodyProps {
 }
 
 /** The parts of a reply, with the sub-agents below the calls that gave them their tasks. */
-export function ReplyBody({ parts, isFinished, subAgents, rows, name }: ReplyBodyProps) {
+export function ReplyWithSubAgents({ parts, isFinished, subAgents, rows, name }: ReplyWithSubAgentsProps) {
   const folding = useFolding(subAgents)
-  if (subAgents.length === 0) return parts.map(part => <PartView key={part.key} part={part} isFinished={isFinished} />)
   return (
     <FoldingContext value={folding}>
       <NestedParts

@@ -4,6 +4,7 @@ import {
   memo,
   type PointerEvent,
   type Ref,
+  Suspense,
   useCallback,
   useEffect,
   useImperativeHandle,
@@ -18,6 +19,7 @@ import { useTexts } from '@/lib/language'
 import { formatDay, formatShortDate, formatTime, getDayKey } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { IconButton } from '@/ui/Button'
+import { lazy } from '@/ui/lazy'
 import { Skeleton, useDelayedFlag } from '@/ui/Skeleton'
 import type { LogPart } from '../logPart'
 import { useLongPress } from '../longPress'
@@ -30,12 +32,13 @@ import { containsMessage, getPlainText, type Item } from '../timeline'
 import { runWhenRendered } from '../whenDrawn'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
-import { Comparison } from './Comparison'
 import { FileMessage } from './FileMessage'
-import { LoneSubAgent } from './SubAgents'
 import { System } from './System'
 import { TextMessage, UnsentMessage } from './TextMessage'
 import styles from './Timeline.module.css'
+
+const Comparison = lazy(() => import('./Comparison').then(module => ({ default: module.Comparison })))
+const LoneSubAgent = lazy(() => import('./SubAgents').then(module => ({ default: module.LoneSubAgent })))
 
 export interface TimelineHandle {
   toEnd(): void
@@ -290,10 +293,13 @@ const renderItem = (item: Item) => <ItemView key={item.key} item={item} />
 
 /** Memoized, so that it renders only when its item changes. */
 const ItemView = memo(function ItemView({ item }: { item: Item }) {
+  const { t } = useTexts()
   return (
     <div data-item={item.key}>
       <Boundary text={getPlainText(item)} resetKeys={[item]}>
-        <ItemContent item={item} />
+        <Suspense fallback={<Skeleton lines={2} label={t('loading')} />}>
+          <ItemContent item={item} />
+        </Suspense>
       </Boundary>
     </div>
   )

@@ -11,23 +11,23 @@ import {
   Wrench,
   X,
 } from 'lucide-react'
-import { memo, type ReactNode } from 'react'
-import type { ApprovalDecided, ToolData, ToolResponsePayload, WebPage } from '@/api'
+import { memo, type ReactNode, Suspense } from 'react'
+import type { ApprovalDecided, ToolResponsePayload, WebPage } from '@/api'
 import { ToolName } from '@/features/agents'
 import { DELEGATE, getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
-import { getRunErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
 import { Collapsible } from '@/ui/Collapsible'
+import { lazy } from '@/ui/lazy'
 import { getHost } from '@/ui/prose/urls'
+import { Skeleton } from '@/ui/Skeleton'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
 import { useChat } from './ChatContext'
-import { FoundMessages, FoundTools, SearchResults } from './SearchResults'
-import { ServerAnswer } from './ServerAnswer'
 import styles from './ToolCallPart.module.css'
-import { WebPageResult } from './WebPageResult'
+
+const ToolResult = lazy(() => import('./ToolResult').then(module => ({ default: module.ToolResult })))
 
 type ToolPart = Extract<Part, { kind: 'tool' }>
 
@@ -57,38 +57,15 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
         </div>
       ) : null}
       {data ? (
-        <ToolResult data={data} />
+        <Suspense fallback={<Skeleton lines={3} label={t('loading')} />}>
+          <ToolResult data={data} />
+        </Suspense>
       ) : part.response ? (
         <div className={cx(styles.b, styles.res)}>{part.response.text}</div>
       ) : null}
     </Collapsible>
   )
 })
-
-/** The result of a tool that is drawn instead of its text. */
-function ToolResult({ data }: { data: ToolData }) {
-  switch (data.kind) {
-    case 'http_response':
-    case 'mcp_result':
-      return <ServerAnswer answer={data} />
-    case 'web_page':
-      return <WebPageResult page={data} />
-    case 'search_results':
-      return <SearchResults data={data} />
-    case 'found_messages':
-      return <FoundMessages data={data} />
-    case 'found_tools':
-      return <FoundTools data={data} />
-    case 'sub_agent':
-      return (
-        <div className={cx(styles.b, styles.res)}>
-          {data.error_code ? getRunErrorText(data.error_code) : data.summary}
-        </div>
-      )
-    default:
-      return data satisfies never
-  }
-}
 
 const icons: Record<string, typeof Globe> = {
   web_fetch: Globe,

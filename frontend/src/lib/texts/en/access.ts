@@ -26,10 +26,6 @@ const access = {
   tokenScope: 'What it may do',
   'tokenScope.full': 'everything you can',
   'tokenScope.read': 'only read',
-  'error.wrong_password': "That isn't your password.",
-  'error.email_unconfirmed': 'Confirm your email first: open the link that we sent you.',
-  'error.quota_reached': 'There are as many as there can be. Remove some that are no longer needed.',
-  'error.sign_up_closed': 'You need an invite link to sign up here.',
 } as const
 
 export default access

@@ -1,6 +1,5 @@
 /** The texts of comparisons of production and draft, in English. The other languages have the same keys. */
 const compare = {
-  'compare.dots': 'Compare…',
   'compare.title': 'Compare: {{name}}',
   'compare.hint':
     'Production and the draft answer the same message side by side in this chat. Tools that change things are turned off.',

@@ -1,7 +1,6 @@
 /** The texts of the directory of public agents, of publishing and takedowns, in English. */
 const directory = {
   // the directory
-  directory: 'Directory',
   'directory.lead': 'public agents of all workspaces',
   'directory.search': 'Name, publisher, what it does, or a tool',
   'directory.scope': 'Show',
@@ -74,10 +73,6 @@ const directory = {
   'directory.replies30': 'Replies, 30 days',
   'directory.answersIn': 'Answers in',
   'directory.inUseHere': 'In use here',
-  // in chats
-  public: 'Public',
-  'public.by': 'Public, by {{publisher}}',
-  'public.takenDown': 'taken down',
   // as a tool
   'agentTool.dots': 'Use as a tool…',
   'agentTool.title': 'Use {{name}} as a tool',

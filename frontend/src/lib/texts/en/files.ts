@@ -1,18 +1,5 @@
 /** The texts of files, in English. */
 const files = {
-  files: 'Files',
-  'files.attach': 'Attach files',
-  'files.attached': 'Attached files',
-  'files.uploading': 'Uploading {{name}}',
-  'files.removeNamed': 'Remove {{name}}',
-  'files.deleted': '{{name}} was deleted',
-  'files.download': 'Download {{name}}',
-  'files.pages_one': '{{count}} page',
-  'files.pages_other': '{{count}} pages',
-  'files.reading': 'being read…',
-  'files.unreadable': "can't be read",
-  'files.drop': 'Drop files to attach them',
-  'files.tooMany': 'A message has at most {{n}} files.',
   'files.upload': 'Upload',
   'files.dropHere':
     'Drop files anywhere on this page, paste them, or upload them. All members and agents of this workspace can read them.',

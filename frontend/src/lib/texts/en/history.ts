@@ -1,6 +1,5 @@
 /** The texts of versions, their differences and files, in English. The other languages have the same keys. */
 const history = {
-  'keys.versions': 'Versions of the agent',
   versionCount_one: '{{count}} version',
   versionCount_other: '{{count}} versions',
   pickTwo: 'select two to compare',
@@ -22,7 +21,6 @@ const history = {
   sideB: 'Version B, the newer side',
   nothingBefore: 'Nothing: the whole text is new',
   swap: 'Swap A and B',
-  columns: 'Layout',
   oneColumn: 'One column',
   twoColumns: 'Two',
   diffBefore: 'Before',
@@ -78,7 +76,6 @@ const history = {
   'fileProblem.alias': 'An alias (*name) cannot be used here.',
   'fileProblem.tag': 'A tag (!name) cannot be used here.',
   'fileProblem.depth': 'It is nested too deeply.',
-  answeredBy: 'What answered: {{version}}',
   answeredText: 'Full text',
   answeredDiff: 'Compared with {{version}}, production today',
 } as const

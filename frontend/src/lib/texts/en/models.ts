@@ -1,20 +1,6 @@
 /** The texts about who pays for a model, and about the own models of people, in English. */
 const models = {
   'settings.ownModel': 'Your model',
-  // whose key paid, and why
-  'paid.person': "Paid by {{name}}'s own key",
-  'paid.workspace': "Paid by the workspace's key",
-  'paid.system': "Paid by the operator's key",
-  'paid.demo': 'Free of charge with the demo model',
-  paidBecause: '{{paid}}, because {{why}}.',
-  'paidWhy.llm_profile': '{{name}} asked, and members may use their own models here',
-  'paidWhy.system_required': 'the operator requires the model of this installation',
-  'paidWhy.no_person': "it wasn't asked by a person",
-  'paidWhy.llm_profiles_off': "the operator doesn't allow people's own models",
-  'paidWhy.llm_profiles_off_here': 'members may not use their own models in this workspace',
-  'paidWhy.no_llm_profile': 'the person who asked has set no model of their own',
-  'paidWhy.provider_not_allowed': "the operator doesn't allow the provider of the own model",
-  'paidWhy.other_model': 'the version names another model than the own one',
   // the own model of the person
   ownModelLead:
     'With a key of your own, agents that you ask answer with your model and at your expense, in workspaces that allow it. Your server then receives the texts of those chats.',

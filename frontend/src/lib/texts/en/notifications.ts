@@ -1,14 +1,10 @@
 /** The texts of notifications, in English. The other languages have the same keys. */
 const notifications = {
   unreadNote: 'unread',
-  notifications: 'Notifications',
-  notificationsUnread: 'Notifications, {{unread}} unread',
   markAllRead: 'Mark all as read',
   noNotifications: 'Nothing new',
   noNotificationsHint: "When someone mentions you, or a suggestion or merge of yours moves on, you'll see it here.",
   moreNotifications: 'Earlier ones',
-  newNotification_one: '{{count}} unread notification',
-  newNotification_other: '{{count}} unread notifications',
   'note.mention': '{{actor}} mentioned you',
   'note.mentionIn': '{{actor}} mentioned you in {{chat}}',
   'note.suggestionCreated': '{{actor}} suggests a change to {{agent}}',

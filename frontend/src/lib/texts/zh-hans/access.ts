@@ -26,10 +26,6 @@ const access = {
   tokenScope: '它能做什么',
   'tokenScope.full': '你能做的一切',
   'tokenScope.read': '只能读取',
-  'error.wrong_password': '密码不正确。',
-  'error.email_unconfirmed': '请先确认邮箱：打开我们发给你的链接。',
-  'error.quota_reached': '数量已达上限，请移除不再需要的。',
-  'error.sign_up_closed': '在这里注册需要邀请链接。',
 }
 
 export default access

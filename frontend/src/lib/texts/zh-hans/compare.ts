@@ -1,6 +1,5 @@
 /** The texts of comparing production and draft, in Simplified Chinese. */
 const compare = {
-  'compare.dots': '对比…',
   'compare.title': '对比：{{name}}',
   'compare.hint': '正式版本与草稿在这个聊天室并排回答同一条消息。会更改数据的工具已关闭。',
   'compare.question': '给两者的消息',

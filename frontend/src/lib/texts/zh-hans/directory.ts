@@ -1,7 +1,6 @@
 /** The texts of the directory of public agents, of publishing and takedowns, in Simplified Chinese. */
 const directory = {
   // the directory
-  directory: '公开目录',
   'directory.lead': '所有工作区的公开 Agent',
   'directory.search': '名称、发布者、用途或工具',
   'directory.scope': '显示',
@@ -74,10 +73,6 @@ const directory = {
   'directory.replies30': '30 天内的回复',
   'directory.answersIn': '回答语言',
   'directory.inUseHere': '这里使用中',
-  // in chats
-  public: '公开',
-  'public.by': '公开，由 {{publisher}} 发布',
-  'public.takenDown': '已下架',
   // as a tool
   'agentTool.dots': '作为工具使用…',
   'agentTool.title': '将 {{name}} 作为工具使用',

@@ -1,18 +1,5 @@
 /** The texts of files, in Simplified Chinese. */
 const files = {
-  files: '文件',
-  'files.attach': '附加文件',
-  'files.attached': '已附加的文件',
-  'files.uploading': '正在上传 {{name}}',
-  'files.removeNamed': '移除 {{name}}',
-  'files.deleted': '{{name}} 已删除',
-  'files.download': '下载 {{name}}',
-  'files.pages_one': '{{count}} 页',
-  'files.pages_other': '{{count}} 页',
-  'files.reading': '读取中…',
-  'files.unreadable': '无法读取',
-  'files.drop': '松开即可附加文件',
-  'files.tooMany': '一条消息最多 {{n}} 个文件。',
   'files.upload': '上传',
   'files.dropHere': '把文件拖到此页任意位置、粘贴或上传。此工作区的所有成员和 Agent 都能读取。',
   'files.name': '名称',

@@ -1,6 +1,5 @@
 /** The texts of versions, their differences and files, in Simplified Chinese. */
 const history = {
-  'keys.versions': 'Agent 的版本',
   versionCount_one: '{{count}} 个版本',
   versionCount_other: '{{count}} 个版本',
   pickTwo: '选两个来对比',
@@ -22,7 +21,6 @@ const history = {
   sideB: '版本 B，较新的一边',
   nothingBefore: '无：整份内容都是新的',
   swap: '交换 A 与 B',
-  columns: '版面',
   oneColumn: '单栏',
   twoColumns: '双栏',
   diffBefore: '之前',
@@ -78,7 +76,6 @@ const history = {
   'fileProblem.alias': '这里不能使用别名（*name）。',
   'fileProblem.tag': '这里不能使用标签（!name）。',
   'fileProblem.depth': '嵌套太深。',
-  answeredBy: '当时回答的内容：{{version}}',
   answeredText: '完整内容',
   answeredDiff: '与今天的正式版本 {{version}} 对比',
 }

@@ -1,19 +1,6 @@
 /** The texts about who pays for a model, and about the own models of people, in Simplified Chinese. */
 const models = {
   'settings.ownModel': '你的模型',
-  'paid.person': '由 {{name}} 自己的密钥付费',
-  'paid.workspace': '由工作区的密钥付费',
-  'paid.system': '由管理员的密钥付费',
-  'paid.demo': '使用演示模型，免费',
-  paidBecause: '{{paid}}，因为{{why}}。',
-  'paidWhy.llm_profile': '提问的是 {{name}}，而这里允许成员使用自己的模型',
-  'paidWhy.system_required': '管理员规定使用本系统的模型',
-  'paidWhy.no_person': '提问的不是人',
-  'paidWhy.llm_profiles_off': '管理员不允许使用自己的模型',
-  'paidWhy.llm_profiles_off_here': '此工作区不允许成员使用自己的模型',
-  'paidWhy.no_llm_profile': '提问的人没有设置自己的模型',
-  'paidWhy.provider_not_allowed': '管理员不允许自己的模型所用的供应商',
-  'paidWhy.other_model': '此版本指定的模型不是自己的模型',
   ownModelLead:
     '有了自己的密钥，你所问的 Agent 会在允许的工作区用你的模型回答，费用由你承担。你的服务器会收到那些聊天室的文字。',
   ownModelSaved: '已保存。在允许的地方，Agent 从下一次回答你起使用它。',

@@ -1,14 +1,10 @@
 /** The texts of notifications, in Simplified Chinese. */
 const notifications = {
   unreadNote: '未读',
-  notifications: '通知',
-  notificationsUnread: '通知，{{unread}} 条未读',
   markAllRead: '全部标为已读',
   noNotifications: '没有新通知',
   noNotificationsHint: '有人提及你，或你的建议、合并有了进展时，会显示在这里。',
   moreNotifications: '更早的通知',
-  newNotification_one: '{{count}} 条未读通知',
-  newNotification_other: '{{count}} 条未读通知',
   'note.mention': '{{actor}}提及了你',
   'note.mentionIn': '{{actor}}在{{chat}}提及了你',
   'note.suggestionCreated': '{{actor}}对{{agent}}提出了建议',

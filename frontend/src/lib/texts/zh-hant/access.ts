@@ -26,10 +26,6 @@ const access = {
   tokenScope: '它能做什麼',
   'tokenScope.full': '你能做的一切',
   'tokenScope.read': '只能讀取',
-  'error.wrong_password': '密碼不正確。',
-  'error.email_unconfirmed': '請先確認電子郵件：開啟我們寄給你的連結。',
-  'error.quota_reached': '數量已達上限，請移除不再需要的。',
-  'error.sign_up_closed': '在這裡註冊需要邀請連結。',
 }
 
 export default access

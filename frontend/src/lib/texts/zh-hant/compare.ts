@@ -1,6 +1,5 @@
 /** The texts of comparing production and draft, in Traditional Chinese. */
 const compare = {
-  'compare.dots': '對照…',
   'compare.title': '對照：{{name}}',
   'compare.hint': '正式版本與草稿在這個聊天室並排回答同一則訊息。會更動資料的工具已關閉。',
   'compare.question': '給兩者的訊息',

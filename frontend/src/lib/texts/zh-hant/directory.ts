@@ -1,7 +1,6 @@
 /** The texts of the directory of public agents, of publishing and takedowns, in Traditional Chinese. */
 const directory = {
   // the directory
-  directory: '公開目錄',
   'directory.lead': '所有工作區的公開 Agent',
   'directory.search': '名稱、發布者、用途或工具',
   'directory.scope': '顯示',
@@ -74,10 +73,6 @@ const directory = {
   'directory.replies30': '30 天內的回覆',
   'directory.answersIn': '回答語言',
   'directory.inUseHere': '這裡使用中',
-  // in chats
-  public: '公開',
-  'public.by': '公開，由 {{publisher}} 發布',
-  'public.takenDown': '已下架',
   // as a tool
   'agentTool.dots': '作為工具使用…',
   'agentTool.title': '將 {{name}} 作為工具使用',

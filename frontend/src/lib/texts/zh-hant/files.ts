@@ -1,18 +1,5 @@
 /** The texts of files, in Traditional Chinese. */
 const files = {
-  files: '檔案',
-  'files.attach': '附加檔案',
-  'files.attached': '已附加的檔案',
-  'files.uploading': '正在上傳 {{name}}',
-  'files.removeNamed': '移除 {{name}}',
-  'files.deleted': '{{name}} 已刪除',
-  'files.download': '下載 {{name}}',
-  'files.pages_one': '{{count}} 頁',
-  'files.pages_other': '{{count}} 頁',
-  'files.reading': '讀取中…',
-  'files.unreadable': '無法讀取',
-  'files.drop': '放開即可附加檔案',
-  'files.tooMany': '一則訊息最多 {{n}} 個檔案。',
   'files.upload': '上傳',
   'files.dropHere': '把檔案拖到此頁任何位置、貼上或上傳。此工作區的所有成員與 Agent 都能讀取。',
   'files.name': '名稱',

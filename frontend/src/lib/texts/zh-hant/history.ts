@@ -1,6 +1,5 @@
 /** The texts of versions, their differences and files, in Traditional Chinese. */
 const history = {
-  'keys.versions': 'Agent 的版本',
   versionCount_one: '{{count}} 個版本',
   versionCount_other: '{{count}} 個版本',
   pickTwo: '選兩個來對照',
@@ -22,7 +21,6 @@ const history = {
   sideB: '版本 B，較新的一邊',
   nothingBefore: '無：整份內容都是新的',
   swap: '交換 A 與 B',
-  columns: '版面',
   oneColumn: '單欄',
   twoColumns: '雙欄',
   diffBefore: '之前',
@@ -78,7 +76,6 @@ const history = {
   'fileProblem.alias': '這裡不能使用別名（*name）。',
   'fileProblem.tag': '這裡不能使用標籤（!name）。',
   'fileProblem.depth': '巢狀太深。',
-  answeredBy: '當時回答的內容：{{version}}',
   answeredText: '完整內容',
   answeredDiff: '與今天的正式版本 {{version}} 對照',
 }

@@ -1,19 +1,6 @@
 /** The texts about who pays for a model, and about the own models of people, in Traditional Chinese. */
 const models = {
   'settings.ownModel': '你的模型',
-  'paid.person': '由 {{name}} 自己的金鑰付費',
-  'paid.workspace': '由工作區的金鑰付費',
-  'paid.system': '由系統管理員的金鑰付費',
-  'paid.demo': '使用示範模型，免費',
-  paidBecause: '{{paid}}，因為{{why}}。',
-  'paidWhy.llm_profile': '提問的是 {{name}}，而這裡允許成員使用自己的模型',
-  'paidWhy.system_required': '系統管理員規定使用本系統的模型',
-  'paidWhy.no_person': '提問的不是人',
-  'paidWhy.llm_profiles_off': '系統管理員不允許使用自己的模型',
-  'paidWhy.llm_profiles_off_here': '此工作區不允許成員使用自己的模型',
-  'paidWhy.no_llm_profile': '提問的人沒有設定自己的模型',
-  'paidWhy.provider_not_allowed': '系統管理員不允許自己的模型所用的供應商',
-  'paidWhy.other_model': '此版本指定的模型不是自己的模型',
   ownModelLead:
     '有了自己的金鑰，你所問的 Agent 會在允許的工作區用你的模型回答，費用由你負擔。你的伺服器會收到那些聊天室的文字。',
   ownModelSaved: '已儲存。在允許的地方，Agent 從下一次回答你起使用它。',

@@ -1,14 +1,10 @@
 /** The texts of notifications, in Traditional Chinese. */
 const notifications = {
   unreadNote: '未讀',
-  notifications: '通知',
-  notificationsUnread: '通知，{{unread}} 則未讀',
   markAllRead: '全部標為已讀',
   noNotifications: '沒有新通知',
   noNotificationsHint: '有人提及你，或你的建議、合併有了進展時，會顯示在這裡。',
   moreNotifications: '更早的通知',
-  newNotification_one: '{{count}} 則未讀通知',
-  newNotification_other: '{{count}} 則未讀通知',
   'note.mention': '{{actor}}提及了你',
   'note.mentionIn': '{{actor}}在{{chat}}提及了你',
   'note.suggestionCreated': '{{actor}}對{{agent}}提出了建議',

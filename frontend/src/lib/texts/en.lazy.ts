@@ -1,0 +1,36 @@
+/** The texts that are loaded with the first lazy part (`ui/lazy.tsx`). */
+import access from './en/access'
+import accounts from './en/accounts'
+import approvals from './en/approvals'
+import compare from './en/compare'
+import directory from './en/directory'
+import files from './en/files'
+import history from './en/history'
+import mcp from './en/mcp'
+import models from './en/models'
+import notifications from './en/notifications'
+import screens from './en/screens'
+import subAgents from './en/subAgents'
+import suggestions from './en/suggestions'
+import tools from './en/tools'
+import usage from './en/usage'
+import workshop from './en/workshop'
+
+export default {
+  ...access,
+  ...accounts,
+  ...approvals,
+  ...compare,
+  ...directory,
+  ...files,
+  ...history,
+  ...mcp,
+  ...models,
+  ...notifications,
+  ...screens,
+  ...subAgents,
+  ...suggestions,
+  ...tools,
+  ...usage,
+  ...workshop,
+}

@@ -1,0 +1,35 @@
+import access from './zh-hans/access'
+import accounts from './zh-hans/accounts'
+import approvals from './zh-hans/approvals'
+import compare from './zh-hans/compare'
+import directory from './zh-hans/directory'
+import files from './zh-hans/files'
+import history from './zh-hans/history'
+import mcp from './zh-hans/mcp'
+import models from './zh-hans/models'
+import notifications from './zh-hans/notifications'
+import screens from './zh-hans/screens'
+import subAgents from './zh-hans/subAgents'
+import suggestions from './zh-hans/suggestions'
+import tools from './zh-hans/tools'
+import usage from './zh-hans/usage'
+import workshop from './zh-hans/workshop'
+
+export default {
+  ...access,
+  ...accounts,
+  ...approvals,
+  ...compare,
+  ...directory,
+  ...files,
+  ...history,
+  ...mcp,
+  ...models,
+  ...notifications,
+  ...screens,
+  ...subAgents,
+  ...suggestions,
+  ...tools,
+  ...usage,
+  ...workshop,
+}

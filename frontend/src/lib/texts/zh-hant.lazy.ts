@@ -1,0 +1,35 @@
+import access from './zh-hant/access'
+import accounts from './zh-hant/accounts'
+import approvals from './zh-hant/approvals'
+import compare from './zh-hant/compare'
+import directory from './zh-hant/directory'
+import files from './zh-hant/files'
+import history from './zh-hant/history'
+import mcp from './zh-hant/mcp'
+import models from './zh-hant/models'
+import notifications from './zh-hant/notifications'
+import screens from './zh-hant/screens'
+import subAgents from './zh-hant/subAgents'
+import suggestions from './zh-hant/suggestions'
+import tools from './zh-hant/tools'
+import usage from './zh-hant/usage'
+import workshop from './zh-hant/workshop'
+
+export default {
+  ...access,
+  ...accounts,
+  ...approvals,
+  ...compare,
+  ...directory,
+  ...files,
+  ...history,
+  ...mcp,
+  ...models,
+  ...notifications,
+  ...screens,
+  ...subAgents,
+  ...suggestions,
+  ...tools,
+  ...usage,
+  ...workshop,
+}
