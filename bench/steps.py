@@ -32,11 +32,13 @@ from chats import services as chats
 from chats.models import Chat
 from common.ids import new_id
 from config.asgi import build_environ
-from llm.messages import Answer, ToolCall, Usage
+from llm.messages import Answer, Request, ToolCall, Usage
+from llm.sent_requests import RequestRecorder
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.conversation import get_call_id, make_storable
+from runs.runtime.offered_tools import build_tool_schemas
 from runs.runtime.steps import ModelAnswered, RunEnded, TaskRequest, ToolsFinished
 from runs.services.claims import claim_run
 from tests.people import Team, make_agent, make_team
@@ -172,6 +174,9 @@ class Steps:
             finish="tool_calls" if calls else "stop",
             model="scripted",
         )
+        ready.run.sent_requests = RequestRecorder(ready.sections)
+        schemas = build_tool_schemas(ready.tools, ())
+        ready.run.sent_requests.current = Request("scripted", ready.transcript.turns, schemas)
         Recorder(ready.run, ready.model).record_answer(ModelAnswered(step, make_storable(answer, step)))
 
     def _store_results(self, resumed: PreparedRun) -> None:

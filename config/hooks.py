@@ -18,6 +18,7 @@ LISTENERS: dict[str, list[str]] = {
     ],
     # The order of deletion: rows before those that they refer to.
     "workspaces.hooks.workspace_purged": [
+        "usage.services.ledger.delete_requests_of_workspace",
         "notifications.selectors.list_rows_of_workspace",
         "suggestions.selectors.list_rows_of_workspace",
         "runs.selectors.list_rows_of_workspace",

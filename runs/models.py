@@ -13,6 +13,7 @@ from chats.models import Chat, Message, VersionedRow
 from common.clock import now
 from common.models import Identified, build_display_name
 from events.rows import RunRow, Stamp
+from llm.sent_requests import RequestRecorder
 from tools.models import EFFECTS
 from workspaces.models import Workspace
 
@@ -60,6 +61,8 @@ class Run(Identified, VersionedRow):
     ignores_conflicts = True
     # The message of a new run that is inserted together with it: only then the message has its `seq`.
     trigger: Message | None = None
+    # Of a claimed run: the requests that its runner sends to the model.
+    sent_requests: RequestRecorder | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), null=True, on_delete=models.CASCADE, related_name="runs")

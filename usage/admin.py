@@ -34,6 +34,7 @@ def limit(row: Any) -> str:
 
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
+    exclude = ("request",)
     list_display = (
         "created_at",
         link_column("agent"),

@@ -21,6 +21,13 @@ class Payer(models.TextChoices):
     DEMO = "demo", _("demo")
 
 
+class LLMCalls(models.Manager["LLMCall"]):
+    """Reads ledger entries without the requests, which are large; `only("request")` reads them."""
+
+    def get_queryset(self) -> models.QuerySet["LLMCall"]:
+        return super().get_queryset().defer("request")
+
+
 class LLMCall(Identified):
     """A ledger entry: one request to a model. The request of a model test has neither a run nor an agent, and that of a person's
     own model no workspace. If a person pays, it is the one of `on_behalf_of`.
@@ -57,7 +64,11 @@ class LLMCall(Identified):
     total_ms = models.PositiveIntegerField(_("total ms"), null=True)
     finish = models.CharField(_("finish"), max_length=20, blank=True, default="")
     error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
+    # As `llm.sent_requests` encodes it; null: not stored, or removed after `SENT_REQUEST_DAYS`.
+    request = models.BinaryField(_("request"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    objects = LLMCalls()
 
     class Meta:
         verbose_name = _("model call")
@@ -76,6 +87,7 @@ class LLMCall(Identified):
         indexes = [
             models.Index(fields=["workspace", "created_at"], name="ledger_by_workspace"),
             models.Index(fields=["run_id"], name="ledger_by_run", condition=Q(run_id__isnull=False)),
+            models.Index(fields=["id"], name="ledger_with_request", condition=Q(request__isnull=False)),
         ]
 
     def __str__(self) -> str:

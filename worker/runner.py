@@ -26,6 +26,7 @@ from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.prices import estimate_usage
 from llm.protocol import LLMError
 from llm.reading_rate import get_reading_rate
+from llm.sent_requests import RequestKey, RequestRecorder
 from llm.services import record_llm_profile_failure
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds import get_kind
@@ -69,6 +70,9 @@ class Runner:
         self._read_texts: ReadTexts | None = None
         self._request: Request | None = None
         """The last request to the model, until its ledger entry is written."""
+        if self.run.chat_id is not None:
+            endpoint = prepared.model.endpoint
+            self.run.sent_requests = RequestRecorder(prepared.sections, endpoint.key.reveal() if endpoint.key else "")
         self._answer: Answer | None = None
         """The answer to that request, until it is stored."""
         self._is_finished = False
@@ -159,6 +163,8 @@ class Runner:
         def build_request(turns: Sequence[Turn]) -> Request:
             parameters = prepared.content.parameters.model_dump(exclude_none=True)
             self._request = Request(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
+            if run.sent_requests is not None:
+                run.sent_requests.current = self._request
             return self._request
 
         events = run_loop(prepared.build_conversation(), llm, toolbox, build_request, max_steps=max_steps)
@@ -171,6 +177,7 @@ class Runner:
                     return
                 except BudgetUsedUp as error:
                     self._request = None  # it was not sent
+                    self.run.sent_requests = None
                     end = RunEnded("failed", error.code.value, error.message, budget=error.refusal)
                     await self._end_run(end)
                     return
@@ -218,11 +225,15 @@ class Runner:
     def _record_answer(self, event: ModelAnswered) -> StepSaved:
         saved = self._kind.record_answer(self.run, self._prepared.model, event)
         self._request = self._answer = None
+        if self.run.sent_requests is not None:
+            self.run.sent_requests.mark_stored(RequestKey(event.step.number, self.run.attempt))
         return saved
 
     def _record_retry(self, event: ModelRetried) -> StepSaved:
         saved = self._kind.record_retry(self.run, self._prepared.model, event)
         self._request = None
+        if self.run.sent_requests is not None:
+            self.run.sent_requests.mark_stored(RequestKey(saved.next_step.number, self.run.attempt))
         self.run.attempt += 1
         return saved
 

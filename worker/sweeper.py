@@ -179,6 +179,7 @@ def _delete_old_rows() -> None:
     actors.delete_expired()
     files.delete_unposted_files()
     usage.delete_old_balances()
+    usage.delete_old_requests()
 
 
 def _fail_run(run: Run) -> None:

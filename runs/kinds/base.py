@@ -26,6 +26,7 @@ from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate, insert
 from llm.messages import ToolCall
 from llm.protocol import LLMError
+from llm.sent_requests import Section
 from runs.errors import LeaseLost
 from runs.hot_queries import LOCKED_ATTEMPT
 from runs.models import Run, RunState, Step
@@ -73,6 +74,8 @@ class PreparedRun:
     """The files that a sub-agent may read."""
     has_outside_texts: bool = False
     """Whether the system text has knowledge pages (`files/pages.py`), or a tool has a description that strangers write."""
+    sections: tuple[Section, ...] = ()
+    """The parts of the system text, in their order."""
 
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""
@@ -221,6 +224,7 @@ def get_attempt(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
     run = query.first(claimed.pk, claimed.attempt, claimed.lease_owner)
     if run is None:
         raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")
+    run.sent_requests = claimed.sent_requests
     return build_run_update(run, attempt=claimed.attempt, lease_owner=claimed.lease_owner, state=RunState.RUNNING)
 
 

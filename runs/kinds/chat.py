@@ -23,6 +23,7 @@ from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
 from llm.prices import can_see_images
+from llm.sent_requests import Section
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT, LOCKED_STEPS
 from runs.kinds.base import (
@@ -183,6 +184,7 @@ class ChatRun(RunKind):
         return PreparedRun(
             run, content, resolved, transcript, tools, known, past, started, decided, found, budget,
             has_outside_texts=bool(pages) or has_foreign_descriptions(tools, run.workspace_id),
+            sections=(Section("prompt", content.prompt.strip()), Section("pages", pages.strip())),
         )  # fmt: skip
 
     def read_conversation(

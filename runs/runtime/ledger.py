@@ -3,6 +3,7 @@
 from common.writing import RowUpdate
 from llm.messages import Answer
 from llm.protocol import Endpoint, LLMError
+from llm.sent_requests import RequestKey
 from runs.models import Run
 from usage.callers import Caller, ResolvedModel
 from usage.rules import read_rules, resolve_model
@@ -34,7 +35,9 @@ def resolve_model_of_run(run: Run, endpoint: Endpoint, name: str) -> ResolvedMod
 def record_llm_call(update: RowUpdate[Run], model: ResolvedModel, result: Answer | LLMError) -> None:
     """Record a request of a run, which ended in an answer or an error, and add its usage to the run."""
     run = update.row
-    usage = record_call(build_caller(run), model, result)
+    caller = build_caller(run)
+    sent = run.sent_requests and run.sent_requests.encode(RequestKey(caller.step_number, caller.attempt))
+    usage = record_call(caller, model, result, request=sent)
     update.set(
         input_tokens=run.input_tokens + usage.input_tokens,
         output_tokens=run.output_tokens + usage.output_tokens,

@@ -125,6 +125,7 @@ def _requeue_or_end(
     kind = get_kind(run)
     kind.lock(run)
     run.refresh_from_db()
+    run.sent_requests = stale.sent_requests
     update = build_run_update(run, state=RunState.RUNNING, attempt=stale.attempt, lease_owner=stale.lease_owner)
     if model is not None and error is not None:
         record_llm_call(update, model, error)

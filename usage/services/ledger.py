@@ -1,24 +1,35 @@
 """Write the ledger: an entry for each request to a model, whatever its result was."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
+from common.clock import now
+from common.ids import get_lowest_id_at
 from common.writing import insert
 from llm.messages import Answer, Usage
 from llm.protocol import LLMError, ModelTestResult
 from usage.callers import Caller, ResolvedModel
 from usage.models import LLMCall, Payer
 from usage.services.reservations import settle
+from workspaces.models import Workspace
+
+DELETED_AT_ONCE = 1000
 
 
-def record_call(caller: Caller, model: ResolvedModel, result: Answer | LLMError) -> Usage:
-    """Record a request that ended in an answer or an error, and settle its reservation. Return its usage.
+def record_call(
+    caller: Caller, model: ResolvedModel, result: Answer | LLMError, *, request: bytes | None = None
+) -> Usage:
+    """Record a request that ended in an answer or an error, and settle its reservation. Return its usage. `request`: as
+    `llm.sent_requests` encodes it.
 
     Call it in the transaction that stores the result.
     """
-    fields: dict[str, Any] = {"tries": result.tries}
+    fields: dict[str, Any] = {"tries": result.tries, "request": request}
     if isinstance(result, Answer):
         first = result.first_token_s
         fields["finish"] = result.finish
@@ -62,3 +73,17 @@ def _insert_call(caller: Caller, model: ResolvedModel, usage: Usage, fields: dic
         **fields,
     )
     insert([call])
+
+
+def delete_old_requests() -> None:
+    """Remove the requests that are older than `SENT_REQUEST_DAYS`. The entries stay."""
+    before = get_lowest_id_at(now() - timedelta(days=settings.SENT_REQUEST_DAYS))
+    old = LLMCall.objects.filter(pk__lt=before, request__isnull=False).order_by("pk")
+    while ids := list(old.values_list("pk", flat=True)[:DELETED_AT_ONCE]):
+        LLMCall.objects.filter(pk__in=ids).update(request=None)
+
+
+def delete_requests_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Remove the requests of a workspace that is purged; its ledger stays. A listener of `workspace_purged`."""
+    LLMCall.objects.filter(workspace=workspace, request__isnull=False).update(request=None)
+    return []
