@@ -21,6 +21,7 @@ TABLES = (
     "agents",
     "approvals",
     "usage",
+    "memory",
     "runs",
     "suggestions",
     "publishing",

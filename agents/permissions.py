@@ -26,6 +26,8 @@ class AgentVerb(StrEnum):
     SEE = "see"
     SEE_SPEC = "see_spec"
     CHAT = "chat"
+    SEE_MEMORY = "see_memory"
+    EDIT_MEMORY = "edit_memory"
     EDIT_DRAFT = "edit_draft"
     SUGGEST = "suggest"
     DISCARD_ANY = "discard_any"
@@ -40,7 +42,7 @@ class AgentVerb(StrEnum):
 READERS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(AgentVerb) - {AgentVerb.TAKE_DOWN},
-    Role.SUGGESTER.value: READERS | {AgentVerb.SEE_SPEC, AgentVerb.EDIT_DRAFT, AgentVerb.SUGGEST},
+    Role.SUGGESTER.value: READERS | {AgentVerb.SEE_SPEC, AgentVerb.SEE_MEMORY, AgentVerb.EDIT_DRAFT, AgentVerb.SUGGEST},
     AGENT: READERS | {AgentVerb.SEE_SPEC},
     ANYONE: READERS,
     PUBLISHER: READERS | {AgentVerb.SEE_SPEC, AgentVerb.TAKE_DOWN},

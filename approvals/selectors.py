@@ -35,14 +35,15 @@ def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID,
     """Return whether a run in a chat may call this tool without asking, and why not.
 
     A person is asked if the policy of the tool says so, and before each call of a tool that writes if the run may have read
-    anything but its own person's messages (FAIR8), because a model may follow any text. A sub-agent always has: another agent has
-    written its task. Raises `ToolError` if the person of the run may not have this done, so that nobody is asked in vain.
+    anything but its own person's messages (FAIR8), because a model may follow any text, unless the tool `changes_only_notes`. A
+    sub-agent always has: another agent has written its task. Raises `ToolError` if the person of the run may not have this done, so
+    that nobody is asked in vain.
     """
     approved = Approval.objects.filter(run_id=ctx.run_id, tool=tool.name, decision="approved_for_run")
     if found := approved.filter(decided_by__isnull=False).select_related("decided_by").first():
         return Consent(approved_by=found.decided_by)
     reason: ApprovalReason | None = "policy" if policy == Policy.ASK else None
-    if tool.effect == "write":
+    if tool.effect == "write" and not tool.changes_only_notes:
         person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
         foreign = find_foreign_texts(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
         if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:

@@ -2,14 +2,12 @@
 
 from typing import Literal
 
-from django.db.models import Exists, OuterRef, QuerySet
 from pydantic import Field
 
-from chats.models import Chat, ChatActor
-from chats.permissions import ChatVerb, chats_with_rights, get_chat_for
+from chats.models import Chat
+from chats.permissions import ChatVerb, get_chat_for
 from chats.search import split_terms
-from chats.selectors import build_found_message, search_messages
-from common.access import list_principals
+from chats.selectors import build_found_message, list_shared_chats, search_messages
 from common.text import to_storable
 from events.payloads import FoundMessage, FoundMessagesData
 from tools.fence import fence_lines
@@ -50,25 +48,10 @@ class SearchHistory(Tool):
         chat = get_chat_for(ctx.actor, ctx.chat_id, ChatVerb.SEE, on_behalf_of=ctx.on_behalf_of)
         chats = Chat.objects.filter(pk=chat.pk)
         if args.scope == "my_chats":
-            chats = list_shared_chats(ctx, chat)
+            chats = list_shared_chats(chat, ctx.actor, ctx.on_behalf_of)
         newest = search_messages(chats, query).order_by("-created_at", "-pk")[: args.limit]
         found = [build_found_message(message, query) for message in newest]
         return ToolOutput(format_messages(query, found), FoundMessagesData(query=query, messages=found))
-
-
-def list_shared_chats(ctx: ToolContext, chat: Chat) -> QuerySet[Chat]:
-    """Return the chats of the workspace that the agent and its person may see, and in which everybody of this chat takes part.
-
-    The answer is read by everybody of this chat, so it must not contain messages of chats that one of them may not read.
-    """
-    others = ChatActor.objects.filter(chat=OuterRef(OuterRef("pk")), ended_at=None).values("actor")
-    missing = ChatActor.objects.filter(chat=chat.pk, ended_at=None).exclude(actor__in=others)
-    principals = list_principals(ctx.actor, ctx.on_behalf_of)
-    visible = chats_with_rights(principals).filter(
-        workspace=chat.workspace_id, **{f"role_{number}__isnull": False for number in range(len(principals))}
-    )
-    shared: QuerySet[Chat] = visible.exclude(Exists(missing))
-    return shared
 
 
 def format_messages(query: str, found: list[FoundMessage]) -> str:

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
@@ -19,8 +19,9 @@ from chats.hot_queries import (
     get_sizes_before_query,
 )
 from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
-from chats.permissions import chats_visible_to
+from chats.permissions import chats_visible_to, chats_with_rights
 from chats.search import has_all_terms, split_terms
+from common.access import list_principals
 from common.errors import NotFound
 from common.prepared_query import is_any_of
 from events.payloads import FoundMessage
@@ -189,6 +190,22 @@ def _limit_seqs(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, *, mi
     sums = accumulate(size for _, size in rows[min_rows:limit])
     count = min(limit, min_rows + sum(total <= max_bytes for total in sums))
     return [seq for seq, _ in rows[:count]], len(rows) <= count
+
+
+def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySet[Chat]:
+    """Return the chats of the workspace that the agent and the person it works for may see, and in which everybody of this chat
+    takes part.
+
+    An answer is read by everybody of this chat, so it must not contain messages of chats that one of them may not read.
+    """
+    others = ChatActor.objects.filter(chat=OuterRef(OuterRef("pk")), ended_at=None).values("actor")
+    missing = ChatActor.objects.filter(chat=chat.pk, ended_at=None).exclude(actor__in=others)
+    principals = list_principals(agent, person)
+    visible = chats_with_rights(principals).filter(
+        workspace=chat.workspace_id, **{f"role_{number}__isnull": False for number in range(len(principals))}
+    )
+    shared: QuerySet[Chat] = visible.exclude(Exists(missing))
+    return shared
 
 
 def search_messages(chats: QuerySet[Chat], query: str) -> QuerySet[Message]:

@@ -22,6 +22,7 @@ LISTENERS: dict[str, list[str]] = {
         "notifications.selectors.list_rows_of_workspace",
         "suggestions.selectors.list_rows_of_workspace",
         "runs.selectors.list_rows_of_workspace",
+        "memory.selectors.list_rows_of_workspace",
         "files.selectors.list_rows_of_workspace",
         "chats.selectors.list_rows_of_workspace",
         "agents.services.listeners.list_rows_of_workspace",

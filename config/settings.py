@@ -103,6 +103,7 @@ INSTALLED_APPS = [
     "agents",
     "approvals",
     "usage",
+    "memory",
     "runs",
     "worker",
     "suggestions",

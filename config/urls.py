@@ -15,6 +15,7 @@ API = (
     "agents",
     "approvals",
     "usage",
+    "memory",
     "runs",
     "suggestions",
     "publishing",

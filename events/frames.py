@@ -151,6 +151,7 @@ ListName = Literal[
     "files",
     "tools",
     "budgets",
+    "memory",
 ]
 """The lists that `ListChanged` can name."""
 

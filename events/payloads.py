@@ -80,11 +80,18 @@ class Stamp(Payload):
     side: Literal["production", "draft"] | None = None
 
 
+class UsedMemory(Payload):
+    """How many notes of its agent, and how many entries of the agent's history in other chats, a run has read."""
+
+    notes: int
+    entries: int
+
+
 class TextPayload(Payload):
     """A text of a person or an agent.
 
     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-    started the run.
+    started the run. `memory`: what its run has read of the agent's memory, if anything.
     """
 
     text: str = Field(max_length=MAX_TEXT)
@@ -94,6 +101,7 @@ class TextPayload(Payload):
     incomplete: bool = False
     greeting: bool = False
     answers: UUID | None = None
+    memory: UsedMemory | None = None
 
 
 class FileKind(models.TextChoices):

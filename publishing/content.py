@@ -9,14 +9,21 @@ from events.rows import DirectoryToolRow, LeftToolRow
 from files.pages import READ_PAGES
 from tools.interface import Tool
 
-LEFT_TOOLS: dict[str, Literal["editing", "pages"]] = {"revise_prompt": "editing", READ_PAGES: "pages"}
-"""The system tools that stay, and why. Nobody changes a public agent, and the files of a workspace are its own."""
+LEFT_TOOLS: dict[str, Literal["editing", "pages", "memory"]] = {
+    "revise_prompt": "editing",
+    READ_PAGES: "pages",
+    "remember": "memory",
+    "forget": "memory",
+}
+"""The system tools that stay, and why. Nobody changes a public agent, the files of a workspace are its own, and a public agent has
+no memory beyond the chat it is in: its publisher sees nothing of the chats of others."""
 
 
 def build_public_content(content: SpecContent) -> SpecContent:
-    """Return the spec of a public copy: without the tools that do not go along."""
+    """Return the spec of a public copy: without the tools that do not go along, and with a memory for each chat by itself."""
     tools = _find_public_tools(content)
-    return content.model_copy(update={"tools": tuple(use for use in content.tools if use.tool in tools)})
+    public = tuple(use for use in content.tools if use.tool in tools)
+    return content.model_copy(update={"tools": public, "memory": "chat"})
 
 
 def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:

@@ -226,6 +226,7 @@ def check_publication(
         max_seconds=content.limits.max_seconds,
         tools=build_tool_rows(content),
         left_tools=list_left_tools(content, frozenset(own_tools.values_list("name", flat=True))),
+        memory=content.memory,
         name=check_public_name(normalize_name(name or agent.name)[:80], workspace, copy),
         handle=_check_public_handle(normalize_handle(handle or (copy or agent).handle), workspace, copy),
     )

@@ -4,13 +4,30 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import CharField, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+    Window,
+)
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Now
+from django.db.models.functions import Cast, Coalesce, Now
 
 from actors.models import Actor, Kind
+from agents.models import Draft
 from chats.models import SPOKEN_TYPES, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
+from memory.hot_queries import build_has_notes
 from runs.models import ACTIVE, Run, RunState, Step
 from usage.rules import build_rules_expression
 from workspaces.models import Membership
@@ -24,11 +41,18 @@ LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
 
 
 def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
-    agents = ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
+    drafts = Draft.objects.filter(chat=OuterRef("chat"), agent=OuterRef("actor"), ended_at=None)
+    answering = Coalesce(
+        Subquery(drafts.values("applied__memory")[:1]), F("actor__current_spec__memory"), Value("chat")
+    )
+    agents = ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT).annotate(
+        reach=Case(When(actor__is_public=True, then=Value("chat")), default=answering)
+    )
     return agents.select_related("actor").order_by("joined_at", "pk")
 
 
 AGENTS_OF_CHAT = PreparedQuery(_query_agents_of_chat, UUID)
+"""The agents of a chat. `reach`: the memory of the text that answers there, `chat` or `agent`."""
 
 
 def list_claimable_runs() -> QuerySet[Run]:
@@ -56,7 +80,9 @@ def _query_claimed_run(run_id: UUID) -> QuerySet[Run]:
     participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
     run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
     return run.annotate(
-        seen=Subquery(participants.values("last_read_seq")[:1]), usage_rules=build_rules_expression("payer")
+        seen=Subquery(participants.values("last_read_seq")[:1]),
+        usage_rules=build_rules_expression("payer"),
+        has_notes=build_has_notes("agent"),
     )
 
 
@@ -65,7 +91,7 @@ NEXT_OF_SAME_KEY = PreparedQuery(_query_next_of_same_key, UUID)
 NEXT_OF_KEY = PreparedQuery(lambda key: _query_first(list_claimable_runs().filter(concurrency_key=key)), str)
 CLAIMED_RUN = PreparedQuery(_query_claimed_run, UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
-chat; `usage_rules`: budgets and prices."""
+chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes."""
 
 
 def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:

@@ -14,6 +14,7 @@ from common.clock import now
 from common.models import Identified, build_display_name
 from events.rows import RunRow, Stamp
 from llm.sent_requests import RequestRecorder
+from memory.selectors import ReadMemory
 from tools.models import EFFECTS
 from workspaces.models import Workspace
 
@@ -59,6 +60,8 @@ class Run(Identified, VersionedRow):
 
     # A new run conflicts with a queued one of its concurrency key, which will read this message, too.
     ignores_conflicts = True
+    # Of a claimed run: what it reads of its agent's memory. Set when it is prepared.
+    memory: ReadMemory | None = None
     # The message of a new run that is inserted together with it: only then the message has its `seq`.
     trigger: Message | None = None
     # Of a claimed run: the requests that its runner sends to the model.
@@ -138,9 +141,10 @@ class Run(Identified, VersionedRow):
                 name="one_active_run_per_concurrency_key",
             ),
             models.UniqueConstraint(
-                fields=["concurrency_key"],
+                # An agent whose memory reaches over its chats has one key; each of its chats has a queued run.
+                fields=["concurrency_key", "chat"],
                 condition=Q(state="queued", origin="wake", attempt=0),
-                name="one_queued_run_per_concurrency_key",
+                name="one_queued_run_per_key_and_chat",
             ),
             models.UniqueConstraint(
                 fields=["concurrency_key", "trigger_id"],

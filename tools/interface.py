@@ -135,6 +135,8 @@ class Tool:
     results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9); a tool of which
     only some results do says so in its `ToolOutput`.
     `Data`: the class of the data that its results have beside the text (`ToolOutput.data`).
+    `changes_only_notes`: calls change only the agent's own notes, which keep whose texts the run had read and never raise rights:
+    they need no approval, whatever the run has read.
     `is_question`: calls are questions to a person (`build_question`). `is_task`: calls are tasks for other agents (`build_task`).
     """
 
@@ -143,6 +145,7 @@ class Tool:
     is_idempotent: bool = False
     is_trusted: ClassVar[bool] = False
     quotes_agents: ClassVar[bool] = False
+    changes_only_notes: ClassVar[bool] = False
     is_question: ClassVar[bool] = False
     is_task: ClassVar[bool] = False
     Args: ClassVar[type[ToolArgs]]

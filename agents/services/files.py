@@ -139,14 +139,11 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
                 missing.append(Missing("setting", use.tool, "Pages of it are not here. They are left out."))
                 use = use.model_copy(update={"custom_config": {**use.custom_config, "page_ids": here}})
         tools.append(use)
-    replaced: dict[str, Any] = {"tools": tuple(tools), "memory": "chat"}
+    replaced: dict[str, Any] = {"tools": tuple(tools)}
     if reason := _explain_missing_model(file.model, workspace):
         missing.append(Missing("model", file.model, reason))
         if reason == NOT_OFFERED:
             replaced["model"] = ""
-    if file.memory != "chat":
-        text = "An agent has no memory of its own yet. It remembers a chat by its messages."
-        missing.append(Missing("setting", "memory", text))
     return file.content().model_copy(update=replaced), missing
 
 

@@ -23,7 +23,7 @@ from tools.registry import registry
 
 
 def check_content(content: SpecContent, *, workspace_id: UUID | None = None, agent: Actor | None = None) -> None:
-    """Raise `Invalid` for an unknown tool, for invalid settings of a tool, and for a kind of memory that does not exist yet.
+    """Raise `Invalid` for an unknown tool and for invalid settings of a tool.
 
     `workspace_id`: of a new agent, else that of `agent`. A tool that was deleted is accepted if the agent or its drafts
     have it: it is left out of runs, and a text with its name can still be edited.
@@ -35,8 +35,6 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
             f"There is no tool named {', '.join(missing)}.",
             hints=[f"There are: {', '.join(sorted(registry))}, and the workspace's own tools."],
         )
-    if content.memory != "chat":
-        raise Invalid("An agent has no memory of its own yet.", hints=["Leave `memory` at `chat`."])
     for use in content.tools:
         if use.tool not in tools:
             continue

@@ -49,7 +49,7 @@ class SpecContent(StrictModel):
     model: str = Field(default="", max_length=200)
     parameters: Parameters = Parameters()
     limits: Limits = Limits()
-    memory: Literal["chat", "agent"] = Field(default="chat", json_schema_extra={"enum": ["chat"]})
+    memory: Literal["chat", "agent"] = "chat"
     tools: tuple[ToolUse, ...] = Field(default=(), max_length=64)
 
     @field_validator("prompt")

@@ -43,6 +43,18 @@ from events.rows.chats import (
     VoteCount,
 )
 from events.rows.files import FileRow
+from events.rows.memory import (
+    HistoryEntryRow,
+    HistoryTurnRow,
+    KeptBackRow,
+    MemoryClearingRow,
+    MemoryRow,
+    MemoryUseRow,
+    NoteRevisionRow,
+    NoteRow,
+    NoteScope,
+    ReadTexts,
+)
 from events.rows.messages import MESSAGE_ROWS, MessageMetadata, MessageRow, SubAgentMetadata
 from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
@@ -145,6 +157,9 @@ __all__ = [
     "EmojiAvatar",
     "FieldChange",
     "FileRow",
+    "HistoryEntryRow",
+    "HistoryTurnRow",
+    "KeptBackRow",
     "LLMCallRow",
     "LLMProfileRow",
     "LLMProfileUseRow",
@@ -157,6 +172,9 @@ __all__ = [
     "LockedDraftRow",
     "MESSAGE_ROWS",
     "MembershipRow",
+    "MemoryClearingRow",
+    "MemoryRow",
+    "MemoryUseRow",
     "MergeMethod",
     "MergeRow",
     "MergeState",
@@ -167,6 +185,9 @@ __all__ = [
     "ModelRow",
     "NameCheckRow",
     "NewAvatar",
+    "NoteRevisionRow",
+    "NoteRow",
+    "NoteScope",
     "NotificationKind",
     "NotificationRow",
     "OffReason",
@@ -178,6 +199,7 @@ __all__ = [
     "PublicUseRow",
     "PublicationCheckRow",
     "PublicationRow",
+    "ReadTexts",
     "ReplyRow",
     "ReportReason",
     "ReportState",

@@ -113,7 +113,7 @@ class LeftToolRow(Row):
     """A tool that does not go along. `lines` are the lines of the prompt that name it, from 1."""
 
     name: str
-    reason: Literal["workspace", "editing", "pages", "missing"]
+    reason: Literal["workspace", "editing", "pages", "memory", "missing"]
     lines: list[int]
 
 
@@ -129,6 +129,7 @@ class PublicationCheckRow(Row):
     """What would go along with a publication, and what would not: never workspace tools, keys, files, memory and history.
 
     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
+    `memory`: that of the version; a public agent remembers each chat by itself.
     """
 
     version: int
@@ -139,6 +140,7 @@ class PublicationCheckRow(Row):
     max_seconds: int
     tools: list[DirectoryToolRow]
     left_tools: list[LeftToolRow]
+    memory: Literal["chat", "agent"]
     name: NameCheckRow
     handle: NameCheckRow
 

@@ -24,6 +24,8 @@ from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
 from llm.prices import can_see_images
 from llm.sent_requests import Section
+from memory.selectors import Reach, ReadMemory, may_still_use
+from memory.services import build_memory_text, record_history_entry
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT, LOCKED_STEPS
 from runs.kinds.base import (
@@ -163,7 +165,8 @@ class ChatRun(RunKind):
         pages = ""
         if READ_PAGES in tools:
             pages = build_pages_text(run.agent.workspace_id, tools[READ_PAGES].config, size)
-        system, entries = f"{read.system}\n\n{pages}".strip(), read.entries
+        entries, memory = read.entries, self.read_memory(run, content.memory, read, size)
+        system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
         budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas)
         transcript = build_transcript(
@@ -183,9 +186,29 @@ class ChatRun(RunKind):
         started = read_started_calls(run)
         return PreparedRun(
             run, content, resolved, transcript, tools, known, past, started, decided, found, budget,
-            has_outside_texts=bool(pages) or has_foreign_descriptions(tools, run.workspace_id),
-            sections=(Section("prompt", content.prompt.strip()), Section("pages", pages.strip())),
+            has_outside_texts=bool(pages) or memory.has_foreign_texts or has_foreign_descriptions(tools, run.workspace_id),
+            sections=(
+                Section("prompt", content.prompt.strip()), Section("pages", pages.strip()), 
+                Section("memory", memory.text, memory.chat_ids),
+            ),
         )  # fmt: skip
+
+    def read_memory(self, run: Run, reach: Reach, read: "ReadConversation", model_size: int) -> ReadMemory:
+        """Return what the run reads of its agent's memory, and keep it on the run. No query is made for an agent without notes that
+        remembers each chat by itself."""
+        if not self.is_participant or (reach == "chat" and not getattr(run, "has_notes", True)):
+            return ReadMemory()
+        request = next((entry.payload.get("text", "") for entry in read.entries if entry.id == run.trigger_id), "")
+        run.memory = build_memory_text(
+            run.agent,
+            run.get_chat(),
+            person=run.on_behalf_of,
+            run_id=run.id,
+            reach=reach,
+            request=request,
+            model_size=model_size,
+        )
+        return run.memory
 
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
@@ -205,7 +228,7 @@ class ChatRun(RunKind):
             return get_attempt(ENDING_ATTEMPT, claimed)
         chat = lock_chat_of_run(claimed)
         update = get_attempt(ATTEMPT, claimed)
-        update.row.agent, update.row.chat = claimed.agent, chat
+        update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
         return update
 
     def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
@@ -238,7 +261,14 @@ class ChatRun(RunKind):
         new_turns = read_new_turns(run) if self.is_participant else []
         update.set(read_to=run.get_chat().version)
         self.save(update, [*rows, *self.acknowledge_messages(run)])
-        return replace(build_step_saved(run), new_turns=new_turns)
+        saved = replace(build_step_saved(run), new_turns=new_turns)
+        if (memory := claimed.memory) is None or not memory.text:
+            return saved
+        if may_still_use(run.agent, run.get_chat(), person=claimed.on_behalf_of, memory=memory):
+            return saved
+        # Somebody has joined who may not read what the run remembers, or it was cleared or forgotten.
+        claimed.memory = None
+        return replace(saved, withdrawn_text=memory.text)
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
@@ -255,6 +285,8 @@ class ChatRun(RunKind):
             if not event.answer.calls:
                 resumed = build_resumed_callers([finish_run(update).row])
             self.save(update, [*rows, *queued, *resumed])
+            if not event.answer.calls and self.is_participant:
+                record_history(run, claimed.get_spec(), "completed")
         return build_step_saved(run)
 
 
@@ -264,6 +296,21 @@ class ComparisonRun(ChatRun):
     can_wait = False
     is_participant = False
     only_reading = True
+
+
+def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
+    """Store what a run that ends took in and did, if its agent has a memory over all its chats."""
+    if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
+        return
+    record_history_entry(
+        run.agent,
+        run.get_chat(),
+        run_id=run.id,
+        person_id=run.on_behalf_of_id,
+        first_seq=run.trigger_seq,
+        last_seq=run.read_to,
+        outcome=outcome,
+    )
 
 
 def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
@@ -276,6 +323,7 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
         end = RunEnded("failed", *AGENT_TAKEN_DOWN)
     closed = close_approvals(run.id) if run.state == RunState.WAITING_APPROVAL else []
     finish_run(update, end)
+    record_history(run, run.spec, run.state)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
     payer = run.on_behalf_of if end.code in LLM_PROFILE_CODES else None
     line = chats.build_system_message(

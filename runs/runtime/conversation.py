@@ -68,6 +68,10 @@ class Conversation:
     def advance(self, saved: StepSaved) -> None:
         """Continue with the next step."""
         self.step = saved.next_step
+        if saved.withdrawn_text:
+            system, *rest = self.turns
+            text = system.text.replace(saved.withdrawn_text, "").strip()
+            self.turns = [replace(system, text=text), *rest]
         self.stop_requested = self.stop_requested or saved.stop
 
     def prepare_retry(self, error: LLMError, *, was_streamed: bool, has_written: bool) -> None:

@@ -13,6 +13,7 @@ from events.payloads import (
     ToolCallPayload,
     ToolData,
     ToolResponsePayload,
+    UsedMemory,
     dump_payload,
 )
 from events.rows import Stamp
@@ -144,7 +145,15 @@ def _build_thinking(run: Run, message_id: UUID, text: str) -> list[Message]:
 def _build_text(run: Run, id: UUID, text: str, stamp: Stamp, *, incomplete: bool, find_mentions: bool) -> Message:
     text = text[:MAX_TEXT]
     mentions = chats.find_mentions(run.get_chat(), text) if find_mentions else []
-    payload = TextPayload(text=text, mentions=mentions, stamp=stamp, incomplete=incomplete, answers=run.trigger_id)
+    memory = UsedMemory(notes=len(run.memory.notes), entries=len(run.memory.entries)) if run.memory else None
+    payload = TextPayload(
+        text=text,
+        mentions=mentions,
+        stamp=stamp,
+        incomplete=incomplete,
+        answers=run.trigger_id,
+        memory=memory if memory and (memory.notes or memory.entries) else None,
+    )
     return _build_message(run, id, "TEXT_MESSAGE", payload)
 
 

@@ -103,8 +103,10 @@ LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnd
 
 @dataclass(frozen=True)
 class StepSaved:
-    """The reply of the caller once an event is stored: the next step, new messages of others, whether to stop."""
+    """The reply of the caller once an event is stored: the next step, new messages of others, whether to stop. `withdrawn_text`: a
+    part of the system text that the model may not read any more."""
 
     next_step: StepId
     new_turns: Sequence[Turn] = ()
     stop: bool = False
+    withdrawn_text: str = ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from actors.models import Actor, AgentStatus
@@ -42,9 +42,10 @@ class WakeEffect:
     reason: Reason | None = None
 
 
-def build_concurrency_key(agent_id: UUID, chat_id: UUID) -> str:
-    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time."""
-    return f"{agent_id}:{chat_id}"
+def build_concurrency_key(agent_id: UUID, chat_id: UUID, reach: str = "chat") -> str:
+    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time: an agent whose memory reaches over
+    all its chats (`reach`) has one key for all of them."""
+    return f"{agent_id}" if reach == "agent" else f"{agent_id}:{chat_id}"
 
 
 def wake_agents(chat: Chat, message: Message) -> list[Run]:
@@ -64,7 +65,9 @@ def wake_agents(chat: Chat, message: Message) -> list[Run]:
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
     addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops)
     runs = [
-        _build_run(chat, agent, message, author, cause, agent_hops) for agent, refusal in addressed if refusal is None
+        _build_run(chat, agent, reach, message, author, cause, agent_hops)
+        for agent, reach, refusal in addressed
+        if refusal is None
     ]
     for run in runs:
         dispatch_run(run)
@@ -78,15 +81,15 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
     addressed = _find_addressed_agents(
         chat, actor, chats.find_mentions(chat, text), answered, agent_hops=int(actor.is_agent)
     )
-    keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
+    keys = [build_concurrency_key(agent.id, chat.id, reach) for agent, reach, _ in addressed]
     active = Run.objects.filter(
-        concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.WAITING_CHILD, RunState.QUEUED]
+        chat=chat, concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.WAITING_CHILD, RunState.QUEUED]
     )
     active_ids = set(active.values_list("agent_id", flat=True))
-    waking = [agent for agent, refusal in addressed if refusal is None and agent.id not in active_ids]
+    waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active_ids]
     limited_ids = _find_agents_without_budget(chat, actor, waking) if waking else set()
     effects: list[WakeEffect] = []
-    for agent, refusal in addressed:
+    for agent, _, refusal in addressed:
         reached: Effect = "joins" if agent.id in active_ids else "wakes"
         reason: Reason | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
         effects.append(WakeEffect(agent.id, "refused" if refusal else reached, reason))
@@ -95,12 +98,14 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
 
 def _find_addressed_agents(
     chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, agent_hops: int
-) -> list[tuple[Actor, Reason | None]]:
-    """Return the agents that a message addresses, each with the reason why it cannot be woken, or null. A person's message
-    addresses the agents that it mentions or answers and those set to `always`; an agent's message those that it mentions."""
+) -> list[tuple[Actor, str, Reason | None]]:
+    """Return the agents that a message addresses, each with the reach of its memory, and the reason why it cannot be woken, or
+    null. A person's message addresses the agents that it mentions or answers and those set to `always`; an agent's message those
+    that it mentions."""
     answered_id = answered.author_id if answered else None
-    found: list[tuple[Actor, Reason | None]] = []
-    for participant in AGENTS_OF_CHAT.all(chat.id):
+    found: list[tuple[Actor, str, Reason | None]] = []
+    participants: list[Any] = AGENTS_OF_CHAT.all(chat.id)
+    for participant in participants:
         agent = participant.actor
         is_addressed = agent.id in mentioned
         if not author.is_agent:
@@ -116,7 +121,7 @@ def _find_addressed_agents(
             refusal = "never_answers"
         elif agent_hops > MAX_AGENT_HOPS:
             refusal = "too_many_hops"
-        found.append((agent, refusal))
+        found.append((agent, participant.reach, refusal))
     return found
 
 
@@ -153,7 +158,9 @@ def _find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Acto
     }
 
 
-def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause: Run | None, agent_hops: int) -> Run:
+def _build_run(
+    chat: Chat, agent: Actor, reach: str, message: Message, author: Actor, cause: Run | None, agent_hops: int
+) -> Run:
     """Return the run of a woken agent. It works for the author or, if that is an agent, for the person of its run `cause`."""
     person_id = author.id if author.is_human else None
     run = Run(
@@ -161,7 +168,7 @@ def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause:
         chat=chat,
         agent=agent,
         origin="wake",
-        concurrency_key=build_concurrency_key(agent.id, chat.id),
+        concurrency_key=build_concurrency_key(agent.id, chat.id, reach),
         trigger_id=message.id,
         agent_hops=agent_hops,
         root_id=cause.tree_id if cause else None,

@@ -1,0 +1,50 @@
+"""The bodies and queries of requests about the memory of agents."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from common.paging import PageQuery
+from common.request_types import Revision
+from common.rest import Body
+from events.rows import NoteScope
+from memory.models import MAX_NOTE, MAX_TOPIC
+
+Text = Annotated[str, Field(min_length=1, max_length=MAX_NOTE)]
+Topic = Annotated[str, Field(max_length=MAX_TOPIC)]
+
+
+class NotesQuery(PageQuery):
+    """`q`: words that occur in the note. `chat_id`: of the chat in which it was learnt."""
+
+    q: str = Field(default="", max_length=200)
+    chat_id: UUID | None = None
+    which: Literal["all", "people", "never_used"] = "all"
+    limit: int = Field(default=50, ge=1, le=100)
+
+
+class NewNoteBody(Body):
+    """Without `chat_id`, the note is for the whole workspace."""
+
+    text: Text
+    topic: Topic = ""
+    chat_id: UUID | None = None
+
+
+class EditNoteBody(Body):
+    """`revision` is that of the note that was read. What is left out stays."""
+
+    revision: Revision
+    text: Text | None = None
+    topic: Topic | None = None
+    scope: NoteScope | None = None
+
+
+class ForgetNoteQuery(Body):
+    revision: Revision
+
+
+class HistoryQuery(PageQuery):
+    chat_id: UUID | None = None
+    limit: int = Field(default=20, ge=1, le=50)

@@ -1,0 +1,108 @@
+"""The memory of agents: its state, notes, history, and what a run has used of it."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.views import APIView
+
+from agents.permissions import AgentVerb
+from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
+from common.rest import (
+    Page,
+    Request,
+    build_empty_response,
+    build_list_response,
+    build_query_parameters,
+    build_response,
+    read,
+    read_query,
+)
+from events.rows import (
+    HistoryEntryRow,
+    MemoryClearingRow,
+    MemoryRow,
+    MemoryUseRow,
+    NoteRevisionRow,
+    NoteRow,
+)
+from memory import selectors
+from memory import services as memory
+from memory.api.bodies import EditNoteBody, ForgetNoteQuery, HistoryQuery, NewNoteBody, NotesQuery
+from memory.permissions import get_note_for
+
+
+class Memory(APIView):
+    @extend_schema(operation_id="read_memory", responses=MemoryRow)
+    def get(self, request: Request, agent_id: UUID) -> HttpResponse:
+        return build_response(selectors.get_memory_row(request.user, agent_id))
+
+
+class Notes(APIView):
+    @extend_schema(operation_id="list_notes", parameters=build_query_parameters(NotesQuery), responses=Page[NoteRow])
+    def get(self, request: Request, agent_id: UUID) -> HttpResponse:
+        query = read_query(request, NotesQuery)
+        notes = selectors.list_notes(request.user, agent_id, query=query.q, chat_id=query.chat_id, which=query.which)
+        page, next = get_page(notes, query, by="-created_at")
+        return build_list_response(serialize_rows(page), next)
+
+    @extend_schema(operation_id="create_note", request=NewNoteBody, responses={201: NoteRow})
+    def post(self, request: Request, agent_id: UUID) -> HttpResponse:
+        body = read(request, NewNoteBody)
+        return build_response(memory.create_note(request.user, agent_id, **dict(body)).to_row(), 201)
+
+
+class OneNote(APIView):
+    @extend_schema(operation_id="edit_note", request=EditNoteBody, responses=NoteRow)
+    def patch(self, request: Request, note_id: UUID) -> HttpResponse:
+        body = read(request, EditNoteBody)
+        return build_response(memory.edit_note(request.user, note_id, **dict(body)).to_row())
+
+    @extend_schema(
+        operation_id="forget_note", parameters=build_query_parameters(ForgetNoteQuery), responses={204: None}
+    )
+    def delete(self, request: Request, note_id: UUID) -> HttpResponse:
+        memory.forget_note(request.user, note_id, revision=read_query(request, ForgetNoteQuery).revision)
+        return build_empty_response()
+
+
+class RestoreNote(APIView):
+    @extend_schema(operation_id="restore_note", request=None, responses=NoteRow)
+    def post(self, request: Request, note_id: UUID) -> HttpResponse:
+        return build_response(memory.restore_note(request.user, note_id).to_row())
+
+
+class NoteRevisions(APIView):
+    @extend_schema(operation_id="list_note_revisions", parameters=PAGE_PARAMETERS, responses=Page[NoteRevisionRow])
+    def get(self, request: Request, note_id: UUID) -> HttpResponse:
+        note = get_note_for(request.user, note_id, AgentVerb.SEE_MEMORY)
+        return answer_page(request, selectors.list_note_revisions(note), by="-revision")
+
+
+class History(APIView):
+    @extend_schema(
+        operation_id="list_history", parameters=build_query_parameters(HistoryQuery), responses=Page[HistoryEntryRow]
+    )
+    def get(self, request: Request, agent_id: UUID) -> HttpResponse:
+        query = read_query(request, HistoryQuery)
+        entries = selectors.list_history(request.user, agent_id, chat_id=query.chat_id)
+        page, next = get_page(entries, query, by="-created_at")
+        return build_list_response(selectors.build_history_rows(page), next)
+
+
+class ClearHistory(APIView):
+    @extend_schema(operation_id="clear_history", request=None, responses=MemoryClearingRow)
+    def post(self, request: Request, agent_id: UUID) -> HttpResponse:
+        return build_response(memory.clear_history(request.user, agent_id).to_row())
+
+
+class UndoClearing(APIView):
+    @extend_schema(operation_id="undo_clearing", request=None, responses=MemoryClearingRow)
+    def post(self, request: Request, clearing_id: UUID) -> HttpResponse:
+        return build_response(memory.undo_clearing(request.user, clearing_id).to_row())
+
+
+class MemoryOfRun(APIView):
+    @extend_schema(operation_id="read_memory_of_run", responses=MemoryUseRow)
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        return build_response(selectors.get_memory_use(request.user, run_id))

@@ -1,0 +1,417 @@
+"""Reads of the memory of agents: what a run may use, and what people may read."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.fields import BooleanField
+
+from actors.models import Actor
+from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
+from chats.models import Chat, ChatActor
+from chats.permissions import chats_visible_to
+from chats.selectors import list_shared_chats
+from common.access import replace_not_found
+from common.errors import NotFound
+from events.rows import (
+    HistoryEntryRow,
+    HistoryTurnRow,
+    KeptBackRow,
+    MemoryRow,
+    MemoryUseRow,
+    NoteScope,
+    ReadTexts,
+)
+from llm.tokens import estimate_tokens
+from memory.history import format_turns, read_history_turns
+from memory.models import HistoryEntry, MemoryClearing, MemoryUse, Note, NoteRevision, get_name
+from memory.permissions import history_visible_to, notes_visible_to
+from tools.fence import fence_lines
+from workspaces.models import Workspace
+
+MAX_MEMORY_TOKENS = 16_000
+"""Tokens of notes and history in the context of a run, by an estimate."""
+SHARE_OF_MODEL = 8
+"""Notes and history have at most an eighth of what the model reads."""
+MAX_NOTES_READ = 200
+MAX_NOTES_USED = 40
+MAX_ENTRIES_READ = 100
+MAX_ENTRIES_USED = 40
+FULL_ENTRIES = 5
+"""The newest entries, whose texts are cut to `FULL_CHARACTERS`; those of older ones to `SHORT_CHARACTERS`."""
+FULL_CHARACTERS = 1_000
+SHORT_CHARACTERS = 200
+MAX_CHATS_NAMED = 20
+"""Chats of which is stored who may not read them."""
+
+Reach = Literal["chat", "agent"]
+
+
+@dataclass(frozen=True)
+class KeptBack:
+    """Notes and entries of one chat that a run did not use, because these people (or agents) of its chat may not read that one."""
+
+    chat_id: UUID
+    notes: int
+    entries: int
+    actor_ids: list[UUID]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "chat_id": str(self.chat_id),
+            "notes": self.notes,
+            "entries": self.entries,
+            "actor_ids": [str(id) for id in self.actor_ids],
+        }
+
+
+@dataclass(frozen=True)
+class ReadMemory:
+    """What a run reads of its agent's memory. `has_foreign_texts`: some of it comes from another chat in which the agent had read
+    more than the texts of the person that the run works for (FAIR8). `text` is empty if there is nothing."""
+
+    text: str = ""
+    notes: list[Note] = field(default_factory=list)
+    entries: list[HistoryEntry] = field(default_factory=list)
+    kept_back: list[KeptBack] = field(default_factory=list)
+    generation: int = 1
+    has_foreign_texts: bool = False
+    tokens: int = 0
+
+    @property
+    def chat_ids(self) -> tuple[UUID, ...]:
+        """The chats that it comes from and whose readers alone may read it; the chat of the run may be one of them."""
+        of_notes = {note.chat_id for note in self.notes if note.chat_id and note.scope == NoteScope.CHAT}
+        return tuple(sorted(of_notes | {entry.chat_id for entry in self.entries}))
+
+
+def read_memory(
+    agent: Actor, chat: Chat, *, person: Actor | None, reach: Reach, request: str = "", model_size: int
+) -> ReadMemory:
+    """Return what a run of the agent in this chat may read of the agent's memory, for a model that reads so many tokens.
+
+    With the reach `chat` these are the notes of the chat. With `agent` these are also notes and history of other chats that
+    everybody of this chat may read now, and the person whom the run works for, and the notes for the whole workspace. Notes that
+    have words in common with the `request` come first, then the newest.
+    """
+    budget = min(MAX_MEMORY_TOKENS, model_size // SHARE_OF_MODEL)
+    shared = list_shared_chats(chat, agent, person)
+    notes = _list_candidate_notes(agent, chat, reach, shared)
+    entries, generation = [], 1
+    if reach == "agent":
+        generation = get_generation(agent.pk)
+        entries = _list_candidate_entries(agent, chat, shared)
+    used_notes, note_lines, note_tokens = _choose_notes(notes, request, budget // 2)
+    used_entries, entry_lines, entry_tokens = _choose_entries(
+        [entry for entry in entries if entry.is_usable], budget - note_tokens
+    )
+    person_id = person.pk if person else None
+    return ReadMemory(
+        text=_format_memory(note_lines, entry_lines),
+        notes=used_notes,
+        entries=used_entries,
+        kept_back=_find_kept_back(chat, notes, entries),
+        generation=generation,
+        has_foreign_texts=any(_is_foreign(item, chat, person_id) for item in used_notes)
+        or any(_is_foreign(item, chat, person_id) for item in used_entries),
+        tokens=note_tokens + entry_tokens,
+    )
+
+
+def _is_foreign(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -> bool:
+    """Return whether this comes from another chat, and from more than the texts of this person."""
+    author_id = item.author_id if isinstance(item, Note) else None
+    is_of_person = (item.on_behalf_of_id or author_id) == person_id
+    return item.chat_id != chat.pk and (item.read_texts != ReadTexts.NONE or not is_of_person)
+
+
+def _list_candidate_notes(agent: Actor, chat: Chat, reach: Reach, shared: QuerySet[Chat]) -> list[Any]:
+    """Return the newest notes, annotated with whether this chat may use them; with the reach `chat` only its own."""
+    notes = Note.objects.filter(agent=agent, workspace=chat.workspace_id, forgotten_at=None)
+    if reach == "chat":
+        notes = notes.filter(chat=chat).annotate(is_usable=Value(True, BooleanField()))
+    else:
+        everywhere = Q(scope=NoteScope.WORKSPACE) | Q(chat=chat)
+        is_shared = Exists(shared.filter(pk=OuterRef("chat_id")))
+        notes = notes.annotate(is_usable=Case(When(everywhere, then=Value(True)), default=is_shared))
+    rows: Any = notes.select_related("chat", "author", "on_behalf_of").order_by("-created_at")
+    return list(rows[:MAX_NOTES_READ])
+
+
+def _list_candidate_entries(agent: Actor, chat: Chat, shared: QuerySet[Chat]) -> list[Any]:
+    """Return the newest entries of other chats, annotated with whether this chat may use them."""
+    others = HistoryEntry.objects.filter(agent=agent, workspace=chat.workspace_id, clearing=None).exclude(chat=chat)
+    rows: Any = others.annotate(is_usable=Exists(shared.filter(pk=OuterRef("chat_id")))).select_related("chat")
+    return list(rows.order_by("-created_at")[:MAX_ENTRIES_READ])
+
+
+def _choose_notes(notes: Iterable[Any], request: str, budget: int) -> tuple[list[Note], list[str], int]:
+    """Return the notes that fit into the budget, their lines, and their tokens."""
+    wanted = _split_words(request)
+    usable = [note for note in notes if note.is_usable]
+    usable.sort(key=lambda note: -len(wanted & _split_words(f"{note.topic} {note.text}")))
+    chosen: list[Note] = []
+    lines: list[str] = []
+    tokens = 0
+    for note in usable[:MAX_NOTES_USED]:
+        found = _format_note(note)
+        size = estimate_tokens("\n".join(found))
+        if tokens + size > budget:
+            break
+        chosen.append(note)
+        lines += found
+        tokens += size
+    return chosen, lines, tokens
+
+
+def _choose_entries(entries: list[Any], budget: int) -> tuple[list[HistoryEntry], list[str], int]:
+    """Return the newest entries that fit into the budget, their lines with the oldest first, and their tokens."""
+    newest = entries[:MAX_ENTRIES_USED]
+    turns = read_history_turns(newest)
+    chosen: list[HistoryEntry] = []
+    blocks: list[list[str]] = []
+    tokens = 0
+    for entry in newest:
+        if not turns[entry.id]:
+            continue  # its messages were deleted
+        limit = FULL_CHARACTERS if len(chosen) < FULL_ENTRIES else SHORT_CHARACTERS
+        where = f"in “{_to_one_line(entry.chat.title)}”" if entry.chat.title else "in another chat"
+        block = [f"[{entry.created_at:%Y-%m-%d %H:%M} UTC, {where}]", *format_turns(turns[entry.id], limit)]
+        size = estimate_tokens("\n".join(block))
+        if tokens + size > budget:
+            break
+        chosen.append(entry)
+        blocks.append(block)
+        tokens += size
+    return chosen, [line for block in reversed(blocks) for line in block], tokens
+
+
+def _format_note(note: Note) -> list[str]:
+    written = f"by {get_name(note.author)}" if note.author.is_human else "by you"
+    if note.on_behalf_of is not None:
+        written += f", working for {get_name(note.on_behalf_of)}"
+    title = _to_one_line(note.chat.title) if note.chat else ""
+    where = f", in “{title}”" if title else ""
+    source = {ReadTexts.OTHERS: ", after texts of others", ReadTexts.OUTSIDE: ", after texts from outside"}
+    topic = f", about {_to_one_line(note.topic)}" if note.topic else ""
+    trust = source.get(ReadTexts(note.read_texts), "")
+    return [f"[note {note.id}, {note.created_at:%Y-%m-%d}, {written}{where}{trust}{topic}]", *note.text.splitlines()]
+
+
+def _format_memory(notes: list[str], entries: list[str]) -> str:
+    if not notes and not entries:
+        return ""
+    lines = [*(["Notes:", *notes] if notes else []), *(["Earlier, in other chats:", *entries] if entries else [])]
+    fenced = fence_lines("memory", lines, authors="you, people and other agents", citation="its chat and its date")
+    return "\n".join(["You remember this from before. It may be out of date.", *fenced])
+
+
+def _find_kept_back(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) -> list[KeptBack]:
+    """Return what this chat may not use, by chat, with the participants of this chat who are not in that one. No query if there is
+    nothing."""
+    counts: dict[UUID, list[int]] = {}
+    for position, items in enumerate((notes, entries)):
+        for item in items:
+            if not item.is_usable:
+                counts.setdefault(item.chat_id, [0, 0])[position] += 1
+    if not counts:
+        return []
+    participants: dict[UUID, set[UUID]] = {}
+    rows = ChatActor.objects.filter(chat__in=[chat.pk, *list(counts)[:MAX_CHATS_NAMED]], ended_at=None)
+    for chat_id, actor_id in rows.values_list("chat_id", "actor_id"):
+        participants.setdefault(chat_id, set()).add(actor_id)
+    present = participants.get(chat.pk, set())
+    return [
+        KeptBack(chat_id, notes_count, entries_count, sorted(present - participants.get(chat_id, set()))[:20])
+        for chat_id, (notes_count, entries_count) in list(counts.items())[:MAX_CHATS_NAMED]
+    ]
+
+
+def may_still_use(agent: Actor, chat: Chat, *, person: Actor | None, memory: ReadMemory) -> bool:
+    """Return whether a run may still use what it has read of other chats: whether everybody who is in the chat now may read them,
+    and no history that it used was cleared and no note forgotten."""
+    chat_ids = set(memory.chat_ids) - {chat.pk}
+    if chat_ids:
+        readable = list_shared_chats(chat, agent, person).filter(pk__in=chat_ids)
+        if readable.count() < len(chat_ids):
+            return False
+    notes = dict(
+        Note.objects.filter(pk__in=[note.pk for note in memory.notes], forgotten_at=None).values_list("pk", "scope")
+    )
+    if any(notes.get(note.pk) != note.scope for note in memory.notes):
+        return False
+    entry_ids = [entry.pk for entry in memory.entries]
+    return not entry_ids or HistoryEntry.objects.filter(pk__in=entry_ids, clearing=None).count() == len(entry_ids)
+
+
+def get_generation(agent_id: UUID) -> int:
+    """Return the generation of an agent's history: 1, and one more for each clearing."""
+    return 1 + MemoryClearing.objects.filter(agent=agent_id).count()
+
+
+def _split_words(text: str) -> set[str]:
+    """Return the words of a text in lower case, and pairs of neighbouring characters of scripts without spaces."""
+    words: set[str] = set()
+    for part in text.lower().split():
+        if part.isascii():
+            words.add(part.strip(".,;:!?()[]\"'"))
+        else:
+            words |= {part[start : start + 2] for start in range(max(1, len(part) - 1))}
+    return {word for word in words if len(word) > 1}
+
+
+def _to_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- what people read -------------------------------------------------------------------------------------------------
+
+
+def list_notes(
+    actor: Actor,
+    agent_id: UUID,
+    *,
+    query: str = "",
+    chat_id: UUID | None = None,
+    which: Literal["all", "people", "never_used"] = "all",
+) -> QuerySet[Note]:
+    """Return the notes of an agent that the actor may read, annotated with the text before the last change. `query`: words that
+    all occur in the text or the topic. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE_MEMORY)
+    notes = notes_visible_to(actor, agent).filter(forgotten_at=None)
+    for word in query.split()[:20]:
+        notes = notes.filter(Q(text__icontains=word) | Q(topic__icontains=word))
+    if chat_id is not None:
+        notes = notes.filter(chat=chat_id)
+    if which == "people":
+        notes = notes.filter(author__kind="human")
+    elif which == "never_used":
+        notes = notes.filter(last_used_at=None)
+    return annotate_notes(notes)
+
+
+def annotate_notes(notes: QuerySet[Note]) -> QuerySet[Note]:
+    """Annotate and join what the rows of notes need."""
+    earlier = NoteRevision.objects.filter(note=OuterRef("pk")).order_by("-revision").values("text")[:1]
+    joined = notes.select_related("chat", "author", "on_behalf_of", "edited_by")
+    return joined.annotate(earlier_text=Subquery(earlier))
+
+
+def list_note_revisions(note: Note) -> QuerySet[NoteRevision]:
+    """Return what a note was before, the newest first."""
+    return note.revisions.select_related("replaced_by").order_by("-revision")
+
+
+def list_history(actor: Actor, agent_id: UUID, *, chat_id: UUID | None = None) -> QuerySet[HistoryEntry]:
+    """Return the history entries in use that the actor may read. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE_MEMORY)
+    entries = history_visible_to(actor, agent)
+    if chat_id is not None:
+        entries = entries.filter(chat=chat_id)
+    return entries.select_related("chat")
+
+
+def build_history_rows(entries: Iterable[HistoryEntry]) -> list[HistoryEntryRow]:
+    """Return the rows of history entries of one agent. One query for any number."""
+    found = list(entries)
+    turns = read_history_turns(found)
+    return [
+        HistoryEntryRow(
+            id=entry.id, agent_id=entry.agent_id, chat_id=entry.chat_id, chat_title=entry.chat.title, run_id=entry.run_id,
+            outcome=entry.outcome, tokens=entry.tokens, created_at=entry.created_at,
+            turns=[
+                HistoryTurnRow(
+                    kind=turn.kind, author_name=turn.author, text=turn.text, result=turn.result, message_id=turn.message_id
+                )
+                for turn in turns[entry.id]
+            ],
+        )
+        for entry in found
+    ]  # fmt: skip
+
+
+def get_memory_row(actor: Actor, agent_id: UUID) -> MemoryRow:
+    """Return the state of an agent's memory as the actor may read it. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE_MEMORY)
+    can_edit = AgentVerb.EDIT_MEMORY in compute_agent_verbs(agent)
+    readable = chats_visible_to(actor).values("pk")
+    is_readable = Q(chat__in=readable)
+    notes = Note.objects.filter(agent=agent, forgotten_at=None).aggregate(
+        all=Count("pk"), readable=Count("pk", filter=is_readable | Q(scope=NoteScope.WORKSPACE))
+    )
+    history = HistoryEntry.objects.filter(agent=agent, clearing=None).aggregate(
+        all=Count("pk"), readable=Count("pk", filter=is_readable), tokens=Sum("tokens", filter=is_readable)
+    )
+    clearing = MemoryClearing.objects.filter(agent=agent).select_related("cleared_by").order_by("-generation").first()
+    uses = MemoryUse.objects.filter(agent=agent, chat__in=readable).exclude(kept_back=[])
+    return MemoryRow(
+        agent_id=agent.pk,
+        reach=get_production(agent).memory,
+        generation=get_generation(agent.pk),
+        notes=notes["readable"],
+        hidden_notes=notes["all"] - notes["readable"],
+        entries=history["readable"],
+        hidden_entries=history["all"] - history["readable"],
+        tokens=history["tokens"] or 0,
+        max_tokens=MAX_MEMORY_TOKENS,
+        can_edit=can_edit,
+        clearing=clearing.to_row() if clearing is not None and clearing.undone_at is None else None,
+        kept_back=build_use_rows(actor, uses.select_related("chat").order_by("-created_at")[:3]),
+    )
+
+
+def get_memory_use(actor: Actor, run_id: UUID) -> MemoryUseRow:
+    """Return what a run has used of its agent's memory, if the actor may read its chat. Raises `NotFound`, also for a run that
+    has used and kept back nothing."""
+    with replace_not_found("memory of a run"):
+        visible = MemoryUse.objects.filter(run_id=run_id, chat__in=chats_visible_to(actor).values("pk"))
+        use = visible.select_related("chat").first()
+        if use is None:
+            raise NotFound("There is no such run.")
+    return build_use_rows(actor, [use])[0]
+
+
+def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow]:
+    """Return the rows of uses in chats that the actor may read. A chat of which something was kept back is named only to those who
+    may read it, and the people for whose sake likewise."""
+    found = list(uses)
+    kept = [(use, item) for use in found for item in use.kept_back]
+    titles = _find_readable_titles(actor, {UUID(item["chat_id"]) for _, item in kept})
+    people = Actor.objects.in_bulk({UUID(id) for _, item in kept for id in item["actor_ids"]}) if kept else {}
+    rows: dict[UUID, list[KeptBackRow]] = {}
+    for use, item in kept:
+        chat_id = UUID(item["chat_id"])
+        is_readable = chat_id in titles
+        named = [people[UUID(id)].to_row() for id in item["actor_ids"] if UUID(id) in people] if is_readable else []
+        rows.setdefault(use.pk, []).append(
+            KeptBackRow(
+                chat_id=chat_id if is_readable else None, chat_title=titles.get(chat_id, ""), notes=item["notes"],
+                entries=item["entries"], people=named,
+            )
+        )  # fmt: skip
+    return [
+        MemoryUseRow(
+            run_id=use.run_id, chat_id=use.chat_id, chat_title=use.chat.title, notes=len(use.note_ids),
+            entries=len(use.entry_ids), tokens=use.tokens, created_at=use.created_at, kept_back=rows.get(use.pk, []),
+        )
+        for use in found
+    ]  # fmt: skip
+
+
+def _find_readable_titles(actor: Actor, chat_ids: Collection[UUID]) -> dict[UUID, str]:
+    if not chat_ids:
+        return {}
+    return dict(chats_visible_to(actor).filter(pk__in=chat_ids).values_list("pk", "title"))
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the memory of a workspace that is purged. A listener of `workspace_purged`."""
+    return [
+        MemoryUse.objects.filter(workspace=workspace),
+        HistoryEntry.objects.filter(workspace=workspace),
+        MemoryClearing.objects.filter(workspace=workspace),
+        NoteRevision.objects.filter(note__workspace=workspace),
+        Note.objects.filter(workspace=workspace),
+    ]

@@ -1,0 +1,46 @@
+"""Read the memory of an agent for a run, and store what the run used."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from chats.models import Chat
+from common.clock import now
+from memory.models import MemoryUse, Note
+from memory.selectors import Reach, ReadMemory, read_memory
+
+
+@transaction.atomic
+def build_memory_text(
+    agent: Actor, chat: Chat, *, person: Actor | None, run_id: UUID, reach: Reach, request: str, model_size: int
+) -> ReadMemory:
+    """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was kept back.
+
+    A later attempt of the run reads the memory again, and replaces what was stored. See `read_memory`. A public agent
+    remembers each chat by itself, and keeps no notes.
+    """
+    if agent.is_public:
+        return ReadMemory()
+    memory = read_memory(agent, chat, person=person, reach=reach, request=request, model_size=model_size)
+    if reach == "chat" and not memory.notes:
+        return memory
+    MemoryUse.objects.update_or_create(
+        run_id=run_id,
+        defaults={
+            "workspace_id": chat.workspace_id,
+            "agent": agent,
+            "chat": chat,
+            "generation": memory.generation,
+            "note_ids": [note.pk for note in memory.notes],
+            "entry_ids": [entry.pk for entry in memory.entries],
+            "kept_back": [kept.as_json() for kept in memory.kept_back],
+            "tokens": memory.tokens,
+        },
+    )
+    if memory.notes:
+        # In the order of their ids, because two runs may use the same notes.
+        locked = Note.objects.filter(pk__in=[note.pk for note in memory.notes]).order_by("pk")
+        ids = list(locked.select_for_update(no_key=True).values_list("pk", flat=True))
+        Note.objects.filter(pk__in=ids).update(last_used_at=now())
+    return memory

@@ -1,0 +1,120 @@
+"""Runs without a worker: a test posts, reads the context that the model would get, and answers in its place."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from actors.models import Actor
+from agents.models import AgentSpec
+from chats import services as chats
+from chats.models import Chat, ChatActor
+from common.ids import new_id
+from llm.messages import Answer, ToolCall, Usage
+from runs.kinds import get_kind
+from runs.kinds.base import PreparedRun
+from runs.models import Run
+from runs.runtime.conversation import Conversation, make_storable
+from runs.runtime.steps import ModelAnswered, ToolResult, ToolsFinished, ToolsStarted
+from runs.services.claims import claim_run
+from tests.people import Team
+from tests.runs.environment import RunEnvironment
+from tools.interface import ToolContext, ToolError
+
+
+@dataclass
+class DrivenRun:
+    """A claimed run. `context` is all that its model reads now."""
+
+    run: Run
+    prepared: PreparedRun
+    conversation: Conversation
+
+    @property
+    def context(self) -> str:
+        calls = [call.arguments for turn in self.conversation.turns for call in turn.calls]
+        return "\n".join([*(turn.text for turn in self.conversation.turns), *calls])
+
+    def call(self, name: str, **arguments: Any) -> str:
+        """Let the model call a tool. Return its result."""
+        kind = get_kind(self.run)
+        step = self.conversation.step
+        call = ToolCall("", name, json.dumps(arguments))
+        answered = ModelAnswered(step, make_storable(_build_answer("", call), step))
+        self.conversation.add_answer(answered.answer, kind.record_answer(self.run, self.prepared.model, answered))
+        call = answered.answer.calls[0]
+        kind.record_tool_start(self.run, ToolsStarted((call,), "write"))
+        tool = self.prepared.tools[name].tool
+        context = ToolContext(
+            self.run.agent,
+            self.run.on_behalf_of,
+            self.run.chat_id,
+            self.run.id,
+            call.id,
+            has_outside_texts=self.prepared.has_outside_texts,
+        )
+        try:
+            output = tool.run(context, tool.parse_arguments(call.arguments))
+            text, status = (output if isinstance(output, str) else output.text), "ok"
+        except ToolError as error:
+            text, status = str(error), "error"
+        results = (ToolResult(call, status, text),)
+        self.conversation.add_results(results, kind.record_tool_results(self.run, ToolsFinished(results)))
+        return text
+
+    def answer(self, text: str = "Done.") -> None:
+        """Let the model answer, which ends the run."""
+        answered = ModelAnswered(self.conversation.step, _build_answer(text))
+        get_kind(self.run).record_answer(self.run, self.prepared.model, answered)
+
+
+def _build_answer(text: str, *calls: ToolCall) -> Answer:
+    return Answer(text, "", calls, Usage(10, 5), "tool_calls" if calls else "stop", "scripted")
+
+
+class Driver:
+    """A team whose agent Robin has notes, and a memory over all its chats."""
+
+    def __init__(self, environment: RunEnvironment) -> None:
+        self.environment = environment
+        self.team: Team = environment.team
+        spec = self.team.robin.current_spec
+        for position, tool in enumerate(("remember", "forget"), 8):
+            spec.tool_configs.create(position=position, tool=tool)
+        self.set_reach("agent")
+
+    def set_reach(self, reach: str) -> None:
+        AgentSpec.objects.filter(pk=self.team.robin.current_spec_id).update(memory=reach)
+
+    def open_chat(self, title: str, *people: Actor, by: Actor | None = None) -> Chat:
+        ids = [person.id for person in people] + [self.team.robin.id]
+        return chats.create_chat(by or self.team.alice, self.team.workspace.id, title=title, actor_ids=ids)
+
+    def post(self, chat: Chat, text: str, by: Actor | None = None) -> None:
+        chats.post_message(by or self.team.alice, chat.id, text=f"@robin {text}")
+
+    def claim(self, chat: Chat) -> DrivenRun | None:
+        """Claim the next run of the chat and prepare it."""
+        queued = Run.objects.filter(chat=chat, state="queued").order_by("pk").first()
+        run = claim_run(queued.pk, f"test:{new_id()}") if queued else None
+        if run is None:
+            return None
+        assert run.chat_id == chat.id
+        prepared = get_kind(run).prepare(run)
+        return DrivenRun(run, prepared, prepared.build_conversation())
+
+    def ask(self, chat: Chat, text: str, by: Actor | None = None) -> DrivenRun:
+        self.post(chat, text, by)
+        found = self.claim(chat)
+        assert found is not None
+        return found
+
+    def leave(self, chat: Chat, person: Actor, by: Actor | None = None) -> None:
+        participant = ChatActor.objects.get(chat=chat, actor=person, ended_at=None)
+        chats.remove_participant(by or self.team.alice, chat.id, participant.actor_id)
+
+
+@pytest.fixture
+def driver(environment: RunEnvironment) -> Driver:
+    return Driver(environment)

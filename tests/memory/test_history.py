@@ -1,0 +1,211 @@
+"""The history of an agent over all its chats: what a run reads of it, and when it does not."""
+
+import pytest
+from django.db import IntegrityError
+
+from agents.models import AgentSpec
+from chats import services as chats
+from chats.models import Message
+from common.errors import Conflict, Forbidden, NotFound
+from events.models import AuditRecord
+from memory import services as memory
+from memory.models import HistoryEntry, MemoryClearing, MemoryUse
+from memory.selectors import get_memory_row, list_history
+from runs.models import Run
+from runs.services.runs import stop_run
+from tests.people import make_agent
+from workspaces import services as workspaces
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_run_reads_what_the_agent_did_in_another_chat_of_the_same_people(driver):
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    driver.ask(driver.team.chat, "The code is canary-one.").answer("I will keep canary-two in mind.")
+    entry = HistoryEntry.objects.get()
+    assert (entry.outcome, entry.generation, entry.read_texts) == ("completed", 1, "others")
+    assert entry.tokens > 10
+    run = driver.ask(other, "What was it?")
+    assert "in “Room”]" in run.context
+    assert "Alice: @robin The code is canary-one." in run.context
+    assert "You: I will keep canary-two in mind." in run.context
+    use = MemoryUse.objects.get(run_id=run.run.id)
+    assert (use.entry_ids, use.kept_back, use.note_ids) == ([entry.id], [], [])
+    run.answer()
+    answer = Message.objects.get(run_id=run.run.id, type="TEXT_MESSAGE")
+    assert answer.payload["memory"] == {"notes": 0, "entries": 1}
+
+
+def test_an_agent_that_remembers_each_chat_by_itself_stores_and_reads_nothing_of_others(driver):
+    driver.set_reach("chat")
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    driver.ask(driver.team.chat, "The code is canary-one.").answer()
+    assert "canary" not in driver.ask(other, "What was it?").context
+    assert not HistoryEntry.objects.exists()
+    assert not MemoryUse.objects.exists()
+
+
+def test_history_is_kept_back_where_somebody_may_not_read_its_chat(driver):
+    carol = driver.team.charlie
+    workspaces.join_workspace(carol, driver.team.workspace.id, role="suggester", invited_by=driver.team.alice)
+    driver.ask(driver.team.chat, "The code is canary-one.").answer("canary-two")
+    other = driver.open_chat("Kyoto", carol)
+    run = driver.ask(other, "What was it?")
+    assert "canary" not in run.context
+    assert MemoryUse.objects.get(run_id=run.run.id).kept_back == [
+        {"chat_id": str(driver.team.chat.id), "notes": 0, "entries": 1, "actor_ids": [str(carol.id)]}
+    ]
+    assert not run.prepared.has_outside_texts
+
+
+def test_memory_of_a_chat_is_taken_from_the_run_when_somebody_joins_who_may_not_read_it(driver):
+    team = driver.team
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
+    driver.ask(driver.team.chat, "The code is canary-one.").answer()
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    run = driver.ask(other, "What was it?")
+    run.call("remember", text="Likes tea.")
+    assert "canary-one" in run.context
+    chats.add_participant(driver.team.alice, other.id, driver.team.charlie.id)
+    run.call("remember", text="Likes coffee.")
+    assert "canary-one" not in run.context
+    assert "You are Robin" in run.context
+
+
+def test_a_deleted_or_edited_message_leaves_the_history(driver):
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    driver.ask(driver.team.chat, "canary-one").answer("canary-two")
+    Message.objects.filter(payload__text="canary-two").update(payload={"text": "Corrected."})
+    Message.objects.filter(payload__text="@robin canary-one").delete()
+    context = driver.ask(other, "What was it?").context
+    assert "canary" not in context
+    assert "You: Corrected." in context
+
+
+def test_tool_calls_are_in_the_history_with_shortened_results(driver):
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    run = driver.ask(driver.team.chat, "Tea?")
+    run.call("remember", text="Green tea.")
+    run.answer()
+    context = driver.ask(other, "What was it?").context
+    assert 'You called remember({"text": "Green tea."}) → Noted, as note' in context
+
+
+def test_an_agent_with_one_memory_does_one_thing_after_the_other(driver):
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    driver.post(driver.team.chat, "First")
+    driver.post(other, "Second")
+    keys = set(Run.objects.values_list("concurrency_key", flat=True))
+    assert keys == {str(driver.team.robin.id)}
+    first = driver.claim(driver.team.chat)
+    assert first is not None
+    assert driver.claim(other) is None
+    first.answer()
+    second = driver.claim(other)
+    assert "First" in second.context
+    with pytest.raises(IntegrityError):
+        Run.objects.filter(pk=first.run.pk).update(state="running", lease_until="2100-01-01T00:00Z")
+
+
+def test_messages_of_two_chats_that_wait_for_one_agent_are_both_answered(driver):
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    driver.ask(driver.team.chat, "Begin")
+    driver.post(driver.team.chat, "One more here")
+    driver.post(other, "And here")
+    assert set(Run.objects.filter(state="queued").values_list("chat__title", flat=True)) == {"Room", "Kyoto"}
+
+
+def test_another_agent_reads_nothing_of_it(driver):
+    driver.ask(driver.team.chat, "canary-one").answer()
+    sparrow = make_agent(driver.team.workspace, driver.team.alice, "Sparrow")
+    AgentSpec.objects.filter(agent=sparrow).update(memory="agent")
+    other = chats.create_chat(driver.team.alice, driver.team.workspace.id, title="Kyoto", actor_ids=[sparrow.id])
+    chats.post_message(driver.team.alice, other.id, text="@sparrow What was it?")
+    assert "canary" not in driver.claim(other).context
+
+
+def test_a_stopped_run_leaves_an_entry(driver):
+    driver.ask(driver.team.chat, "canary-one")
+    Run.objects.update(state="waiting_approval", lease_until=None, lease_owner="")
+    stop_run(driver.team.alice, Run.objects.get().pk)
+    assert HistoryEntry.objects.get().outcome == "stopped"
+
+
+def test_the_oldest_history_is_left_out_where_it_does_not_fit(driver, settings):
+    settings.LLM_CONTEXT_SIZE = 12_000
+    other = driver.open_chat("Kyoto", driver.team.bob)
+    for number in range(12):
+        driver.ask(driver.team.chat, f"canary-{number:02} {'tea ' * 400}").answer()
+    context = driver.ask(other, "What was it?").context
+    assert "canary-11" in context
+    assert "canary-00" not in context
+
+
+def test_cleared_history_is_not_used_until_the_clearing_is_undone(driver):
+    team = driver.team
+    other = driver.open_chat("Kyoto", team.bob)
+    driver.ask(team.chat, "canary-one").answer()
+    clearing = memory.clear_history(team.alice, team.robin.id)
+    assert (clearing.generation, clearing.count, get_memory_row(team.alice, team.robin.id).entries) == (2, 1, 0)
+    run = driver.ask(other, "What was it?")
+    assert "canary" not in run.context
+    run.answer()
+    memory.undo_clearing(team.alice, clearing.id)
+    assert "canary-one" in driver.ask(other, "And now?").context
+    actions = AuditRecord.objects.filter(action__startswith="memory.").values_list("action", flat=True)
+    assert list(actions.order_by("pk")) == ["memory.cleared", "memory.clearing_undone"]
+    with pytest.raises(Conflict):
+        memory.undo_clearing(team.alice, clearing.id)
+
+
+def test_a_run_that_began_before_a_clearing_leaves_nothing_after_it(driver):
+    team = driver.team
+    other = driver.open_chat("Kyoto", team.bob)
+    driver.ask(team.chat, "canary-one").answer()
+    run = driver.ask(other, "What was it?")
+    memory.clear_history(team.alice, team.robin.id)
+    run.answer("It was canary-one.")
+    assert "canary" not in driver.ask(team.chat, "x", by=team.bob).prepared.transcript.turns[0].text
+    assert not HistoryEntry.objects.filter(clearing=None).exists()
+
+
+def test_an_editor_clears_what_they_may_read_and_others_stay(driver):
+    team = driver.team
+    private = driver.open_chat("Private", by=team.bob)
+    driver.ask(private, "canary-one", by=team.bob).answer()
+    driver.ask(team.chat, "two").answer()
+    row = get_memory_row(team.alice, team.robin.id)
+    assert (row.entries, row.hidden_entries) == (1, 1)
+    assert [entry.chat_id for entry in list_history(team.alice, team.robin.id)] == [team.chat.id]
+    memory.clear_history(team.alice, team.robin.id)
+    assert [entry.chat_id for entry in HistoryEntry.objects.filter(clearing=None)] == [private.id]
+
+
+def test_only_editors_clear_and_strangers_see_nothing(driver):
+    team = driver.team
+    driver.ask(team.chat, "canary-one").answer()
+    with pytest.raises(Forbidden):
+        memory.clear_history(team.bob, team.robin.id)
+    with pytest.raises(NotFound):
+        memory.clear_history(team.charlie, team.robin.id)
+    with pytest.raises(NotFound):
+        list_history(team.charlie, team.robin.id)
+    assert not MemoryClearing.objects.exists()
+    assert HistoryEntry.objects.get().clearing is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_a_worker_reads_and_writes_the_history(environment):
+    environment.team.robin.current_spec.memory = "agent"
+    environment.team.robin.current_spec.save()
+    environment.model.script(text="I noted canary-two.")
+    environment.post("canary-one")
+    environment.wait_until_idle()
+    other = environment.open_chat("Kyoto")
+    environment.model.script(text="It was canary-one.")
+    environment.post("@robin What was it?", chat=other)
+    environment.wait_until_idle()
+    system = environment.model.requests[-1].body["messages"][0]["content"]
+    assert "You: I noted canary-two." in system
+    assert HistoryEntry.objects.count() == 2
