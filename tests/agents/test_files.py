@@ -1,7 +1,7 @@
 """Export and import of agents as files (RUN6)."""
 
 import json
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from actors.models import Actor
-from agents.models import AgentSpec, Draft
+from agents.models import AgentSpec
 from agents.services import files, specs
 from agents.specs.content import MAX_PROMPT, SpecContent
 from agents.specs.files import MAX_FILE, AgentFile, format_file, read_file
@@ -236,18 +236,11 @@ def test_pages_of_another_workspace_are_missing_in_an_import(team):
     assert use.custom_config == {"mode": "retrievable", "page_ids": [str(own.id)]}
 
 
-def test_an_unsupported_memory_is_missing_in_an_import_and_refused_elsewhere(team):
+def test_the_memory_of_an_agent_goes_along_with_its_file(team):
     row = import_file(team, "name: Wren\nmemory: agent")
-    assert [(problem["kind"], problem["name"]) for problem in row["missing"]] == [("setting", "memory")]
-    assert get_first_version(row["agent"]["actor"]["id"]).memory == "chat"
-    alice = client_for(team, "alice")
-    before = Actor.objects.count()
-    content = SpecContent(prompt="x", memory="agent").as_json()
-    address = f"chats/{team.chat.id}/agents/{team.robin.id}"
-    alice.refused(400, "invalid", "PUT", f"{address}/draft", {"content": content})
-    suggestion_body = {"id": str(uuid4()), "content": content, "base_version": 1}
-    alice.refused(400, "invalid", "POST", f"{address}/suggestions", suggestion_body)
-    assert (Actor.objects.count(), Draft.objects.count()) == (before, 0)
+    assert row["missing"] == []
+    assert get_first_version(row["agent"]["actor"]["id"]).memory == "agent"
+    assert "memory: agent" in files.export_agent(team.alice, UUID(row["agent"]["actor"]["id"]), format="yaml").text
 
 
 def test_a_model_of_an_own_provider_is_not_reported_as_missing(team):

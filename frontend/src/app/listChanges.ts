@@ -29,6 +29,8 @@ function getQueryKey(change: ListChanged, workspaceId: string): readonly unknown
       return keys.workspaceTools(workspaceId)
     case 'budgets':
       return keys.budgets(workspaceId)
+    case 'memory':
+      return keys.memory(workspaceId)
     case 'drafts':
       return keys.lockedDrafts(workspaceId)
     case 'notifications':

@@ -84,6 +84,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/history/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["clear_history"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_memory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/merges": {
         parameters: {
             query?: never;
@@ -94,6 +142,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["merge_suggestions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_notes"];
+        put?: never;
+        post: operations["create_note"];
         delete?: never;
         options?: never;
         head?: never;
@@ -696,6 +760,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clearings/{clearing_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["undo_clearing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/client-errors": {
         parameters: {
             query?: never;
@@ -1187,6 +1267,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notes/{note_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["forget_note"];
+        options?: never;
+        head?: never;
+        patch: operations["edit_note"];
+        trace?: never;
+    };
+    "/api/v1/notes/{note_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["restore_note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notes/{note_id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_note_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/notifications": {
         parameters: {
             query?: never;
@@ -1275,6 +1403,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["list_run_calls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_memory_of_run"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3061,6 +3205,34 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @description What one run of an agent took in and did, read from the messages of its chat. */
+        HistoryEntryRow: {
+            /** Format: uuid */
+            agent_id: string;
+            /** Format: uuid */
+            chat_id: string;
+            chat_title: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            outcome: "completed" | "failed" | "stopped";
+            /** Format: uuid */
+            run_id: string;
+            tokens: number;
+            turns: components["schemas"]["HistoryTurnRow"][];
+        };
+        /** @description A part of a history entry: a message that the agent took in, a tool call with the beginning of its result, or its answer. */
+        HistoryTurnRow: {
+            author_name: string;
+            /** @enum {string} */
+            kind: "message" | "call" | "answer";
+            /** Format: uuid */
+            message_id: string;
+            result: string;
+            text: string;
+        };
         /** @description The answer of a workspace tool's server. `path` is the template, without arguments. `is_cut`: the answer is longer. */
         HttpResponseData: {
             content_type: string;
@@ -3123,6 +3295,17 @@ export interface components {
             chat_id: string;
             workspace: components["schemas"]["WorkspaceRow"];
         };
+        /**
+         * @description Notes and history of one chat that a run did not use, because `people` may not read that chat. They are named only to
+         *     those who may read it; `chat_id` is null for others.
+         */
+        KeptBackRow: {
+            chat_id: string | null;
+            chat_title: string;
+            entries: number;
+            notes: number;
+            people: components["schemas"]["ActorRow"][];
+        };
         /** @description One request to a model. `cost_micro` null: the price is not known. */
         LLMCallRow: {
             agent_name: string;
@@ -3173,7 +3356,7 @@ export interface components {
             lines: number[];
             name: string;
             /** @enum {string} */
-            reason: "workspace" | "editing" | "pages" | "missing";
+            reason: "workspace" | "editing" | "pages" | "memory" | "missing";
         };
         /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatar: {
@@ -3234,7 +3417,7 @@ export interface components {
         /** @description A list of a workspace or of a person changed. The client reads it again. */
         ListChanged: {
             /** @enum {string} */
-            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files" | "tools" | "budgets";
+            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files" | "tools" | "budgets" | "memory";
             topic: string;
             /**
              * @default list_changed
@@ -3370,6 +3553,51 @@ export interface components {
             role: "editor" | "suggester";
             /** Format: uuid */
             workspace_id: string;
+        };
+        /** @description A clearing of an agent's history. It can be undone until `undo_until`; null: not any more. */
+        MemoryClearingRow: {
+            /** Format: date-time */
+            cleared_at: string;
+            cleared_by: components["schemas"]["ActorRow"];
+            entries: number;
+            generation: number;
+            /** Format: uuid */
+            id: string;
+            undo_until: string | null;
+        };
+        /**
+         * @description The memory of an agent as a person may read it. `hidden_*`: of chats that this person may not read. `tokens`: of the entries
+         *     that the person may read; `max_tokens`: how many a run uses at most.
+         */
+        MemoryRow: {
+            /** Format: uuid */
+            agent_id: string;
+            can_edit: boolean;
+            clearing: components["schemas"]["MemoryClearingRow"] | null;
+            entries: number;
+            generation: number;
+            hidden_entries: number;
+            hidden_notes: number;
+            kept_back: components["schemas"]["MemoryUseRow"][];
+            max_tokens: number;
+            notes: number;
+            /** @enum {string} */
+            reach: "chat" | "agent";
+            tokens: number;
+        };
+        /** @description What one run has used of its agent's memory, and what was kept back. */
+        MemoryUseRow: {
+            /** Format: uuid */
+            chat_id: string;
+            chat_title: string;
+            /** Format: date-time */
+            created_at: string;
+            entries: number;
+            kept_back: components["schemas"]["KeptBackRow"][];
+            notes: number;
+            /** Format: uuid */
+            run_id: string;
+            tokens: number;
         };
         MergeBodyRequest: {
             /** Format: uuid */
@@ -3618,6 +3846,14 @@ export interface components {
             /** @enum {string} */
             role: "editor" | "suggester";
         };
+        /** @description Without `chat_id`, the note is for the whole workspace. */
+        NewNoteBodyRequest: {
+            /** @default null */
+            chat_id?: string | null;
+            text: string;
+            /** @default  */
+            topic?: string;
+        };
         NewParticipantBodyRequest: {
             /** Format: uuid */
             actor_id: string;
@@ -3671,6 +3907,56 @@ export interface components {
             handle?: string | null;
             name: string;
         };
+        /** @description What a note was before a change: `revision` is the number that it had, `replaced_by` the person who changed it. */
+        NoteRevisionRow: {
+            /** Format: date-time */
+            replaced_at: string;
+            replaced_by: components["schemas"]["ActorRow"];
+            revision: number;
+            scope: components["schemas"]["NoteScope"];
+            text: string;
+            topic: string;
+        };
+        /**
+         * @description A note of an agent. `author` null: the agent was deleted. `chat_id` null: a person wrote it for the whole workspace.
+         *
+         *     `message_id` is the message in which the agent wrote it. `on_behalf_of`: whom the agent worked for. `can_edit`: whether the
+         *     reader may change it.
+         */
+        NoteRow: {
+            /** Format: uuid */
+            agent_id: string;
+            author: components["schemas"]["ActorRow"];
+            chat_id: string | null;
+            chat_title: string;
+            /** Format: date-time */
+            created_at: string;
+            earlier_text: string | null;
+            edited_at: string | null;
+            edited_by: components["schemas"]["ActorRow"] | null;
+            forgotten_at: string | null;
+            /** Format: uuid */
+            id: string;
+            last_used_at: string | null;
+            message_id: string | null;
+            on_behalf_of: components["schemas"]["ActorRow"] | null;
+            read_texts: components["schemas"]["ReadTexts"];
+            revision: number;
+            run_id: string | null;
+            scope: components["schemas"]["NoteScope"];
+            text: string;
+            topic: string;
+        };
+        /**
+         * @description Where a note may be used: where all may read its chat, or everywhere in the workspace.
+         * @enum {string}
+         */
+        NoteScope: "chat" | "workspace";
+        /**
+         * @description Where a note may be used: where all may read its chat, or everywhere in the workspace.
+         * @enum {string}
+         */
+        NoteScopeRequest: "chat" | "workspace";
         /**
          * @description What a person is notified of.
          * @enum {string}
@@ -3800,6 +4086,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["FoundMessage"][];
         };
+        PageOfHistoryEntryRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["HistoryEntryRow"][];
+        };
         PageOfLLMCallRow: {
             /** @default null */
             next: string | null;
@@ -3834,6 +4125,16 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ModelPriceRow"][];
+        };
+        PageOfNoteRevisionRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["NoteRevisionRow"][];
+        };
+        PageOfNoteRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["NoteRow"][];
         };
         PageOfNotificationRow: {
             /** @default null */
@@ -3989,6 +4290,16 @@ export interface components {
         };
         PatchedChatBodyRequest: {
             title: string;
+        };
+        /** @description `revision` is that of the note that was read. What is left out stays. */
+        PatchedEditNoteBodyRequest: {
+            revision: number;
+            /** @default null */
+            scope?: components["schemas"]["NoteScopeRequest"] | null;
+            /** @default null */
+            text?: string | null;
+            /** @default null */
+            topic?: string | null;
         };
         PatchedProfileBodyRequest: {
             /** @default null */
@@ -4155,12 +4466,15 @@ export interface components {
          * @description What would go along with a publication, and what would not: never workspace tools, keys, files, memory and history.
          *
          *     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
+         *     `memory`: that of the version; a public agent remembers each chat by itself.
          */
         PublicationCheckRow: {
             handle: components["schemas"]["NameCheckRow"];
             left_tools: components["schemas"]["LeftToolRow"][];
             max_seconds: number;
             max_steps: number;
+            /** @enum {string} */
+            memory: "chat" | "agent";
             model: string;
             model_may_be_missing: boolean;
             name: components["schemas"]["NameCheckRow"];
@@ -4213,6 +4527,12 @@ export interface components {
         ReadRow: {
             last_read_seq: number;
         };
+        /**
+         * @description Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
+         *     outside the workspace.
+         * @enum {string}
+         */
+        ReadTexts: "" | "others" | "outside";
         /** @description With `merge`, merge production's changes into the draft. Without it, only the base changes: the reader has merged by hand. */
         RebaseBodyRequest: {
             /** @default false */
@@ -4403,7 +4723,7 @@ export interface components {
              * @default chat
              * @enum {string}
              */
-            memory: "chat";
+            memory: "chat" | "agent";
             /** @default  */
             model: string;
             /**
@@ -4432,7 +4752,7 @@ export interface components {
              * @default chat
              * @enum {string}
              */
-            memory?: "chat";
+            memory?: "chat" | "agent";
             /** @default  */
             model?: string;
             /**
@@ -4817,7 +5137,7 @@ export interface components {
          * @description A text of a person or an agent.
          *
          *     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-         *     started the run.
+         *     started the run. `memory`: what its run has read of the agent's memory, if anything.
          */
         TextPayload: {
             /** @default null */
@@ -4826,6 +5146,8 @@ export interface components {
             greeting: boolean;
             /** @default false */
             incomplete: boolean;
+            /** @default null */
+            memory?: components["schemas"]["UsedMemory"] | null;
             /** @default [] */
             mentions: string[];
             /** @default null */
@@ -5256,6 +5578,11 @@ export interface components {
             stopped_calls: number;
             unpriced_calls: number;
         };
+        /** @description How many notes of its agent, and how many entries of the agent's history in other chats, a run has read. */
+        UsedMemory: {
+            entries: number;
+            notes: number;
+        };
         Vote: {
             /** Format: uuid */
             actor_id: string;
@@ -5661,6 +5988,94 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_history: {
+        parameters: {
+            query?: {
+                chat_id?: string;
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfHistoryEntryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    clear_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryClearingRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     merge_suggestions: {
         parameters: {
             query?: never;
@@ -5682,6 +6097,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MergeRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_notes: {
+        parameters: {
+            query?: {
+                chat_id?: string;
+                cursor?: string;
+                limit?: number;
+                q?: string;
+                which?: "all" | "people" | "never_used";
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfNoteRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_note: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewNoteBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoteRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -7234,6 +7716,36 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    undo_clearing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                clearing_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryClearingRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     report_client_error: {
         parameters: {
             query?: never;
@@ -8351,6 +8863,131 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    forget_note: {
+        parameters: {
+            query: {
+                revision: number;
+            };
+            header?: never;
+            path: {
+                note_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    edit_note: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                note_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedEditNoteBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoteRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    restore_note: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                note_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoteRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_note_revisions: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                note_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfNoteRevisionRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_notifications: {
         parameters: {
             query?: {
@@ -8510,6 +9147,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageOfLLMCallRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_memory_of_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryUseRow"];
                 };
             };
             400: components["responses"]["Error400"];

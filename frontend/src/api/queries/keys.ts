@@ -13,6 +13,9 @@ export const keys = {
   agents: (id: string) => ['workspace', id, 'agents'] as const,
   /** Starts with the key of the list, so that invalidating the list also invalidates every agent. */
   agent: (workspaceId: string, id: string) => ['workspace', workspaceId, 'agents', id] as const,
+  /** Of all agents; the key of one agent starts with it. */
+  memory: (id: string) => ['workspace', id, 'memory'] as const,
+  agentMemory: (workspaceId: string, agentId: string) => ['workspace', workspaceId, 'memory', agentId] as const,
   chats: (id: string) => ['workspace', id, 'chats'] as const,
   lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
   usage: (id: string) => ['workspace', id, 'usage'] as const,
