@@ -1,6 +1,7 @@
 """Chats, their participants and messages. Each change of a row of a chat raises the version of the chat."""
 
 from typing import ClassVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models import F, Func, Q
@@ -55,8 +56,19 @@ class Chat(Identified, VersionedRow):
         "actors.Actor", verbose_name=_("created by"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    # Of a direct chat: the ids of its two actors, as `build_pair_key` returns them; null for all others.
+    pair_key = models.CharField(_("pair key"), max_length=80, null=True, blank=True)
+    # Whether it is the direct chat of two agents, which no person is in.
+    is_between_agents = models.BooleanField(_("is between agents"), default=False)
 
     class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "pair_key"], name="one_direct_chat_per_pair"),
+            models.CheckConstraint(
+                condition=Q(pair_key__isnull=False) | Q(is_between_agents=False), name="between_agents_is_direct"
+            ),
+            models.CheckConstraint(condition=Q(pair_key=None) | Q(title=""), name="direct_chat_has_no_title"),
+        ]
         verbose_name = _("chat")
         verbose_name_plural = _("chats")
         permissions = [("stop_run_chat", gettext_noop("Can stop any run here"))]
@@ -67,8 +79,19 @@ class Chat(Identified, VersionedRow):
     def to_row(self) -> ChatRow:
         return ChatRow(
             id=self.id, workspace_id=self.workspace_id, title=self.title, version=self.version,
-            created_by=self.created_by_id, created_at=self.created_at,
+            created_by=self.created_by_id, created_at=self.created_at, is_direct=self.is_direct,
+            is_between_agents=self.is_between_agents,
         )  # fmt: skip
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it is a chat of exactly two actors, unique for the pair in its workspace, which nobody can join."""
+        return self.pair_key is not None
+
+
+def build_pair_key(first_id: UUID, second_id: UUID) -> str:
+    """Return the `pair_key` of the direct chat of two actors, which does not depend on their order."""
+    return ":".join(sorted(map(str, (first_id, second_id))))
 
 
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
@@ -101,6 +124,8 @@ class ChatActor(Identified, VersionedRow):
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     # When another actor last removed them. They cannot join again by an older invite link.
     removed_at = models.DateTimeField(_("removed at"), null=True, blank=True)
+    # Of a direct chat: it is hidden from this actor's list of chats until a message after this seq.
+    hidden_seq = models.BigIntegerField(_("hidden seq"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("participant")

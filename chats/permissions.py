@@ -1,11 +1,14 @@
-"""Rights on chats. Only participants have any: those of their role in the chat's workspace, and grants."""
+"""Rights on chats. Only participants have any: those of their role in the chat's workspace, and grants.
+
+A chat between two agents has no person in it: the editors of its workspace may read it."""
 
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
 from django.db.models.expressions import Combinable
+from django.db.models.lookups import Exact
 
 from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
@@ -34,11 +37,17 @@ class ChatVerb(StrEnum):
     DECIDE_ANY_APPROVAL = "decide_approval"
 
 
+READER = "reader"
+"""The role of an editor of the workspace in a chat between two agents."""
+
 PARTICIPANT_VERBS = frozenset(ChatVerb) - {ChatVerb.STOP_ANY_RUN, ChatVerb.DECIDE_ANY_APPROVAL}
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(ChatVerb),
     Role.SUGGESTER.value: PARTICIPANT_VERBS,
     AGENT: PARTICIPANT_VERBS,
+    READER: frozenset(
+        {ChatVerb.SEE, ChatVerb.SET_RESPONSE, ChatVerb.STOP_ANY_RUN, ChatVerb.RETRY_RUN, ChatVerb.DECIDE_ANY_APPROVAL}
+    ),
 }
 
 
@@ -57,6 +66,29 @@ def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
     rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=_build_role, grants=ChatGrant)
     for principal in principals:
         rows = rows.filter(_build_is_participant(principal))
+    return rows
+
+
+def chats_readable_by(principals: list[Actor]) -> QuerySet[Chat]:
+    """Return the chats of `chats_with_rights`, and the chats between agents that these principals may read or work in.
+
+    No person is in a chat between agents. Editors of its workspace may read it; and each agent in it may work there for any member
+    of the workspace, which the other principals are.
+    """
+
+    def build_role(principal: Actor) -> Combinable:
+        if principal.is_agent:
+            return _build_role(principal)
+        role = build_role_expression(principal, "workspace_id")
+        if principal is not principals[0]:
+            return role
+        reader = Case(When(Exact(role, Value(Role.EDITOR.value)), then=Value(READER)), output_field=CharField())
+        return Case(When(is_between_agents=True, then=reader), default=role, output_field=CharField())
+
+    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=build_role, grants=ChatGrant)
+    for principal in principals:
+        is_participant = Q(_build_is_participant(principal))
+        rows = rows.filter(is_participant if principal.is_agent else is_participant | Q(is_between_agents=True))
     return rows
 
 
@@ -79,7 +111,7 @@ def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
 
 _fetch = Fetch(
     "chat",
-    lambda principals: chats_with_rights(principals).select_related("workspace"),
+    lambda principals: chats_readable_by(principals).select_related("workspace"),
     role_verbs=ROLE_VERBS,
     verbs=ChatVerb,
     # Removing a participant raises the version, so rights are checked again after a wait for the lock if it has risen.

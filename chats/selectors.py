@@ -19,7 +19,7 @@ from chats.hot_queries import (
     get_sizes_before_query,
 )
 from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
-from chats.permissions import chats_visible_to, chats_with_rights
+from chats.permissions import chats_readable_by, chats_visible_to, chats_with_rights
 from chats.search import has_all_terms, split_terms
 from common.access import list_principals
 from common.errors import NotFound
@@ -42,17 +42,26 @@ def list_chats_with_activity(actor: Actor, workspace_id: UUID) -> Any:
     return _annotate_activity(chats_visible_to(actor).filter(workspace_id=workspace_id), actor)
 
 
+def list_chats_between_agents(reader: Actor, workspace_id: UUID) -> Any:
+    """Return the chats between agents of a workspace that the reader may read, annotated as by `list_chats_with_activity`."""
+    found = chats_readable_by([reader]).filter(workspace_id=workspace_id, is_between_agents=True, role_0__isnull=False)
+    return _annotate_activity(found, reader)
+
+
 def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
-    """Return the summary of a chat for the list of chats, or null if the actor is not in the chat."""
-    chats = chats_visible_to(actor).filter(pk=chat_id)
+    """Return the summary of a chat for the list of chats, or null if the actor may not see it."""
+    chats = chats_readable_by([actor]).filter(pk=chat_id, role_0__isnull=False)
     return next(iter(build_chat_summaries(_annotate_activity(chats, actor))), None)
 
 
 def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
     """Annotate chats with the actor's read cursor, their unread messages, and the last text message."""
     texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES, metadata__isnull=True)
-    cursor = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor).values("last_read_seq")[:1]
-    return chats.annotate(last_read_seq=Coalesce(Subquery(cursor), 0)).annotate(
+    own = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor)
+    return chats.annotate(
+        last_read_seq=Coalesce(Subquery(own.values("last_read_seq")[:1]), 0),
+        hidden_seq=Subquery(own.values("hidden_seq")[:1]),
+    ).annotate(
         **build_unread_annotations(texts, actor, [str(actor.id)], version="version"),
         spoken_at=Coalesce(Subquery(texts.order_by("-seq").values("created_at")[:1]), "created_at"),
     )
@@ -93,6 +102,7 @@ def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
             mentioned=chat.mentioned,
             last_read_seq=chat.last_read_seq,
             last_message=last[chat.last_id].to_row() if chat.last_id in last else None,
+            hidden_seq=chat.hidden_seq,
         )  # fmt: skip
         for chat in found
     ]
@@ -107,11 +117,12 @@ def _get_previews(ids: Collection[UUID]) -> dict[UUID, Message]:
 
 
 def _list_participants(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
-    """Return the participants of each chat, in the order in which they joined.
+    """Return the participants of each chat, in the order in which they joined. Of a direct chat, also those who have left it.
 
     An actor may be in many of the chats; their row is read once. Two queries.
     """
-    participants = ChatActor.objects.filter(chat__in=[chat.pk for chat in chats], ended_at=None)
+    present = Q(ended_at=None) | Q(chat__pair_key__isnull=False)
+    participants = ChatActor.objects.filter(present, chat__in=[chat.pk for chat in chats])
     pairs = list(participants.order_by("joined_at", "pk").values_list("chat_id", "actor_id"))
     actors = Actor.objects.in_bulk({actor_id for _, actor_id in pairs})
     rows = {id: actor.to_row() for id, actor in actors.items()}

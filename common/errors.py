@@ -27,6 +27,7 @@ class Code(StrEnum):
     ID_TAKEN = "id_taken"
     LINK_DEAD = "link_dead"
     ALREADY_PARTICIPANT = "already_participant"
+    DIRECT_CHAT = "direct_chat"
     LAST_EDITOR = "last_editor"
     HANDLE_TAKEN = "handle_taken"
     # drafts

@@ -34,6 +34,7 @@ LISTENERS: dict[str, list[str]] = {
         "runs.services.wake.wake_agents",
         "notifications.services.listeners.notify_mentioned_people",
     ],
+    "chats.hooks.participants_added": ["notifications.services.listeners.notify_added_people"],
     "chats.hooks.chats_read": ["notifications.services.reading.mark_mentions_read"],
     "agents.hooks.draft_ended": [
         "runs.services.comparisons.close_comparisons",

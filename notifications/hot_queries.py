@@ -4,18 +4,23 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from chats.models import Message
 from common.prepared_query import PreparedQuery, is_any_of
+from events.rows import NotificationKind
 from notifications.models import Notification
+
+READ_IN_CHATS = (NotificationKind.MENTION.value, NotificationKind.CHAT_INVITATION.value)
+"""The types that reading a chat marks as read: a mention at its message, and having been added at any message."""
 
 
 def _query_unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
     unread = Notification.objects.filter(
-        is_any_of("person_id", people), is_any_of("chat_id", chats), type="mention", read_at=None
+        is_any_of("person_id", people), is_any_of("chat_id", chats), type__in=READ_IN_CHATS, read_at=None
     )
     seq = Subquery(Message.objects.filter(pk=OuterRef("message_id")).values("seq")[:1])
-    return unread.annotate(seq=seq).values_list("pk", "person_id", "chat_id", "seq")
+    return unread.annotate(seq=Coalesce(seq, 0)).values_list("pk", "person_id", "chat_id", "seq")
 
 
 UNREAD_MENTIONS = PreparedQuery(_query_unread_mentions, list[UUID], list[UUID])

@@ -14,8 +14,9 @@ from workspaces.permissions import workspaces_visible_to
 
 MAX_UNREAD_NOTIFICATIONS = 100
 """Unread notifications are counted up to this number: the web app shows "99+"."""
-QUOTING_TYPES = frozenset({NotificationKind.MENTION, NotificationKind.APPROVAL_ASKED})
-"""Types whose excerpt quotes a message of a chat. The excerpts of the others are open to every member of the workspace."""
+QUOTING_TYPES = frozenset({NotificationKind.MENTION, NotificationKind.APPROVAL_ASKED, NotificationKind.CHAT_INVITATION})
+"""Types whose excerpt quotes a message or the title of a chat. The excerpts of the others are open to every member of the
+workspace."""
 
 
 def _list_visible(person: Actor) -> QuerySet[Notification]:

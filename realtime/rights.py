@@ -12,11 +12,12 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, TextField
 
 from actors.models import Actor, ApiToken
+from chats.models import Chat
 from common.clock import now
 from common.prepared_query import is_any_of
 from realtime.hot_queries import PARTICIPANTS
 from realtime.topics import Topic
-from workspaces.models import Membership
+from workspaces.models import Membership, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,10 @@ class SignIn:
 
 
 def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
-    """Return those pairs of a person and a topic that are allowed. At most three queries."""
+    """Return those pairs of a person and a topic that are allowed.
+
+    At most three queries, and one more if somebody is not in one of the chats.
+    """
     people = list({actor_id for actor_id, _ in pairs})
     chats, workspaces, actors = (
         list({topic.id for _, topic in pairs if topic.kind == kind}) for kind in ("chat", "workspace", "actor")
@@ -41,6 +45,8 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
     if chats:
         participants = PARTICIPANTS.rows(chats, people)
         allowed |= {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in participants}
+        if others := {pair for pair in pairs if pair[1].kind == "chat"} - allowed:
+            allowed |= _filter_readers(others)
     if workspaces:
         members = Membership.objects.filter(
             is_any_of("workspace_id", workspaces), is_any_of("actor_id", people), actor__is_active=True
@@ -50,6 +56,18 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
         active = Actor.people.filter(is_any_of("pk", actors), is_active=True)
         allowed |= {(pk, Topic("actor", pk)) for pk in active.values_list("pk", flat=True)}
     return allowed & set(pairs)
+
+
+def _filter_readers(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
+    """Return the pairs of an editor and a chat between agents, which editors of its workspace may read."""
+    editors = Membership.objects.filter(
+        role=Role.EDITOR,
+        actor__in={actor_id for actor_id, _ in pairs},
+        actor__is_active=True,
+        workspace__chats__in=Chat.objects.filter(pk__in={topic.id for _, topic in pairs}, is_between_agents=True),
+    )
+    found = editors.values_list("actor_id", "workspace__chats")
+    return {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in found} & set(pairs)
 
 
 def filter_signed_in(sign_ins: Collection[SignIn]) -> set[SignIn]:

@@ -6,6 +6,7 @@ from actors.models import Actor
 from agents.services import agents
 from chats import services as chats
 from chats.models import Chat
+from notifications.models import Notification
 from tests.factories.actors import PASSWORD, PersonFactory
 from workspaces import services as workspaces
 from workspaces.models import Role, Workspace
@@ -53,4 +54,5 @@ def make_team(suffix: str = "") -> Team:
     elsewhere = workspaces.create_workspace(charlie, name="Elsewhere")
     robin = make_agent(workspace, alice, "Robin", tools=["current_time"])
     chat = chats.create_chat(alice, workspace.id, title="Room", actor_ids=[bob.id, robin.id])
+    Notification.objects.filter(chat_id=chat.id).delete()  # Bob's, of being added
     return Team(workspace, elsewhere, alice, bob, charlie, robin, chat)

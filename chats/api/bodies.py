@@ -18,6 +18,13 @@ class NewChatBody(Body):
     actor_ids: list[UUID] = Field(default_factory=list, max_length=200, json_schema_extra={"uniqueItems": True})
 
 
+class DirectChatBody(Body):
+    """`actor_id` is the other one. An editor opens the chat of two agents by `agent_id`, one of them."""
+
+    actor_id: UUID
+    agent_id: UUID | None = None
+
+
 class ChatBody(Body):
     title: str = Field(max_length=120)
 

@@ -7,6 +7,9 @@ from chats.api import links, views
 urlpatterns = [
     path("workspaces/<uuid:workspace_id>/chats", views.Chats.as_view()),
     path("workspaces/<uuid:workspace_id>/messages", views.FoundMessages.as_view()),
+    path("workspaces/<uuid:workspace_id>/direct-chats", views.DirectChats.as_view()),
+    path("workspaces/<uuid:workspace_id>/chats-between-agents", views.ChatsBetweenAgents.as_view()),
+    path("chats/<uuid:chat_id>/hidden", views.Hidden.as_view()),
     path("chats/<uuid:chat_id>", views.OneChat.as_view()),
     path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
     path("chats/<uuid:chat_id>/participants", views.Participants.as_view()),

@@ -10,6 +10,7 @@ from actors.rates import Bucket
 from chats import services as chats
 from chats.api.bodies import (
     ChatBody,
+    DirectChatBody,
     MessageBody,
     MessagePageRow,
     MessagesQuery,
@@ -25,6 +26,7 @@ from chats.selectors import (
     build_chat_summaries,
     build_found_message,
     get_chat_summary,
+    list_chats_between_agents,
     list_chats_with_activity,
     list_messages,
     search_messages,
@@ -68,6 +70,31 @@ class Chats(APIView):
         body = read(request, NewChatBody)
         chat = chats.create_chat(request.user, workspace_id, title=body.title, actor_ids=body.actor_ids)
         return build_response(_get_summary(request, chat.id), 201)
+
+
+class DirectChats(APIView):
+    @extend_schema(
+        operation_id="open_direct_chat", request=DirectChatBody, responses={200: ChatSummaryRow, 201: ChatSummaryRow}
+    )
+    def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        body = read(request, DirectChatBody)
+        chat, is_new = chats.open_direct_chat(request.user, workspace_id, body.actor_id, agent_id=body.agent_id)
+        return build_response(_get_summary(request, chat.id), 201 if is_new else 200)
+
+
+class ChatsBetweenAgents(APIView):
+    @extend_schema(operation_id="list_chats_between_agents", parameters=PAGE_PARAMETERS, responses=Page[ChatSummaryRow])
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        rows = list_chats_between_agents(request.user, workspace_id)
+        return answer_page(request, rows, by="-spoken_at", serialize=build_chat_summaries)
+
+
+class Hidden(APIView):
+    @extend_schema(operation_id="hide_chat", request=None, responses={204: None})
+    def put(self, request: Request, chat_id: UUID) -> HttpResponse:
+        chats.hide_chat(request.user, chat_id)
+        return build_empty_response()
 
 
 class OneChat(APIView):

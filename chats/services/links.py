@@ -13,7 +13,7 @@ from actors.models import Actor
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite, get_link_for
 from chats.services.locking import lock_chat
-from chats.services.participants import join_chat
+from chats.services.participants import check_group, join_chat
 from common.clock import now
 from common.errors import Code, Forbidden, Invalid, NotFound
 from common.operators import get_for_operator
@@ -35,9 +35,10 @@ def create_link(
     """Create an invite link. Return it with its URL, which is not stored.
 
     The link expires after `hours`. `max_uses` is the number of people who can join by it, null is any number; the default
-    is one for editors and any number for suggesters. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`.
+    is one for editors and any number for suggesters. Raises `NotFound`, `Forbidden`, `Conflict`, `Invalid`, `LimitReached`.
     """
     chat = get_chat_to_invite(actor, chat_id, role=role)
+    check_group(chat)
     if role not in Role.values:
         raise Invalid("A link is for an editor or a suggester.")
     if not 1 <= hours <= MAX_HOURS:

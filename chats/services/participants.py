@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from actors.models import Actor, AgentStatus, Kind
 from actors.rates import throttle
-from chats.hooks import actor_left
+from chats.hooks import actor_left, participants_added
 from chats.models import Chat, ChatActor, ChatLink, Response
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import RowChange, save_changes
@@ -43,9 +43,9 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
     if len(ids) > MAX_PARTICIPANTS:
         raise Invalid(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
-    _throttle_tries(actor, ids)
+    throttle_tries(actor, ids)
     lock_participants(ids, shared=True)
-    actors = {allowed.id: allowed for allowed in _list_allowed_actors(workspace, ids)}
+    actors = {allowed.id: allowed for allowed in list_allowed_actors(workspace, ids)}
     if actor.id not in actors:
         raise NotFound("There is no such workspace, or you may not see it.")
     if missing := [id for id in ids if id not in actors]:
@@ -57,10 +57,11 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
     chat.version = save_changes(chat.id, [*messages, *participants])
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(ids))
     publish_list_changed(ids, "chats")
+    participants_added.call(chat, [actors[id] for id in ids], actor)
     return chat
 
 
-def _throttle_tries(actor: Actor, ids: Sequence[UUID]) -> None:
+def throttle_tries(actor: Actor, ids: Sequence[UUID]) -> None:
     """Take from the bucket `tries` of the actor if one of these ids is of a public agent. Raises `LimitReached`.
 
     The counts of the directory and the lines about new versions grow with each chat that a public agent is in.
@@ -69,7 +70,7 @@ def _throttle_tries(actor: Actor, ids: Sequence[UUID]) -> None:
         throttle(("tries", actor.pk))
 
 
-def _list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
+def list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
     """Return the actors with these ids who may be in chats of the workspace."""
     person = Q(kind=Kind.HUMAN, is_active=True, memberships__workspace=workspace)
     agent = Q(kind=Kind.AGENT, status=AgentStatus.READY)
@@ -77,18 +78,29 @@ def _list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[
     return Actor.objects.filter(person | allowed_agent, pk__in=ids).distinct()
 
 
+def check_group(chat: Chat) -> None:
+    """Raise `Conflict` (`direct_chat`) if it is a direct chat: nobody joins or leaves it, and it has no title."""
+    if chat.is_direct:
+        raise Conflict(
+            "This is a direct chat of two.",
+            code=Code.DIRECT_CHAT,
+            hints=["Create a chat with everybody who should be in it."],
+        )
+
+
 @transaction.atomic
 def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     """Add an actor, `target_id`, to a chat: a member or agent of the workspace, or a public agent.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`, `Conflict` (`already_participant`).
+    Raises `NotFound`, `Forbidden`, `LimitReached`, `Conflict` (`already_participant`, `direct_chat`).
     """
     # Rights are checked before any lock, so that people cannot lock actors of a chat that they may not see.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
-    _throttle_tries(actor, [target_id])
+    throttle_tries(actor, [target_id])
     lock_participants([target_id], shared=True)
     chat = get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT, lock=True)
-    target = next(iter(_list_allowed_actors(chat.workspace, [target_id])), None)
+    check_group(chat)
+    target = next(iter(list_allowed_actors(chat.workspace, [target_id])), None)
     if target is None:
         raise NotFound("There is nobody of that id in this workspace.")
     participant = join_chat(chat, target, added_by=actor)
@@ -99,6 +111,8 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     )
     publish_list_changed([target.id], "chats")
     publish_rights_changed(target.id)
+    chat.version = participant.version
+    participants_added.call(chat, [target], actor)
     return participant
 
 
@@ -134,13 +148,14 @@ def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_opera
     """Remove an actor, `target_id`, from a chat. People leave a chat by removing themselves.
 
     The drafts, runs and invite links of the actor in the chat end. `as_operator`: the actor is an operator, who need not
-    be in the chat. Raises `NotFound`, `Forbidden`.
+    be in the chat. Raises `NotFound`, `Forbidden`, `Conflict` (`direct_chat`).
     """
     if as_operator:
         check_operator(actor, ChatActor)
         chat = lock_chat(chat_id)
     else:
         chat = get_chat_for(actor, chat_id, ChatVerb.REMOVE_PARTICIPANT, lock=True)
+        check_group(chat)
     participant = chat.participants.select_related("actor").filter(actor_id=target_id, ended_at=None).first()
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
@@ -204,9 +219,10 @@ def publish_participants(actor: Actor, participants: Iterable[ChatActor]) -> Non
 def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     """Change the title of a chat, up to 120 characters. Clients show an empty title as the participants' names.
 
-    Raises `NotFound`, `Forbidden`.
+    Raises `NotFound`, `Forbidden`, `Conflict` (`direct_chat`).
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
+    check_group(chat)
     save_changes(chat.id, [RowUpdate(chat).set(title=normalize_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
     publish_list_changed(chat.participants.filter(ended_at=None).values_list("actor_id", flat=True), "chats")

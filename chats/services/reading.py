@@ -37,7 +37,8 @@ def mark_read(actor: Actor, chat_id: UUID, *, seq: int) -> int:
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     advance_read_cursors([ReadCursor(actor.id, chat.id, seq)])
-    return ChatActor.objects.values_list("last_read_seq", flat=True).get(chat=chat, actor=actor)
+    # An editor who reads a chat between agents has no cursor.
+    return ChatActor.objects.filter(chat=chat, actor=actor).values_list("last_read_seq", flat=True).first() or 0
 
 
 @transaction.atomic

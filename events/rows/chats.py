@@ -154,7 +154,11 @@ class RunRow(Row):
 
 
 class ChatRow(Row):
-    """A chat. Its `version` rises with each change of a row in it."""
+    """A chat. Its `version` rises with each change of a row in it.
+
+    `is_direct`: it is the chat of two actors, unique for the pair in its workspace; it has no title, and nobody can join it.
+    `is_between_agents`: both are agents; editors of the workspace may read it.
+    """
 
     kind: Literal["chat"] = "chat"
     id: UUID
@@ -163,6 +167,8 @@ class ChatRow(Row):
     version: int
     created_by: UUID | None
     created_at: datetime
+    is_direct: bool = False
+    is_between_agents: bool = False
     ended: bool = False
 
 
@@ -170,7 +176,10 @@ AnyRow = Annotated[MessageRow | ParticipantRow | DraftRow | RunRow | ChatRow, Fi
 
 
 class ChatSummaryRow(Row):
-    """A chat in the list of chats, with its participants and the reader's unread count."""
+    """A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
+
+    `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`.
+    """
 
     chat: ChatRow
     participants: list[ActorRow]
@@ -178,6 +187,7 @@ class ChatSummaryRow(Row):
     mentioned: bool
     last_read_seq: int
     last_message: MessageRow | None = None
+    hidden_seq: int | None = None
 
 
 class ChatActivityRow(Row):

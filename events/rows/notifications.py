@@ -13,6 +13,7 @@ class NotificationKind(models.TextChoices):
     """What a person is notified of."""
 
     MENTION = "mention", _("mention")
+    CHAT_INVITATION = "chat_invitation", _("added to a chat")
     SUGGESTION_CREATED = "suggestion_created", _("suggestion made")
     SUGGESTION_ACCEPTED = "suggestion_accepted", _("suggestion accepted")
     SUGGESTION_REJECTED = "suggestion_rejected", _("suggestion rejected")

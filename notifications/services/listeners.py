@@ -42,6 +42,16 @@ def notify_mentioned_people(chat: Chat, message: Message) -> None:
     )  # fmt: skip
 
 
+def notify_added_people(chat: Chat, actors: Sequence[Actor], added_by: Actor) -> None:
+    """Notify the people whom another actor has added to a chat. Agents are neither notified nor woken."""
+    people = [actor.id for actor in actors if actor.is_human and actor.id != added_by.id]
+    if people:
+        notify(
+            people, event=_build_event_key("chat_invitation", chat.id, chat.version), type="chat_invitation",
+            workspace_id=chat.workspace_id, actor=added_by, chat_id=chat.id, excerpt=_build_excerpt(chat.title),
+        )  # fmt: skip
+
+
 def notify_suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> None:
     """Notify the reviewers of the agent of a new suggestion. Notify its author of any other change."""
     people: Iterable[UUID] = [suggestion.author_id]

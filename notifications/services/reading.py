@@ -55,11 +55,7 @@ def mark_mentions_read(marks: Sequence[ReadCursor]) -> None:
     """
     last_read = {(mark.actor_id, mark.chat_id): mark.seq for mark in marks}
     unread = UNREAD_MENTIONS.rows([mark.actor_id for mark in marks], list({mark.chat_id for mark in marks}))
-    seen = {
-        pk: person_id
-        for pk, person_id, chat_id, seq in unread
-        if seq is not None and seq <= last_read.get((person_id, chat_id), -1)
-    }
+    seen = {pk: person_id for pk, person_id, chat_id, seq in unread if seq <= last_read.get((person_id, chat_id), -1)}
     if seen:
         Notification.objects.filter(pk__in=seen).update(read_at=now())
         publish_list_changed(set(seen.values()), "notifications")

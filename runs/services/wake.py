@@ -59,7 +59,7 @@ def wake_agents(chat: Chat, message: Message) -> list[Run]:
     if message.type not in SPOKEN_TYPES or author is None or is_silent:
         return []
     mentioned = [UUID(str(id)) for id in payload.get("mentions", [])]
-    if author.is_agent and not mentioned:
+    if author.is_agent and not mentioned and not chat.is_between_agents:
         return []  # no query for most messages of agents
     cause = Run.objects.filter(pk=message.run_id).first() if message.run_id else None
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
@@ -100,15 +100,18 @@ def _find_addressed_agents(
     chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, agent_hops: int
 ) -> list[tuple[Actor, str, Reason | None]]:
     """Return the agents that a message addresses, each with the reach of its memory, and the reason why it cannot be woken, or
-    null. A person's message addresses the agents that it mentions or answers and those set to `always`; an agent's message those
-    that it mentions."""
+    null.
+
+    A person's message addresses the agents that it mentions or answers and those set to `always`; an agent's message those that it
+    mentions. In a chat between agents a message of one addresses the other as a person's would.
+    """
     answered_id = answered.author_id if answered else None
     found: list[tuple[Actor, str, Reason | None]] = []
     participants: list[Any] = AGENTS_OF_CHAT.all(chat.id)
     for participant in participants:
         agent = participant.actor
         is_addressed = agent.id in mentioned
-        if not author.is_agent:
+        if not author.is_agent or chat.is_between_agents:
             is_addressed = is_addressed or agent.id == answered_id or participant.response == Response.ALWAYS
         if agent.id == author.id or not is_addressed:
             continue

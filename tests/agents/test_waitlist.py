@@ -57,6 +57,7 @@ def add_person(team, name, role=Role.SUGGESTER):
     workspaces.join_workspace(person, team.workspace.id, role=role, invited_by=team.alice)
     with transaction.atomic():
         chats.add_participant(team.alice, team.chat.id, person.id)
+    Notification.objects.filter(type="chat_invitation").delete()
     return person
 
 

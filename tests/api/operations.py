@@ -491,6 +491,12 @@ OPERATIONS: dict[str, Operation] = {
     "create_chat": Operation(
         "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "actor_ids": [t["agent_id"]]}
     ),
+    "open_direct_chat": Operation(
+        "POST", "workspaces/{workspace_id}/direct-chats", MEMBERS, lambda t: {"actor_id": t["agent_id"]}
+    ),
+    "list_chats_between_agents": Operation("GET", "workspaces/{workspace_id}/chats-between-agents", MEMBERS),
+    # The chat of the table can be left.
+    "hide_chat": Operation("PUT", "chats/{chat_id}/hidden", {**MEMBERS, "alice": 409, "bob": 409}),
     "read_chat": Operation("GET", "chats/{chat_id}", MEMBERS),
     "rename_chat": Operation("PATCH", "chats/{chat_id}", MEMBERS, lambda t: {"title": "New"}),
     "read_changes": Operation("GET", "chats/{chat_id}/changes", MEMBERS),

@@ -282,6 +282,8 @@ def test_EDIT6_acting_for_another_person_needs_the_rights_of_both(team, actor, p
 FOREIGN = {
     ("create_chat", "actor_ids"): ("agent_id", 400),
     ("add_participant", "actor_id"): ("actor_id", 404),
+    ("open_direct_chat", "actor_id"): ("actor_id", 404),
+    ("open_direct_chat", "agent_id"): ("agent_id", 404),
     ("post_message", "reply_to"): ("message_id", 404),
     ("accept_suggestion", "chat_id"): ("chat_id", 404),
     ("create_budget", "subject_id"): ("agent_id", 400),

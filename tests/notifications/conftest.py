@@ -35,4 +35,5 @@ def environment(team: Team) -> NotificationEnvironment:
         workspaces.join_workspace(person, team.workspace.id, role=role, invited_by=team.alice)
     chats.add_participant(team.alice, team.chat.id, eve.id)
     team.chat.refresh_from_db()
+    Notification.objects.all().delete()
     return NotificationEnvironment(team, dora, eve)

@@ -57,6 +57,8 @@ def test_reading_a_chat_up_to_a_mention_marks_the_mention_as_read(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
     (first, _), (second, _) = create_mention(team), create_mention(team)
     other_chat = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id])
+    assert count_unread(bob) == 3
+    bob("PUT", f"chats/{other_chat.id}/read", {"seq": 1})  # reads the notification that Bob was added
     create_mention(team, chat=other_chat)
     bob("PUT", f"chats/{team.chat.id}/read", {"seq": first.seq})
     assert count_unread(bob) == 2
@@ -73,7 +75,8 @@ def test_SEC1_a_chat_that_the_person_has_left_is_neither_quoted_nor_linked(envir
     assert (row["chat_id"], row["message_id"], row["excerpt"]) == (None, None, "")
     assert b"secret" not in answer.content
     chats.add_participant(team.alice, team.chat.id, team.bob.id)
-    assert list_notifications(bob)[0]["excerpt"] == "a secret, @Bob"
+    invitation, mention = list_notifications(bob)
+    assert (invitation["type"], mention["excerpt"]) == ("chat_invitation", "a secret, @Bob")
 
 
 def test_SEC1_a_former_member_sees_no_notifications_of_the_workspace(environment):

@@ -306,3 +306,15 @@ def test_a_tool_that_comes_back_with_another_text_is_notified_and_one_that_is_go
     assert environment.list_notified() == {}
     store_descriptions(mail_server, read="b", send="a", drop="a")
     assert environment.list_notified()["Dora"] == ["tools_changed"]
+
+
+def test_people_are_notified_of_a_chat_that_they_are_added_to(environment):
+    team = environment.team
+    chat = chats.create_chat(team.alice, team.workspace.id, title="Plans", actor_ids=[team.bob.id, team.robin.id])
+    assert environment.list_notified() == {"Bob": ["chat_invitation"]}
+    assert (Notification.objects.get().chat_id, Notification.objects.get().excerpt) == (chat.id, "Plans")
+    chats.remove_participant(team.alice, chat.id, team.bob.id)
+    chats.add_participant(team.alice, chat.id, team.bob.id)
+    assert environment.list_notified() == {"Bob": ["chat_invitation", "chat_invitation"]}
+    chats.open_direct_chat(team.alice, team.workspace.id, team.bob.id)
+    assert Notification.objects.count() == 2

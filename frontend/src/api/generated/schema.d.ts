@@ -632,6 +632,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/hidden": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["hide_chat"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/links": {
         parameters: {
             query?: never;
@@ -1779,6 +1795,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/chats-between-agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_chats_between_agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/deletion": {
         parameters: {
             query?: never;
@@ -1789,6 +1821,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["delete_workspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/direct-chats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["open_direct_chat"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2554,7 +2602,12 @@ export interface components {
             type: "chat_activity";
             unread: number;
         };
-        /** @description A chat. Its `version` rises with each change of a row in it. */
+        /**
+         * @description A chat. Its `version` rises with each change of a row in it.
+         *
+         *     `is_direct`: it is the chat of two actors, unique for the pair in its workspace; it has no title, and nobody can join it.
+         *     `is_between_agents`: both are agents; editors of the workspace may read it.
+         */
         ChatRow: {
             /** Format: date-time */
             created_at: string;
@@ -2563,6 +2616,10 @@ export interface components {
             ended: boolean;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_between_agents: boolean;
+            /** @default false */
+            is_direct: boolean;
             /**
              * @default chat
              * @constant
@@ -2573,9 +2630,15 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description A chat in the list of chats, with its participants and the reader's unread count. */
+        /**
+         * @description A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
+         *
+         *     `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`.
+         */
         ChatSummaryRow: {
             chat: components["schemas"]["ChatRow"];
+            /** @default null */
+            hidden_seq: number | null;
             /** @default null */
             last_message: components["schemas"]["MessageRow"] | null;
             last_read_seq: number;
@@ -2609,7 +2672,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -2779,6 +2842,13 @@ export interface components {
             prompt: string;
             prompt_added: number;
             prompt_removed: number;
+        };
+        /** @description `actor_id` is the other one. An editor opens the chat of two agents by `agent_id`, one of them. */
+        DirectChatBodyRequest: {
+            /** Format: uuid */
+            actor_id: string;
+            /** @default null */
+            agent_id?: string | null;
         };
         /**
          * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
@@ -3961,7 +4031,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "workspace_deleted";
+        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "workspace_deleted";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -7322,6 +7392,35 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    hide_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_links: {
         parameters: {
             query?: {
@@ -10093,6 +10192,36 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_chats_between_agents: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfChatSummaryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     delete_workspace: {
         parameters: {
             query?: never;
@@ -10114,6 +10243,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    open_direct_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DirectChatBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatSummaryRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatSummaryRow"];
+                };
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];

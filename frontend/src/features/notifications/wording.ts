@@ -15,6 +15,7 @@ import {
 
 export type IconName =
   | 'mention'
+  | 'chat'
   | 'suggestion'
   | 'accepted'
   | 'rejected'
@@ -43,6 +44,12 @@ interface Kind {
 
 const kinds: Record<NotificationRow['type'], Kind> = {
   mention: { key: 'note.mention', inChat: 'note.mentionIn', icon: 'mention', layer: null },
+  chat_invitation: {
+    key: 'note.chatInvitation',
+    inChat: 'note.chatInvitationIn',
+    icon: 'chat',
+    layer: null,
+  },
   suggestion_created: { key: 'note.suggestionCreated', icon: 'suggestion', layer: 'suggestion' },
   suggestion_accepted: { key: 'note.suggestionAccepted', icon: 'accepted', layer: 'suggestion' },
   suggestion_rejected: { key: 'note.suggestionRejected', icon: 'rejected', layer: 'suggestion' },
@@ -77,6 +84,8 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
     case 'mention':
     case 'approval_asked':
       return row.chat_id && row.message_id && messagePath(workspace, row.chat_id, row.message_id)
+    case 'chat_invitation':
+      return inChat
     case 'lock_lost':
     case 'draft_requested':
     case 'draft_unlocked':

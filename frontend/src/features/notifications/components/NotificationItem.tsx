@@ -8,6 +8,7 @@ import {
   Hand,
   LockOpen,
   type LucideIcon,
+  MessageCirclePlus,
   MessageSquareCheck,
   MessageSquareDashed,
   MessageSquarePlus,
@@ -29,6 +30,7 @@ import notificationsStyles from './Notifications.module.css'
 
 const icons: Record<IconName, LucideIcon> = {
   mention: AtSign,
+  chat: MessageCirclePlus,
   suggestion: MessageSquarePlus,
   accepted: MessageSquareCheck,
   rejected: MessageSquareX,

@@ -12,6 +12,7 @@ const errors = {
   'error.id_taken': 'Another message has this id. Send it again.',
   'error.link_dead': 'This link has expired, was revoked or used, or is not for you. Ask for a new one.',
   'error.already_participant': 'They are already here.',
+  'error.direct_chat': 'This is a direct chat of two: create a chat for more people.',
   'error.last_editor': 'A workspace needs an editor. Make someone else an editor first.',
   'error.handle_taken': 'This name is taken. Choose another.',
   'error.draft_locked': 'Someone else is editing here now.',

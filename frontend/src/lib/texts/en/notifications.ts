@@ -7,6 +7,8 @@ const notifications = {
   moreNotifications: 'Earlier ones',
   'note.mention': '{{actor}} mentioned you',
   'note.mentionIn': '{{actor}} mentioned you in {{chat}}',
+  'note.chatInvitation': '{{actor}} added you to a chat',
+  'note.chatInvitationIn': '{{actor}} added you to {{chat}}',
   'note.suggestionCreated': '{{actor}} suggests a change to {{agent}}',
   'note.suggestionAccepted': '{{actor}} accepted your suggestion for {{agent}}',
   'note.suggestionRejected': '{{actor}} rejected your suggestion for {{agent}}',

@@ -7,6 +7,8 @@ const notifications = {
   moreNotifications: '更早的通知',
   'note.mention': '{{actor}}提及了你',
   'note.mentionIn': '{{actor}}在{{chat}}提及了你',
+  'note.chatInvitation': '{{actor}}把你加入了聊天',
+  'note.chatInvitationIn': '{{actor}}把你加入了{{chat}}',
   'note.suggestionCreated': '{{actor}}对{{agent}}提出了建议',
   'note.suggestionAccepted': '{{actor}}采纳了你对{{agent}}的建议',
   'note.suggestionRejected': '{{actor}}驳回了你对{{agent}}的建议',

@@ -7,6 +7,8 @@ const notifications = {
   moreNotifications: '更早的通知',
   'note.mention': '{{actor}}提及了你',
   'note.mentionIn': '{{actor}}在{{chat}}提及了你',
+  'note.chatInvitation': '{{actor}}把你加入了聊天室',
+  'note.chatInvitationIn': '{{actor}}把你加入了{{chat}}',
   'note.suggestionCreated': '{{actor}}對{{agent}}提出了建議',
   'note.suggestionAccepted': '{{actor}}採納了你對{{agent}}的建議',
   'note.suggestionRejected': '{{actor}}駁回了你對{{agent}}的建議',
