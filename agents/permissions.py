@@ -37,6 +37,7 @@ class AgentVerb(StrEnum):
     DELETE = "delete_agent"
     PUBLISH = "publish_agent"
     TAKE_DOWN = "take_down_agent"
+    LOOK_THROUGH = "look_through_agent"
 
 
 READERS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})

@@ -35,18 +35,30 @@ class ChatVerb(StrEnum):
     STOP_ANY_RUN = "stop_run"
     RETRY_RUN = "retry_run"
     DECIDE_ANY_APPROVAL = "decide_approval"
+    READ_REQUESTS = "read_requests"
 
 
 READER = "reader"
 """The role of an editor of the workspace in a chat between two agents."""
 
-PARTICIPANT_VERBS = frozenset(ChatVerb) - {ChatVerb.STOP_ANY_RUN, ChatVerb.DECIDE_ANY_APPROVAL}
+PARTICIPANT_VERBS = frozenset(ChatVerb) - {
+    ChatVerb.STOP_ANY_RUN,
+    ChatVerb.DECIDE_ANY_APPROVAL,
+    ChatVerb.READ_REQUESTS,
+}
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(ChatVerb),
     Role.SUGGESTER.value: PARTICIPANT_VERBS,
     AGENT: PARTICIPANT_VERBS,
     READER: frozenset(
-        {ChatVerb.SEE, ChatVerb.SET_RESPONSE, ChatVerb.STOP_ANY_RUN, ChatVerb.RETRY_RUN, ChatVerb.DECIDE_ANY_APPROVAL}
+        {
+            ChatVerb.SEE,
+            ChatVerb.SET_RESPONSE,
+            ChatVerb.STOP_ANY_RUN,
+            ChatVerb.RETRY_RUN,
+            ChatVerb.DECIDE_ANY_APPROVAL,
+            ChatVerb.READ_REQUESTS,
+        }
     ),
 }
 

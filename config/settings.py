@@ -109,6 +109,7 @@ INSTALLED_APPS = [
     "suggestions",
     "publishing",
     "notifications",
+    "inspector",
     "realtime",
 ]
 

@@ -20,6 +20,7 @@ API = (
     "suggestions",
     "publishing",
     "notifications",
+    "inspector",
     "realtime",
 )
 

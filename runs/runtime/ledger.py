@@ -36,7 +36,8 @@ def record_llm_call(update: RowUpdate[Run], model: ResolvedModel, result: Answer
     """Record a request of a run, which ended in an answer or an error, and add its usage to the run."""
     run = update.row
     caller = build_caller(run)
-    sent = run.sent_requests and run.sent_requests.encode(RequestKey(caller.step_number, caller.attempt))
+    key = RequestKey(caller.step_number, caller.attempt)
+    sent = run.sent_requests.encode(key) if run.sent_requests is not None else None
     usage = record_call(caller, model, result, request=sent)
     update.set(
         input_tokens=run.input_tokens + usage.input_tokens,

@@ -34,7 +34,7 @@ from tests.factories.files import CONTENT, FileFactory
 from tests.factories.runs import RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory, WorkspaceToolFactory
-from tests.factories.usage import BudgetFactory, ModelPriceFactory
+from tests.factories.usage import BudgetFactory, LLMCallFactory, ModelPriceFactory
 from tests.files.samples import make_image
 from tests.people import Team
 from tools.openapi.reader import describe_document
@@ -79,10 +79,12 @@ def make_things(team: Team) -> Things:
         trigger_seq=message.seq,
         state="failed",
     )
+    call = LLMCallFactory.create(workspace=team.workspace, run_id=run.id, tree_id=run.id, chat_id=team.chat.id)
     suggestion = make_suggestion(team, message)
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
+        "request_id": call.id,
         "spec_id": team.robin.current_spec_id, "message_id": message.id, "revision": 1, "comparison_id": new_id(),
         "model_test_id": new_id(), "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
         **_make_mcp_server(team), **_make_http_server(team),
@@ -585,6 +587,10 @@ OPERATIONS: dict[str, Operation] = {
     "mark_notifications_read": Operation("POST", "notifications/read", EVERYBODY),
     "list_runs": Operation("GET", "chats/{chat_id}/runs", MEMBERS),
     "read_run": Operation("GET", "runs/{run_id}", MEMBERS),
+    "list_agent_runs": Operation("GET", "agents/{agent_id}/runs", MEMBERS),
+    "inspect_run": Operation("GET", "runs/{run_id}/inspection", MEMBERS),
+    "read_sent_request": Operation("GET", "runs/{run_id}/requests/{request_id}", EDITORS),
+    "read_viewpoint": Operation("GET", "agents/{agent_id}/viewpoint", EDITORS),
     "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, prepare=_queue_run),
     "retry_run": Operation("POST", "runs/{run_id}/retry", MEMBERS),
     "suggest_draft": Operation(

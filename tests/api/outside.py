@@ -71,6 +71,7 @@ def make_objects(name: str) -> dict[str, Any]:
     objects = {
         "workspace_id": workspace["id"], "chat_id": chat, "agent_id": robin, "actor_id": bob.id, "link_id": link["id"],
         "token": token, "message_id": message["id"], "run_id": runs[0]["id"] if runs else str(new_id()), "number": 1,
+        "request_id": str(new_id()),
         "spec_id": alice.ok("GET", f"agents/{robin}/versions")["results"][0]["id"], "revision": 1,
     }  # fmt: skip
     if name == "revoke_token":

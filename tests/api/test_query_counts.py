@@ -26,6 +26,7 @@ LISTS = [name for name in OPERATIONS if name.startswith("list_")] + [
     "read_changes",
     "read_chat",
     "read_run",
+    "read_viewpoint",
     "search_messages",
 ]
 

@@ -216,6 +216,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_agent_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/specs/{spec_id}": {
         parameters: {
             query?: never;
@@ -290,6 +306,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["restore_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/viewpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_viewpoint"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1427,6 +1459,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/inspection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["inspect_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/memory": {
         parameters: {
             query?: never;
@@ -1435,6 +1483,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["read_memory_of_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/requests/{request_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_sent_request"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3258,6 +3322,13 @@ export interface components {
             query: string;
             tools: components["schemas"]["FoundTool"][];
         };
+        /** @description What is left now of a budget that limits the run, in millionths of a dollar. */
+        FreeAmountRow: {
+            free_micro: number;
+            limit_micro: number;
+            period: components["schemas"]["BudgetPeriod"];
+            scope: string;
+        };
         /** @description `to` is a person who has requested the draft. */
         HandOverBodyRequest: {
             revision: number;
@@ -3349,6 +3420,19 @@ export interface components {
             description: string;
             missing: components["schemas"]["MissingRow"][];
             name: string;
+        };
+        /**
+         * @description A run of an agent in a list. `person`: whose message woke it, or whom it works for. `seconds`: from its start to its end,
+         *     without the time that it waited for people.
+         */
+        InspectedRunRow: {
+            chat_title: string;
+            cost_micro: number;
+            person: components["schemas"]["ActorRow"] | null;
+            run: components["schemas"]["RunRow"];
+            seconds: number | null;
+            /** @enum {string} */
+            why: "mention" | "reply" | "message" | "hand" | "schedule" | "task" | "retry" | "comparison";
         };
         /** @description An invite link, for people who have not accepted it yet. */
         InvitationRow: {
@@ -3850,6 +3934,13 @@ export interface components {
             /** @enum {string} */
             state: "waiting" | "running" | "done";
         };
+        /** @description The figures of an agent's runs of the last 30 days, in all chats. `typical_seconds`: the median. */
+        MonthRow: {
+            cost_micro: number;
+            failed: number;
+            runs: number;
+            typical_seconds: number | null;
+        };
         /** @description Whether a name or a handle is free for a public agent, and, if not, free ones. */
         NameCheckRow: {
             is_free: boolean;
@@ -4160,6 +4251,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["HistoryEntryRow"][];
+        };
+        PageOfInspectedRunRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["InspectedRunRow"][];
         };
         PageOfLLMCallRow: {
             /** @default null */
@@ -4667,6 +4763,43 @@ export interface components {
             steps: components["schemas"]["StepRow"][];
         };
         /**
+         * @description A run with its cause, its figures and its parts in the order of time.
+         *
+         *     `response`: how the agent answers in the chat now; null for one that is not in it. `read_messages`: messages of others that it
+         *     read besides the one that woke it. `queued_seconds`: until it was claimed; `waited_seconds`: for people.
+         *     `first_word_seconds`: of its first request. `calls`: requests to models. `may_read_requests`: of the reader.
+         */
+        RunInspectionRow: {
+            agent: components["schemas"]["ActorRow"];
+            budgets: components["schemas"]["FreeAmountRow"][];
+            calls: number;
+            chat_title: string;
+            cost_micro: number;
+            excerpt: string;
+            first_word_seconds: number | null;
+            input_tokens: number;
+            may_read_requests: boolean;
+            message_id: string | null;
+            model: string;
+            on_behalf_of: components["schemas"]["ActorRow"] | null;
+            output_tokens: number;
+            paid_by: string;
+            payer_name: string;
+            person: components["schemas"]["ActorRow"] | null;
+            provider: string;
+            queued_seconds: number | null;
+            read_messages: number;
+            response: string | null;
+            run: components["schemas"]["RunRow"];
+            runs_ahead: number | null;
+            seconds: number | null;
+            stamp: components["schemas"]["Stamp"] | null;
+            timeline: components["schemas"]["TimelineRow"][];
+            waited_seconds: number;
+            /** @enum {string} */
+            why: "mention" | "reply" | "message" | "hand" | "schedule" | "task" | "retry" | "comparison";
+        };
+        /**
          * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
          *     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
          *     at most `max_steps` are done.
@@ -4750,6 +4883,65 @@ export interface components {
             /** @default [] */
             contributors: string[];
             text: string;
+        };
+        /**
+         * @description A part of a request, in the order in which it was sent. `tokens` are estimated. `blanked`: why the reader does not see the
+         *     text; the number of tokens stays.
+         */
+        SentBlockRow: {
+            /** @default null */
+            blanked: ("prompt_of_public_agent" | "memory_of_other_chats") | null;
+            /** @default [] */
+            calls: components["schemas"]["SentCallRow"][];
+            /** @default 0 */
+            images: number;
+            /** @enum {string} */
+            kind: "prompt" | "chat" | "pages" | "memory" | "tool" | "message";
+            /** @default  */
+            name: string;
+            /** @default null */
+            parameters: {
+                [key: string]: unknown;
+            } | null;
+            role: string;
+            text: string;
+            tokens: number;
+        };
+        SentCallRow: {
+            arguments: string;
+            name: string;
+        };
+        /**
+         * @description A request to a model as it was sent, and its answer. `blocks` null: it is not stored, because it was removed after
+         *     `kept_days` days, or because it was never stored. Secrets are replaced by `***` before a request is stored.
+         */
+        SentRequestRow: {
+            answer_calls: components["schemas"]["SentCallRow"][];
+            answer_text: string;
+            answer_thinking: string;
+            attempt: number;
+            blocks: components["schemas"]["SentBlockRow"][] | null;
+            cost_micro: number | null;
+            error_code: string;
+            finish: string;
+            first_word_seconds: number | null;
+            /** Format: uuid */
+            id: string;
+            input_tokens: number;
+            is_shortened: boolean;
+            kept_days: number;
+            model: string;
+            number: number;
+            output_tokens: number;
+            parameters: {
+                [key: string]: unknown;
+            };
+            provider: string;
+            /** Format: uuid */
+            run_id: string;
+            seconds: number | null;
+            tokens_estimated: boolean;
+            tries: number;
         };
         ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["ListChanged"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
         /**
@@ -5264,6 +5456,46 @@ export interface components {
             type: "THINKING";
             version: number;
         };
+        /**
+         * @description A part of a run: why it woke, a request to a model (`model`), a call of a tool, the run of a sub-agent, the time in which it
+         *     waited for a person, a message that it read meanwhile, or its end.
+         *
+         *     `depth`: 0 for the run itself, 1 for its sub-agents, and so on. `seconds` is null while it lasts. `request_id`: the ledger entry
+         *     of a request; `has_request`: what was sent is stored. `number` is the number of the step.
+         */
+        TimelineRow: {
+            /** Format: date-time */
+            at: string;
+            /** @default null */
+            cost_micro: number | null;
+            depth: number;
+            /** @default  */
+            error_code: string;
+            /** @default false */
+            has_request: boolean;
+            /** @default 0 */
+            input_tokens: number;
+            /** @enum {string} */
+            kind: "woke" | "model" | "tool" | "sub_agent" | "waited" | "read" | "ended";
+            /** @default null */
+            message_id: string | null;
+            /** @default  */
+            name: string;
+            /** @default  */
+            note: string;
+            /** @default null */
+            number: number | null;
+            /** @default 0 */
+            output_tokens: number;
+            /** @default null */
+            person: components["schemas"]["ActorRow"] | null;
+            /** @default null */
+            request_id: string | null;
+            /** Format: uuid */
+            run_id: string;
+            /** @default null */
+            seconds: number | null;
+        };
         /** @description `password` is the person's present one. The token expires after `days`; null: never. The scope `read` can only read. */
         TokenBodyRequest: {
             /** @default 90 */
@@ -5652,6 +5884,29 @@ export interface components {
         UsedMemory: {
             entries: number;
             notes: number;
+        };
+        /** @description A chat of an agent as the agent sees it. `unread`: messages of others after its read cursor, counted up to 100. */
+        ViewpointChatRow: {
+            /** Format: uuid */
+            chat_id: string;
+            draft_by: string | null;
+            is_working: boolean;
+            last_read_seq: number;
+            last_seq: number;
+            response: string;
+            title: string;
+            unread: number;
+        };
+        /**
+         * @description What an agent sees: its chats that the reader is in too, and how many others there are. `last_request_id` and `last_run_id`:
+         *     of its last answer in these chats.
+         */
+        ViewpointRow: {
+            chats: components["schemas"]["ViewpointChatRow"][];
+            hidden_chats: number;
+            last_request_id: string | null;
+            last_run_id: string | null;
+            month: components["schemas"]["MonthRow"];
         };
         Vote: {
             /** Format: uuid */
@@ -6373,6 +6628,38 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_agent_runs: {
+        parameters: {
+            query?: {
+                chat?: string;
+                cursor?: string;
+                limit?: number;
+                state?: "all" | "active" | "completed" | "failed" | "stopped";
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfInspectedRunRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     read_spec: {
         parameters: {
             query?: never;
@@ -6521,6 +6808,33 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_viewpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewpointRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -9256,6 +9570,33 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    inspect_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunInspectionRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     read_memory_of_run: {
         parameters: {
             query?: never;
@@ -9273,6 +9614,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoryUseRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_sent_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                request_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentRequestRow"];
                 };
             };
             400: components["responses"]["Error400"];

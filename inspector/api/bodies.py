@@ -1,0 +1,13 @@
+"""The query strings of the run inspector."""
+
+from uuid import UUID
+
+from common.paging import PageQuery
+from inspector.selectors import RunOutcome
+
+
+class AgentRunsQuery(PageQuery):
+    """`chat`: only the runs of this chat."""
+
+    chat: UUID | None = None
+    state: RunOutcome = "all"

@@ -1,0 +1,339 @@
+"""What a run did, and why: its cause, its figures, and its parts in the order of time."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from actors.models import Actor
+from agents.models import Draft
+from agents.permissions import AgentVerb, get_agent_for
+from approvals.models import Approval
+from chats.models import SPOKEN_TYPES, ChatActor, Message
+from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from common.clock import now
+from common.errors import Forbidden, NotFound
+from events.payloads import Stamp
+from inspector.rows import (
+    FreeAmountRow,
+    InspectedRunRow,
+    MonthRow,
+    RunInspectionRow,
+    TimelineRow,
+    ViewpointChatRow,
+    ViewpointRow,
+    Why,
+)
+from llm.endpoints import build_keyless_endpoint, choose_model
+from runs.models import ACTIVE, Run, RunOrigin, RunState, Step
+from runs.permissions import get_run_for
+from runs.runtime.ledger import build_caller
+from runs.selectors import count_runs_ahead
+from usage.models import Budget, LLMCall
+from usage.rules import read_rules, resolve_model
+from usage.selectors import compute_free_amounts
+
+RunOutcome = Literal["all", "active", "completed", "failed", "stopped"]
+MAX_RUNS_OF_TREE = 200
+"""Runs of sub-agents in a timeline."""
+MAX_EXCERPT_CHARACTERS = 160
+MAX_UNREAD = 100
+MONTH = timedelta(days=30)
+MAX_TIMED_RUNS = 1000
+"""Runs from which the typical time is computed."""
+
+
+def list_runs_of_agent(
+    actor: Actor, agent_id: UUID, *, chat_id: UUID | None = None, outcome: RunOutcome = "all"
+) -> QuerySet[Run]:
+    """Return the runs of an agent in chats that the actor may see. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    chats = chats_visible_to(actor).values("pk")
+    if chat_id is not None:
+        chats = chats.filter(pk=get_chat_for(actor, chat_id, ChatVerb.SEE).pk)
+    runs = Run.objects.filter(agent=agent, chat__in=chats).select_related("chat", "agent", "on_behalf_of")
+    if outcome == "active":
+        return runs.filter(state__in=ACTIVE)
+    return runs if outcome == "all" else runs.filter(state=outcome)
+
+
+def build_inspected_run_rows(runs: Sequence[Run]) -> list[InspectedRunRow]:
+    """Return the rows of runs in a list, by one query for all their messages."""
+    ids = {run.trigger_id for run in runs if run.trigger_id}
+    triggers = Message.objects.filter(pk__in=ids).select_related("author", "reply_to").in_bulk()
+    rows: list[InspectedRunRow] = []
+    for run in runs:
+        trigger = triggers.get(run.trigger_id) if run.trigger_id else None
+        person = _get_waker(run, trigger)
+        rows.append(
+            InspectedRunRow(
+                run=run.to_row(), chat_title=run.get_chat().title, why=find_why(run, trigger),
+                person=person.to_row() if person else None, seconds=_compute_seconds(run), cost_micro=run.cost_micro,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def find_why(run: Run, trigger: Message | None) -> Why:
+    """Return why a run was started. `trigger`: the message that it answers, with `reply_to`."""
+    if run.parent_id is not None:
+        return "task"
+    if run.is_compared:
+        return "comparison"
+    if run.origin == RunOrigin.RETRY:
+        return "retry"
+    if trigger is None:
+        return "message"
+    if trigger.type == "AGENT_WOKEN":
+        return "schedule" if trigger.payload.get("reason") == "schedule" else "hand"
+    if str(run.agent_id) in {str(id) for id in trigger.payload.get("mentions", [])}:
+        return "mention"
+    if trigger.reply_to is not None and trigger.reply_to.author_id == run.agent_id:
+        return "reply"
+    return "message"
+
+
+def get_run_inspection(actor: Actor, run_id: UUID) -> RunInspectionRow:
+    """Return what a run did, and why. Everybody who may read its chat may read it. Raises `NotFound`."""
+    run = get_run_for(actor, run_id, ChatVerb.SEE)
+    triggers = Message.objects.select_related("author", "reply_to").filter(chat=run.chat_id)
+    trigger = triggers.filter(pk=run.trigger_id).first() if run.trigger_id else None
+    person = _get_waker(run, trigger)
+    participant = ChatActor.objects.filter(chat=run.chat_id, actor=run.agent_id, ended_at=None).first()
+    calls = _list_calls([run])
+    first_word = next((call.first_token_ms for call in calls if call.first_token_ms is not None), None)
+    last = calls[-1] if calls else None
+    stamp = Stamp.model_validate(run.stamp) if run.stamp else None
+    read = _list_read_messages(run)
+    return RunInspectionRow(
+        run=run.to_row(),
+        agent=run.agent.to_row(),
+        chat_title=run.get_chat().title,
+        why=find_why(run, trigger),
+        person=person.to_row() if person else None,
+        on_behalf_of=run.on_behalf_of.to_row() if run.on_behalf_of else None,
+        message_id=trigger.id if trigger else None,
+        excerpt=str(trigger.payload.get("text", ""))[:MAX_EXCERPT_CHARACTERS] if trigger else "",
+        response=participant.response if participant else None,
+        read_messages=len(read),
+        stamp=stamp,
+        provider=last.provider if last else "",
+        model=last.model if last else "",
+        paid_by=last.paid_by if last else "",
+        payer_name=last.on_behalf_of.name if last and last.paid_by == "person" and last.on_behalf_of else "",
+        budgets=_list_free_amounts(actor, run),
+        seconds=_compute_seconds(run),
+        queued_seconds=(run.started_at - run.created_at).total_seconds() if run.started_at else None,
+        waited_seconds=run.waited_seconds,
+        first_word_seconds=None if first_word is None else first_word / 1000,
+        calls=len(calls),
+        input_tokens=run.input_tokens,
+        output_tokens=run.output_tokens,
+        cost_micro=run.cost_micro,
+        runs_ahead=count_runs_ahead(run),
+        may_read_requests=_may_read_requests(actor, run),
+        timeline=_build_timeline(run, trigger, read),
+    )
+
+
+def _may_read_requests(actor: Actor, run: Run) -> bool:
+    try:
+        get_chat_for(actor, run.get_chat_id(), ChatVerb.READ_REQUESTS)
+    except (Forbidden, NotFound):
+        return False
+    return True
+
+
+def _get_waker(run: Run, trigger: Message | None) -> Actor | None:
+    if run.parent_id is not None or run.origin != RunOrigin.WAKE or trigger is None:
+        return run.on_behalf_of
+    return trigger.author or run.on_behalf_of
+
+
+def _compute_seconds(run: Run) -> float | None:
+    if run.started_at is None or run.ended_at is None:
+        return None
+    return max(0.0, (run.ended_at - run.started_at).total_seconds() - run.waited_seconds)
+
+
+def _list_calls(runs: Iterable[Run]) -> list[Any]:
+    calls = LLMCall.objects.filter(run_id__in=[run.id for run in runs]).select_related("on_behalf_of")
+    return list(calls.annotate(has_request=Q(request__isnull=False)).order_by("pk"))
+
+
+def _list_read_messages(run: Run) -> list[Message]:
+    """Return the messages of others that a run read after the one that woke it."""
+    if run.parent_id is not None or run.is_compared:
+        return []
+    read = Message.objects.filter(
+        chat=run.chat_id, seq__gt=run.trigger_seq, seq__lte=run.read_to, type__in=SPOKEN_TYPES
+    )
+    return list(read.exclude(author=run.agent_id).select_related("author").order_by("seq")[:MAX_UNREAD])
+
+
+def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
+    """Return what is left of the budgets that limit the run; those of a person only for that person and for editors."""
+    is_own = actor.id == run.on_behalf_of_id
+    if not is_own and not _may_read_requests(actor, run):
+        return []
+    rules = read_rules(run.payer_id)
+    if not rules["budgets"]:
+        return []
+    choice = choose_model(run.get_chat().workspace, run.spec.model if run.spec else "", run.on_behalf_of)
+    model = resolve_model(build_keyless_endpoint(choice), choice.model, build_caller(run), rules)
+    free = compute_free_amounts(model.budgets)
+    limits = Budget.objects.in_bulk([budget.id for budget in free])
+    return [
+        FreeAmountRow(
+            scope=limits[budget.id].scope,
+            period=budget.period,
+            free_micro=max(0, amount),
+            limit_micro=limits[budget.id].limit_micro,
+        )
+        for budget, amount in free.items()
+    ]
+
+
+# --- the parts of a run ---------------------------------------------------------------------------------------------
+
+
+def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) -> list[TimelineRow]:
+    runs = _list_tree(run)
+    depths = {run.id: 0}
+    for child in runs[1:]:
+        depths[child.id] = depths.get(child.parent_id or run.id, 0) + 1
+    steps = Step.objects.filter(run__in=runs, kind="tool").order_by("started_at", "pk")
+    children = {(child.parent_id, child.call_id): child for child in runs[1:]}
+    author = trigger.author if trigger else None
+    rows = [
+        TimelineRow(
+            kind="woke", run_id=run.id, depth=0, at=run.created_at, person=author.to_row() if author else None,
+            seconds=(run.started_at - run.created_at).total_seconds() if run.started_at else None,
+            message_id=trigger.id if trigger else None,
+        )
+    ]  # fmt: skip
+    for call in _list_calls(runs):
+        seconds = None if call.total_ms is None else call.total_ms / 1000
+        rows.append(
+            TimelineRow(
+                kind="model", run_id=call.run_id, depth=depths[call.run_id], name=call.model,
+                at=call.created_at - timedelta(seconds=seconds or 0), seconds=seconds, number=call.step_number,
+                request_id=call.id, has_request=call.has_request, input_tokens=call.input_tokens,
+                output_tokens=call.output_tokens, cost_micro=call.cost_micro, error_code=call.error_code,
+            )
+        )  # fmt: skip
+    for step in steps:
+        if (step.run_id, step.call_id) in children:
+            continue  # The sub-agent stands for the call.
+        seconds = (step.ended_at - step.started_at).total_seconds() if step.ended_at else None
+        rows.append(
+            TimelineRow(
+                kind="tool", run_id=step.run_id, depth=depths[step.run_id], name=step.name, at=step.started_at,
+                seconds=seconds, number=step.number, note=str(step.result.get("status", "")),
+            )
+        )  # fmt: skip
+    for child in runs[1:]:
+        begin = child.started_at or child.created_at
+        rows.append(
+            TimelineRow(
+                kind="sub_agent", run_id=child.id, depth=depths[child.id] - 1, name=child.agent.name, at=begin,
+                seconds=_compute_seconds(child), note=child.state, cost_micro=child.cost_micro,
+                input_tokens=child.input_tokens, output_tokens=child.output_tokens, error_code=child.error_code,
+            )
+        )  # fmt: skip
+    asked = Approval.objects.filter(run_id__in=[run.id for run in runs]).select_related("decided_by")
+    for approval in asked:
+        ended = approval.decided_at
+        rows.append(
+            TimelineRow(
+                kind="waited", run_id=approval.run_id, depth=depths[approval.run_id], at=approval.asked_at,
+                seconds=(ended - approval.asked_at).total_seconds() if ended else None, name=approval.tool,
+                note=approval.decision or "", person=approval.decided_by.to_row() if approval.decided_by else None,
+            )
+        )  # fmt: skip
+    for message in read:
+        rows.append(
+            TimelineRow(
+                kind="read", run_id=run.id, depth=0, at=message.created_at, message_id=message.id,
+                person=message.author.to_row() if message.author else None,
+                note=str(message.payload.get("text", ""))[:MAX_EXCERPT_CHARACTERS],
+            )
+        )  # fmt: skip
+    if run.ended_at is not None:
+        answer = Message.objects.filter(run_id=run.id, type="TEXT_MESSAGE").order_by("-seq").first()
+        rows.append(
+            TimelineRow(
+                kind="ended", run_id=run.id, depth=0, at=run.ended_at, note=run.state, error_code=run.error_code,
+                message_id=answer.id if answer else None,
+            )
+        )  # fmt: skip
+    order = ("woke", "read", "sub_agent", "model", "tool", "waited", "ended")
+    return sorted(rows, key=lambda row: (row.kind == "ended", row.at, row.depth, order.index(row.kind)))
+
+
+def _list_tree(run: Run) -> list[Run]:
+    """Return the run and the runs of its sub-agents, of those of theirs, and so on."""
+    found, parents = [run], [run.id]
+    while parents and len(found) < MAX_RUNS_OF_TREE:
+        children = Run.objects.filter(parent__in=parents).select_related("agent").order_by("pk")
+        level = list(children[: MAX_RUNS_OF_TREE - len(found)])
+        found += level
+        parents = [child.id for child in level]
+    return found
+
+
+# --- the viewpoint of an agent --------------------------------------------------------------------------------------
+
+
+def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
+    """Return what an agent sees, as far as this editor may read its chats. Raises `NotFound`, `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.LOOK_THROUGH)
+    memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
+    visible = memberships.filter(chat__in=chats_visible_to(actor).values("pk")).select_related("chat")
+    unread = (
+        Message.objects.filter(chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq"), type__in=SPOKEN_TYPES)
+        .exclude(author=agent)
+        .order_by()
+        .values("chat")
+        .annotate(count=Count("pk"))
+        .values("count")
+    )
+    working = set(
+        Run.objects.filter(agent=agent, state__in=ACTIVE, chat__isnull=False).values_list("chat_id", flat=True)
+    )
+    drafts = Draft.objects.filter(agent=agent, ended_at=None, applied__isnull=False).select_related("applied__author")
+    authors = {draft.chat_id: draft.applied.author.name for draft in drafts if draft.applied}
+    found: list[Any] = list(visible.annotate(unread=Coalesce(Subquery(unread), 0)).order_by("-chat__version", "pk"))
+    answered = LLMCall.objects.filter(
+        agent=agent, chat_id__in=[row.chat_id for row in found], run_id__isnull=False, error_code=""
+    )
+    last = answered.order_by("-pk").first()
+    return ViewpointRow(
+        chats=[
+            ViewpointChatRow(
+                chat_id=row.chat_id, title=row.chat.title, response=row.response, unread=min(row.unread, MAX_UNREAD),
+                last_read_seq=row.last_read_seq, last_seq=row.chat.version, is_working=row.chat_id in working,
+                draft_by=authors.get(row.chat_id),
+            )
+            for row in found
+        ],
+        hidden_chats=memberships.count() - len(found),
+        month=_compute_month(agent),
+        last_run_id=last.run_id if last else None,
+        last_request_id=last.id if last else None,
+    )  # fmt: skip
+
+
+def _compute_month(agent: Actor) -> MonthRow:
+    runs = Run.objects.filter(agent=agent, chat__isnull=False, attempt__gt=0, created_at__gte=now() - MONTH)
+    sums = runs.aggregate(
+        count=Count("pk"), failed=Count("pk", filter=Q(state=RunState.FAILED)), cost=Coalesce(Sum("cost_micro"), 0)
+    )
+    ended = runs.filter(state=RunState.COMPLETED, started_at__isnull=False, ended_at__isnull=False)
+    times = ended.order_by("-pk").values_list(F("ended_at") - F("started_at"), "waited_seconds")[:MAX_TIMED_RUNS]
+    seconds = sorted(took.total_seconds() - waited for took, waited in times)
+    typical = seconds[len(seconds) // 2] if seconds else None
+    return MonthRow(runs=sums["count"], failed=sums["failed"], typical_seconds=typical, cost_micro=sums["cost"])
