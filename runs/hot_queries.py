@@ -76,10 +76,16 @@ def _query_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
     return _query_first(list_claimable_runs().filter(concurrency_key=Subquery(key)))
 
 
-def _query_claimed_run(run_id: UUID) -> QuerySet[Run]:
+def _query_queued_siblings(run_ids: list[UUID]) -> QuerySet[Run]:
+    """Return those of these runs of sub-agents that are queued and have not been claimed before."""
+    return Run.objects.filter(
+        is_any_of("pk", run_ids), state=RunState.QUEUED, attempt=0, retry_at=None, parent__isnull=False
+    ).select_related("agent", "on_behalf_of")
+
+
+def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
     participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
-    run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
-    return run.annotate(
+    return runs.select_related("agent__current_spec", "on_behalf_of").annotate(
         seen=Subquery(participants.values("last_read_seq")[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),
@@ -89,7 +95,11 @@ def _query_claimed_run(run_id: UUID) -> QuerySet[Run]:
 NEXT_OF_SAME_KEY = PreparedQuery(_query_next_of_same_key, UUID)
 """The oldest claimable run of the concurrency key of the run with this id."""
 NEXT_OF_KEY = PreparedQuery(lambda key: _query_first(list_claimable_runs().filter(concurrency_key=key)), str)
-CLAIMED_RUN = PreparedQuery(_query_claimed_run, UUID)
+QUEUED_SIBLINGS = PreparedQuery(_query_queued_siblings, list[UUID])
+CLAIMED_RUNS = PreparedQuery(
+    lambda ids: _query_claimed_runs(Run.objects.filter(is_any_of("pk", ids))).order_by("pk"), list[UUID]
+)
+CLAIMED_RUN = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
 chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes."""
 

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
 from runs.runtime.dispatch import dispatch_next_run
 from runs.services.capacity import Capacity
-from runs.services.claims import claim_next_run, claim_run, list_waiting
+from runs.services.claims import claim_next_run, claim_run, claim_siblings, list_waiting
 from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
 from worker.agent_states import AgentStateReporter
 from worker.isolation import IsolatedProcesses
@@ -92,6 +92,13 @@ class Engine:
         if self._thread is not None and not self._is_draining:
             for run_id in run_ids:
                 self._loop.call_soon_threadsafe(self._start_run, run_id)
+
+    def submit_siblings(self, run_ids: Sequence[UUID]) -> None:
+        """Claim new runs of one caller together, and execute them. A single run may be any run, as in `submit`."""
+        if len(run_ids) == 1:
+            self.submit(run_ids)
+        elif self._thread is not None and not self._is_draining:
+            self._loop.call_soon_threadsafe(self._start_siblings, run_ids)
 
     def run_soon(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Run `work` on the event loop, beside the runs. It is cancelled when the process ends."""
@@ -188,10 +195,38 @@ class Engine:
         self._claiming += 1
         self._create_task(self._execute(run_id), f"run {run_id}")
 
-    async def _execute(self, run_id: UUID) -> None:
-        """Claim and execute a run, then the next runs of its concurrency key. Then claim runs that got no slot before."""
+    def _start_siblings(self, run_ids: Sequence[UUID]) -> None:
+        if self._is_draining:
+            return
+        if self.free_slots < len(run_ids):
+            for run_id in run_ids:
+                self._start_run(run_id)
+            return
+        self._claiming += len(run_ids)
+        self._create_task(self._execute_siblings(run_ids), f"run {run_ids[0]} and its siblings")
+
+    async def _execute_siblings(self, run_ids: Sequence[UUID]) -> None:
+        """Claim runs of one caller together and execute each. Those that were not claimed are claimed one by one."""
+        claimed: dict[UUID, Run] = {}
         try:
-            prepared = await self._claim(partial(claim_run, run_id))
+            claimed = {run.id: run for run in await self._db(claim_siblings, run_ids, self.owner, slots=self._capacity)}
+        except (DatabaseError, InterfaceError) as error:
+            logger.warning("The runs of sub-agents could not be claimed together: %s", error)
+        finally:
+            self._claiming -= len(run_ids)
+        for run_id in run_ids:
+            if run_id in claimed:
+                self._claiming += 1
+                self._create_task(self._execute(run_id, claimed[run_id]), f"run {run_id}")
+            else:
+                self._start_run(run_id)
+
+    async def _execute(self, run_id: UUID, claimed: Run | None = None) -> None:
+        """Claim and execute a run, then the next runs of its concurrency key. Then claim runs that got no slot before. `claimed`:
+        the run, if it was claimed with its siblings."""
+        try:
+            claim = partial(claim_run, run_id) if claimed is None else lambda *_, **__: claimed
+            prepared = await self._claim(claim)
         finally:
             self._claiming -= 1
         while prepared is not None:

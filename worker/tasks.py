@@ -19,10 +19,10 @@ from worker.engine import get_engine
 
 
 @shared_task
-def run_agent(run_id: str) -> None:
-    """Submit the run to the engine of this process. Do not wait for it."""
+def run_agent(*run_ids: str) -> None:
+    """Submit a run, or the runs of one caller, to the engine of this process. Do not wait for them."""
     if engine := get_engine():
-        engine.submit([UUID(run_id)])
+        engine.submit_siblings([UUID(run_id) for run_id in run_ids])
 
 
 @shared_task

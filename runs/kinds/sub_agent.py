@@ -1,17 +1,21 @@
 """The run of a sub-agent: it does a task that another agent has given it, in the same chat (`runs/runtime/sub_agents.py`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from agents.models import AgentSpec
+from agents.selectors import find_answering_spec
 from agents.specs.content import Limits
+from chats import services as chats
 from common.writing import RowUpdate
-from runs.hot_queries import ACTORS, MESSAGES_OF_RUN
-from runs.kinds.base import PreparedRun
+from runs.errors import RunNotAllowed
+from runs.hot_queries import ACTORS, CLAIMED_RUNS, MESSAGES_OF_RUN
+from runs.kinds.base import PreparedRun, build_run_update
 from runs.kinds.chat import ChatRun, ReadConversation
-from runs.models import Run
+from runs.models import Run, RunState
+from runs.permissions import lock_chat_of_run
 from runs.runtime.context import ChatContext, LogEntry, build_sub_agent_text
 from runs.runtime.history import build_entry, build_participant
 from runs.runtime.sub_agents import Task
@@ -29,6 +33,24 @@ class SubAgentRun(ChatRun):
             return update
         limits = Limits.model_validate(spec.limits)
         return update.set(limits=limits.model_copy(update={"max_steps": min(limits.max_steps, most)}).model_dump())
+
+    def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[Run]:
+        """Start the first attempts of queued runs of one caller in the current transaction: the chat is locked once, and one frame
+        is published. Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be started."""
+        chat = lock_chat_of_run(*waiting)
+        runs = CLAIMED_RUNS.all([run.pk for run in waiting])
+        answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
+        updates: list[RowUpdate[Run]] = []
+        for run in runs:
+            found = answering[run.agent_id]
+            if found is None or run.stop_requested_at is not None:
+                raise RunNotAllowed("not_startable", "This run is ended when it is claimed by itself.")
+            run.chat = chat
+            update = build_run_update(run, state=RunState.QUEUED, attempt=0)
+            spec, stamp = found
+            updates.append(self.start(update, owner, spec, stamp.model_dump(mode="json")).set(read_to=chat.version))
+        chats.save_changes(chat.id, updates)
+        return runs
 
     def prepare(self, run: Run) -> PreparedRun:
         prepared = super().prepare(run)

@@ -1,10 +1,10 @@
-"""Send the Celery task that makes a worker claim a queued run.
+"""Send the Celery task that makes a worker claim a queued run, or several queued runs of one caller.
 
 The task may be lost, late or sent twice: the run's row is the truth, and the sweeper finds a run that no task reached.
 """
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID, uuid4
 
 from celery import current_app
@@ -25,6 +25,12 @@ def dispatch_run(run: Run) -> None:
     transaction.on_commit(lambda: run.is_stored and send_run_tasks([run.id]), robust=True)
 
 
+def dispatch_siblings(runs: Sequence[Run]) -> None:
+    """Send one task for the new runs of one caller on commit, so that a worker claims them together."""
+    if runs:
+        transaction.on_commit(lambda: _send([[run.id for run in runs if run.is_stored]]), robust=True)
+
+
 def dispatch_next_run(concurrency_key: str) -> None:
     """Send the task of the queued run of this concurrency key on commit, if there is one."""
     queued = Run.objects.filter(concurrency_key=concurrency_key, state=RunState.QUEUED)
@@ -32,12 +38,16 @@ def dispatch_next_run(concurrency_key: str) -> None:
 
 
 def send_run_tasks(run_ids: Iterable[UUID]) -> bool:
-    """Send the tasks of these runs now. Return false when Redis cannot be reached; do not raise (RUN4)."""
-    run_ids = list(run_ids)
-    return not run_ids or redis_client.call(lambda client: _publish(run_ids), False)
+    """Send a task for each of these runs now. Return false when Redis cannot be reached; do not raise (RUN4)."""
+    return _send([[run_id] for run_id in run_ids])
 
 
-def _publish(run_ids: Iterable[UUID]) -> bool:
+def _send(tasks: Sequence[Sequence[UUID]]) -> bool:
+    """Send tasks, each with the ids of its runs."""
+    return not tasks or redis_client.call(lambda client: _publish(tasks), False)
+
+
+def _publish(tasks: Iterable[Sequence[UUID]]) -> bool:
     """Publish the tasks with one producer per thread. It takes half of the CPU of `Task.apply_async`."""
     url = current_app.conf.broker_write_url
     try:
@@ -45,10 +55,10 @@ def _publish(run_ids: Iterable[UUID]) -> bool:
             options = current_app.conf.broker_transport_options | FAIL_FAST_OPTIONS
             _local.producer = current_app.connection_for_write(transport_options=options).Producer()
             _local.url = url
-        for run_id in run_ids:
+        for run_ids in tasks:
             task_id = str(uuid4())
             _local.producer.publish(
-                [[str(run_id)], {}, {}],
+                [[str(run_id) for run_id in run_ids], {}, {}],
                 exchange="",
                 routing_key=QUEUE,
                 serializer="json",

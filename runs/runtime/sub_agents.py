@@ -34,7 +34,7 @@ from runs.hot_queries import (
     WAITING_CALLERS,
 )
 from runs.models import ACTIVE, Run, RunOrigin, RunState
-from runs.runtime.dispatch import dispatch_run
+from runs.runtime.dispatch import dispatch_run, dispatch_siblings
 from runs.runtime.steps import TaskRequest, ToolResult, ToolStatus
 
 MAX_TASKS_OF_TREE = 50
@@ -80,9 +80,8 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) ->
             if len(tree) + len(runs) >= MAX_TASKS_OF_TREE:
                 run.state, run.ended_at = RunState.FAILED, now()
                 run.error_code, run.error = "too_many_sub_agents", TOO_MANY
-            else:
-                dispatch_run(run)
             runs.append(run)
+    dispatch_siblings([run for run in runs if run.state == RunState.QUEUED])
     update.set(lease_owner="", lease_until=None)
     if any(state in ACTIVE for state in [*known.values(), *(run.state for run in runs)]):
         update.set(state=RunState.WAITING_CHILD)

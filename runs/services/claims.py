@@ -1,5 +1,6 @@
 """Claim queued runs, and list those that wait for a worker."""
 
+import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -11,12 +12,15 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from common.database import is_database_unavailable
-from runs.errors import LeaseLost, RunNotStartable
-from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, list_claimable_runs
+from runs.errors import LeaseLost, RunNotAllowed, RunNotStartable
+from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, QUEUED_SIBLINGS, list_claimable_runs
 from runs.kinds import get_kind
+from runs.kinds.sub_agent import SUB_AGENT
 from runs.models import ISOLATE_AFTER, Run, RunState
 from runs.selectors import list_in_turns
 from runs.services.capacity import Capacity, WaitingRun
+
+logger = logging.getLogger(__name__)
 
 ISOLATION_START_SECONDS = 20.0
 """Seconds within which an isolated process must claim the run that was reserved for it."""
@@ -65,6 +69,25 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
         if run is not None:
             return run
     return None
+
+
+def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> list[Run]:
+    """Claim new runs of sub-agents of one caller in one transaction, and return those that were claimed.
+
+    Those that get no slot are left out. If one cannot be started, none is: `claim_run` claims or ends each by itself.
+    """
+    waiting = [run for run in QUEUED_SIBLINGS.all(run_ids) if slots.reserve_slot(run)]
+    claimed: list[Run] = []
+    try:
+        with transaction.atomic():
+            runs = SUB_AGENT.claim_siblings(waiting, owner) if waiting else []
+        claimed = runs  # After the commit: if that fails, the slots are released.
+    except (LeaseLost, RunNotAllowed) as error:
+        logger.info("Runs of sub-agents are claimed one by one: %s", error)
+    finally:
+        for run in waiting if not claimed else ():
+            slots.release_slot(run.pk)
+    return claimed
 
 
 def list_waiting(limit: int, *, excluded: Sequence[UUID] = ()) -> list[WaitingRun]:

@@ -1,0 +1,99 @@
+"""Claims of the runs of one caller: those of the sub-agents that an answer calls are claimed in one transaction."""
+
+import pytest
+from django.db import transaction
+
+from actors.models import Actor
+from chats.models import Chat
+from llm.messages import Answer, ToolCall
+from runs.kinds import get_kind
+from runs.models import Run
+from runs.runtime.conversation import make_storable
+from runs.runtime.steps import ModelAnswered, RunEnded, TaskRequest
+from runs.services import claims
+from runs.services.capacity import Capacity
+from tests.people import make_agent
+from tests.recorder import Recorder
+from tools.interface import AgentTask
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OWNER = "here:1:a"
+
+
+@pytest.fixture
+def helpers(environment):
+    with transaction.atomic():
+        return [
+            make_agent(environment.team.workspace, environment.team.alice, name, prompt=f"You are {name}.")
+            for name in ("Ada", "Bea", "Cleo")
+        ]
+
+
+@pytest.fixture
+def run_ids(environment, helpers):
+    """The queued runs of three tasks that Robin has given, one to each helper."""
+    environment.post("@robin go")
+    caller = claims.claim_run(environment.runs()[0].id, "there:1:b")
+    prepared = get_kind(caller).prepare(caller)
+    recorder, step = Recorder(caller, prepared.model), prepared.build_conversation().step
+    calls = tuple(ToolCall("", "delegate", "{}") for _ in helpers)
+    answer = make_storable(Answer("", "", calls, None, "tool_calls", "scripted"), step)
+    recorder.record_answer(ModelAnswered(step, answer))
+    tasks = tuple(
+        TaskRequest(call, AgentTask(helper.id, f"Help, {helper.name}.", None, (), None, 900, 3))
+        for call, helper in zip(answer.calls, helpers, strict=True)
+    )
+    recorder.record_end(RunEnded("waiting_child", tasks=tasks))
+    return list(Run.objects.filter(parent=caller).order_by("pk").values_list("pk", flat=True))
+
+
+def list_states(run_ids):
+    return list(Run.objects.filter(pk__in=run_ids).order_by("pk").values_list("state", "attempt", "lease_owner"))
+
+
+def get_version(environment):
+    return Chat.objects.get(pk=environment.team.chat.pk).version
+
+
+def test_siblings_are_claimed_in_one_transaction(environment, run_ids):
+    version = get_version(environment)
+    claimed = claims.claim_siblings(run_ids, OWNER, slots=Capacity())
+    assert [run.id for run in claimed] == run_ids
+    assert list_states(run_ids) == [("running", 1, OWNER)] * 3
+    assert get_version(environment) == version + 1
+    stored = Run.objects.filter(pk__in=run_ids)
+    assert [(run.spec, run.message_id) for run in claimed] == [
+        (run.agent.current_spec, run.message_id) for run in stored.order_by("pk")
+    ]
+    slots = Capacity()
+    assert claims.claim_siblings(run_ids, "there:1:b", slots=slots) == []
+    assert (get_version(environment), slots.list_full_ids()) == (version + 1, [])
+
+
+def test_siblings_without_a_slot_stay_queued(settings, run_ids):
+    settings.RUNS_PER_PERSON = 2
+    slots = Capacity()
+    claimed = claims.claim_siblings(run_ids, OWNER, slots=slots)
+    assert len(claimed) == 2
+    assert sorted(state for state, _, _ in list_states(run_ids)) == ["queued", "running", "running"]
+    assert slots.has_refused
+
+
+def test_siblings_are_claimed_one_by_one_if_one_is_not_allowed(environment, helpers, run_ids):
+    Actor.objects.filter(pk=helpers[1].pk).update(accepts_tasks=False)
+    version, slots = get_version(environment), Capacity()
+    free = slots.free_slots
+    assert claims.claim_siblings(run_ids, OWNER, slots=slots) == []
+    assert list_states(run_ids) == [("queued", 0, "")] * 3
+    assert (get_version(environment), slots.free_slots) == (version, free)
+
+
+def test_the_siblings_of_a_run_that_is_not_allowed_are_executed(environment, helpers, run_ids, engine):
+    Actor.objects.filter(pk=helpers[1].pk).update(accepts_tasks=False)
+    environment.model.script(match="Help, ", text="Here it is.")
+    engine.submit_siblings(run_ids)
+    environment.wait_until_idle()
+    ended = Run.objects.filter(pk__in=run_ids).order_by("pk").values_list("state", "error_code", "attempt")
+    assert list(ended) == [("completed", "", 1), ("failed", "no_tasks", 0), ("completed", "", 1)]
+    assert Run.objects.get(parent=None).state == "completed"
