@@ -1,23 +1,14 @@
+import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import axe from 'axe-core'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { createContext, type ReactNode, useContext } from 'react'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { useActions } from '@/lib/actions'
+import { answerByPath, newQueryClient, page, withQueries } from '@/testing/restServer'
 import { KeysDialog } from './KeysDialog'
 import { Palette } from './Palette'
 import { ShellContext, type ShellValue } from './ShellContext'
-
-const navigate = vi.hoisted(() => vi.fn())
-vi.mock('@tanstack/react-router', async original => ({
-  ...(await original<object>()),
-  useNavigate: () => navigate,
-  useParams: () => ({}),
-}))
-vi.mock('@/api', async original => ({
-  ...(await original<object>()),
-  useChats: () => ({ data: ['Harbour', 'Fares', 'Lunch'].map(title => ({ chat: { id: title, title } })) }),
-  useAgents: () => ({ data: [{ actor: { id: 'a', name: 'Scribe', handle: 'scribe' } }] }),
-}))
 
 const createChat = vi.fn()
 
@@ -27,16 +18,49 @@ function Screen({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   return <ShellContext value={shell}>{isOpen ? <Palette onClose={onClose} /> : null}</ShellContext>
 }
 
+/** What the page of a chat shows. */
+const Content = createContext<ReactNode>(null)
+
+function buildRouter() {
+  const root = createRootRoute()
+  const chat = createRoute({
+    getParentRoute: () => root,
+    path: '/w/$workspace/c/$chat',
+    component: () => useContext(Content),
+  })
+  const history = createMemoryHistory({ initialEntries: ['/w/lighthouse/c/Harbour'] })
+  return createRouter({ routeTree: root.addChildren([chat]), history })
+}
+
 async function openPalette(onClose = vi.fn()) {
-  const screen = await render(<Screen isOpen={false} onClose={onClose} />)
-  await screen.rerender(<Screen isOpen onClose={onClose} />)
-  return screen
+  const router = buildRouter()
+  await router.load()
+  const client = newQueryClient()
+  const build = (isOpen: boolean) =>
+    withQueries(
+      <Content value={<Screen isOpen={isOpen} onClose={onClose} />}>
+        <RouterProvider router={router} />
+      </Content>,
+      client,
+    )
+  // Opened twice: the second time, the lists are loaded, as they are in the app.
+  const screen = await render(build(true))
+  await expect.element(screen.getByRole('option', { name: 'Harbour' })).toBeVisible()
+  await screen.rerender(build(false))
+  await expect.element(screen.getByRole('option')).not.toBeInTheDocument()
+  await screen.rerender(build(true))
+  return { ...screen, router }
 }
 
 beforeEach(() => {
-  navigate.mockReset()
   createChat.mockReset()
+  const chats = ['Harbour', 'Fares', 'Lunch'].map(title => ({ chat: { id: title, title } }))
+  answerByPath({
+    'GET /workspaces/w/chats': page(chats),
+    'GET /workspaces/w/agents': page([{ actor: { id: 'a', name: 'Scribe', handle: 'scribe' } }]),
+  })
 })
+afterEach(() => vi.restoreAllMocks())
 
 it('finds a chat by letters of its name, announces the selected row, and opens the chat on Enter', async () => {
   const onClose = vi.fn()
@@ -47,7 +71,7 @@ it('finds a chat by letters of its name, announces the selected row, and opens t
   await expect.element(screen.getByRole('status')).toHaveTextContent('Lunch')
   await userEvent.keyboard('{Enter}')
   expect(onClose).toHaveBeenCalledOnce()
-  expect(navigate.mock.calls).toMatchObject([[{ params: { workspace: 'lighthouse', chat: 'Lunch' } }]])
+  await vi.waitFor(() => expect(screen.router.state.location.pathname).toBe('/w/lighthouse/c/Lunch'))
 })
 
 it('groups the available actions and wraps around at the end of the list', async () => {

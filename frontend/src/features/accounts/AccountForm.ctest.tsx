@@ -1,34 +1,35 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import { ApiError } from '@/api'
+import { answerRequests, listChanges, withQueries } from '@/testing/restServer'
 import { AccountForm } from './AccountForm'
 
-const api = vi.hoisted(() => ({ signIn: vi.fn(), signUp: vi.fn(), readMe: vi.fn() }))
-vi.mock('@/api', async original => ({
-  ...(await original<object>()),
-  signIn: api.signIn,
-  signUp: api.signUp,
-  meQuery: { queryKey: ['me'], queryFn: api.readMe },
-}))
+/** Answers the form with `status`; null: after `respond` is called. Reading the account succeeds. */
+function startServer(status: 200 | 400 | null) {
+  let respond = () => undefined as undefined
+  const responded = new Promise<void>(resolve => {
+    respond = () => void resolve()
+  })
+  const requests = answerRequests(async ({ method }) => {
+    if (method === 'GET') return [200, {}]
+    if (status === null) await responded
+    return status === 400 ? [400, { errors: [{ code: 'invalid', message: 'Wrong.' }] }] : [200, {}]
+  })
+  return { requests, respond: () => respond() }
+}
 
 async function openForm(mode: 'sign-in' | 'sign-up') {
   const onDone = vi.fn()
   const screen = await render(
-    <QueryClientProvider client={new QueryClient()}>
-      <AccountForm mode={mode} email="" other={() => 'The other form'} onDone={onDone} />
-    </QueryClientProvider>,
+    withQueries(<AccountForm mode={mode} email="" other={() => 'The other form'} onDone={onDone} />),
   )
   return { screen, onDone }
 }
 
-beforeEach(() => {
-  for (const mock of Object.values(api)) mock.mockReset()
-  api.readMe.mockResolvedValue({})
-})
+afterEach(() => vi.restoreAllMocks())
 
 it('marks missing or malformed fields and sends nothing', async () => {
+  const { requests } = startServer(200)
   const { screen } = await openForm('sign-up')
   await screen.getByRole('button', { name: 'Sign up' }).click()
   const name = screen.getByLabelText('Your name')
@@ -43,12 +44,11 @@ it('marks missing or malformed fields and sends nothing', async () => {
   await expect.element(email).toHaveFocus()
   await expect.element(email).toHaveAccessibleDescription(/email address/i)
   await expect.element(screen.getByLabelText('Password')).toHaveAttribute('aria-invalid', 'true')
-  expect(api.signUp).not.toHaveBeenCalled()
+  expect(listChanges(requests)).toEqual([])
 })
 
 it('signs up once on a double submit and continues after reading the account', async () => {
-  let respond: (value?: unknown) => void = () => undefined
-  api.signUp.mockImplementation(() => new Promise(resolve => (respond = resolve)))
+  const { requests, respond } = startServer(null)
   const { screen, onDone } = await openForm('sign-up')
   await screen.getByLabelText('Your name').fill('Alice')
   await screen.getByLabelText('Email').fill('alice@example.org')
@@ -59,13 +59,17 @@ it('signs up once on a double submit and continues after reading the account', a
     .toHaveAttribute('aria-busy', 'true')
   respond()
   await vi.waitFor(() => expect(onDone).toHaveBeenCalledOnce())
-  expect(api.signUp.mock.calls).toEqual([
-    [{ name: 'Alice', email: 'alice@example.org', password: 'a long enough password', language: 'en' }],
+  expect(listChanges(requests)).toEqual([
+    [
+      'POST /_allauth/browser/v1/auth/signup',
+      { name: 'Alice', email: 'alice@example.org', password: 'a long enough password', language: 'en' },
+    ],
   ])
+  expect(requests.at(-1)?.path).toBe('/me')
 })
 
 it('shows an error without a field above the button and keeps what was typed', async () => {
-  api.signIn.mockRejectedValue(new ApiError(400, 'invalid', 'Wrong.'))
+  startServer(400)
   const { screen, onDone } = await openForm('sign-in')
   await screen.getByLabelText('Email').fill('alice@example.org')
   await screen.getByLabelText('Password').fill('wrong')

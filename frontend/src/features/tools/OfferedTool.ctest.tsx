@@ -1,11 +1,9 @@
 import axe from 'axe-core'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import type { OfferedToolRow } from '@/api'
+import { answerByPath, listChanges } from '@/testing/restServer'
 import { OfferedTool } from './OfferedTool'
-
-const testTool = vi.hoisted(() => vi.fn())
-vi.mock('@/api', async original => ({ ...(await original<object>()), testTool }))
 
 const tool: OfferedToolRow = {
   id: 't',
@@ -23,10 +21,7 @@ const tool: OfferedToolRow = {
   config_schema: {},
 }
 
-beforeEach(() => {
-  testTool.mockReset()
-  testTool.mockResolvedValue({ is_ok: true, text: 'HTTP 200 held', message: '', seconds: 0.2 })
-})
+afterEach(() => vi.restoreAllMocks())
 
 it('shows the name, the description and the schema that the model reads', async () => {
   const screen = await render(<OfferedTool tool={tool} workspaceId="w" mayTest />)
@@ -36,6 +31,8 @@ it('shows the name, the description and the schema that the model reads', async 
 })
 
 it('says that a test writes, and calls the tool once with the arguments of the form', async () => {
+  const job = { id: 'j', state: 'done', is_ok: true, text: 'HTTP 200 held', message: '', seconds: 0.2, document: null }
+  const requests = answerByPath({ 'POST /workspace-tools/t/test': job })
   const screen = await render(<OfferedTool tool={tool} workspaceId="w" mayTest />)
   await screen.getByRole('button', { name: 'Test…' }).click()
   const dialog = screen.getByRole('dialog', { name: 'Test hold_seats' })
@@ -43,10 +40,10 @@ it('says that a test writes, and calls the tool once with the arguments of the f
   const call = dialog.getByRole('button', { name: 'Call it for real' })
   await expect.element(call).toHaveAttribute('aria-disabled', 'true')
   await dialog.getByLabelText('seats').fill('2')
-  expect(testTool).not.toHaveBeenCalled()
+  expect(requests).toEqual([])
   await call.click()
   await expect.element(dialog.getByText('HTTP 200 held')).toBeVisible()
-  expect(testTool.mock.calls.map(([workspace, id, sent]) => [workspace, id, sent])).toEqual([['w', 't', { seats: 2 }]])
+  expect(listChanges(requests)).toEqual([['POST /workspace-tools/t/test', { arguments: { seats: 2 } }]])
   expect((await axe.run(document.body, { rules: { region: { enabled: false } } })).violations).toEqual([])
 })
 

@@ -1,42 +1,13 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ToolJobRow, ToolServerRow, WorkspaceToolRow } from '@/api'
+import { answerByPath, listChanges, page, withQueries } from '@/testing/restServer'
 import { AddHttpServerDialog, AddMcpServerDialog } from './AddServerDialog'
 import { ApproveToolDialog } from './ApproveToolDialog'
 import { ImportDialog } from './ImportDialog'
 import { ToolFormDialog } from './ToolFormDialog'
-
-const api = vi.hoisted(() => ({
-  addHttp: vi.fn(),
-  addMcp: vi.fn(),
-  create: vi.fn(),
-  change: vi.fn(),
-  approve: vi.fn(),
-  readDocument: vi.fn(),
-}))
-vi.mock('@/api', async original => {
-  const build = (send: (input: unknown) => void) => () => ({
-    isPending: false,
-    error: null,
-    mutate: (input: unknown, { onSuccess }: { onSuccess(): void }) => {
-      send(input)
-      onSuccess()
-    },
-  })
-  return {
-    ...(await original<object>()),
-    useAddHttpServer: build(api.addHttp),
-    useAddMcpServer: build(api.addMcp),
-    useCreateTool: build(api.create),
-    useChangeTool: build(api.change),
-    useApproveTool: build(api.approve),
-    useAgentsWithTool: () => ({ data: [{ actor: { name: 'Scribe' } }, { actor: { name: 'Clerk' } }] }),
-    readOpenApiDocument: api.readDocument,
-  }
-})
 
 const tool: WorkspaceToolRow = {
   id: 'tool',
@@ -78,13 +49,30 @@ const server: ToolServerRow = {
 }
 
 const onOpenChange = vi.fn()
-const open = (dialog: ReactNode) =>
-  render(<QueryClientProvider client={new QueryClient()}>{dialog}</QueryClientProvider>)
+const open = (dialog: ReactNode) => render(withQueries(dialog))
 const shared = { workspaceId: 'w', open: true, onOpenChange }
 
+/** The state of a server that lists everything as it was; each test adds what it changes. */
+let answers: Record<string, unknown>
+let requests: ReturnType<typeof answerByPath>
+/** Returns what was sent to change something, once the dialog has closed. */
+async function waitForChanges() {
+  await vi.waitFor(() => expect(onOpenChange).toHaveBeenCalledWith(false))
+  return listChanges(requests)
+}
+
 beforeEach(() => {
-  for (const mock of [...Object.values(api), onOpenChange]) mock.mockReset()
+  onOpenChange.mockReset()
+  answers = {
+    'GET /workspace-tools/tool/agents': page([{ actor: { name: 'Scribe' } }, { actor: { name: 'Clerk' } }]),
+    'PATCH /workspace-tools/tool': tool,
+    'PUT /workspace-tools/tool/approval': tool,
+    'POST /workspaces/w/http-servers': server,
+    'POST /workspaces/w/mcp-servers': server,
+  }
+  requests = answerByPath(answers)
 })
+afterEach(() => vi.restoreAllMocks())
 
 it('changes a tool by the form it was made with, and names the agents that have the old name', async () => {
   const screen = await open(<ToolFormDialog {...shared} server={server} tool={tool} />)
@@ -96,10 +84,10 @@ it('changes a tool by the form it was made with, and names the agents that have 
   await userEvent.fill(screen.getByLabelText('Time limit (seconds)').element(), '45')
   await screen.getByRole('checkbox', { name: /repeated call/ }).click()
   await screen.getByRole('button', { name: 'Save changes' }).click()
-  expect(api.change.mock.calls).toEqual([
+  expect(await waitForChanges()).toEqual([
     [
+      'PATCH /workspace-tools/tool',
       {
-        id: 'tool',
         revision: 7,
         name: 'hold_seats',
         is_idempotent: true,
@@ -115,7 +103,6 @@ it('changes a tool by the form it was made with, and names the agents that have 
       },
     ],
   ])
-  expect(onOpenChange).toHaveBeenCalledWith(false)
 })
 
 it('changes only the name, the effect and the limits of an imported tool', async () => {
@@ -123,15 +110,19 @@ it('changes only the name, the effect and the limits of an imported tool', async
   expect(screen.getByLabelText('Path', { exact: true }).elements()).toEqual([])
   await userEvent.fill(screen.getByLabelText('Name').element(), 'search_seats')
   await screen.getByRole('button', { name: 'Save changes' }).click()
-  expect(api.change.mock.calls).toEqual([
-    [{ id: 'tool', revision: 7, name: 'search_seats', is_idempotent: false, timeout_s: 30, effect: 'read' }],
+  expect(await waitForChanges()).toEqual([
+    [
+      'PATCH /workspace-tools/tool',
+      { revision: 7, name: 'search_seats', is_idempotent: false, timeout_s: 30, effect: 'read' },
+    ],
   ])
 })
 
 it('does not send a form without a name', async () => {
   const screen = await open(<ToolFormDialog {...shared} server={server} />)
   await screen.getByRole('button', { name: 'Add a tool' }).click()
-  expect(api.create).not.toHaveBeenCalled()
+  await expect.element(screen.getByLabelText('Name').nth(0)).toHaveAttribute('aria-invalid', 'true')
+  expect(listChanges(requests)).toEqual([])
 })
 
 it('offers each kind of server its own ways to sign in', async () => {
@@ -142,8 +133,9 @@ it('offers each kind of server its own ways to sign in', async () => {
   await userEvent.fill(screen.getByLabelText('User name').element(), 'robin')
   await userEvent.fill(screen.getByLabelText('Password').element(), 'secret-1')
   await screen.getByRole('button', { name: 'Add the server' }).click()
-  expect(api.addHttp.mock.calls).toEqual([
+  expect(await waitForChanges()).toEqual([
     [
+      'POST /workspaces/w/http-servers',
       {
         kind: 'http',
         name: 'Booking',
@@ -164,8 +156,11 @@ it('adds an MCP server with a sign-in in the browser, which needs no key', async
   await userEvent.selectOptions(screen.getByLabelText('Sign-in').element(), 'oauth')
   await expect.element(screen.getByText(/You sign in after it is added/)).toBeVisible()
   await screen.getByRole('button', { name: 'Add and list its tools' }).click()
-  expect(api.addMcp.mock.calls).toEqual([
-    [{ name: 'Mailroom', base_url: 'https://mail.example.org/mcp', auth: 'oauth', auth_name: '', credential: '' }],
+  expect(await waitForChanges()).toEqual([
+    [
+      'POST /workspaces/w/mcp-servers',
+      { name: 'Mailroom', base_url: 'https://mail.example.org/mcp', auth: 'oauth', auth_name: '', credential: '' },
+    ],
   ])
 })
 
@@ -176,7 +171,9 @@ it('shows only the parts of a definition that its server has changed', async () 
   await expect.element(screen.getByRole('list', { name: 'Annotations' })).toHaveTextContent('"destructiveHint": true')
   expect(screen.getByRole('heading', { name: 'Description' }).elements()).toEqual([])
   await screen.getByRole('button', { name: 'Approve the new text' }).click()
-  expect(api.approve.mock.calls).toEqual([[{ id: 'tool', hash: 'b'.repeat(64), effect: 'read' }]])
+  expect(await waitForChanges()).toEqual([
+    ['PUT /workspace-tools/tool/approval', { hash: 'b'.repeat(64), effect: 'read' }],
+  ])
 })
 
 const job: ToolJobRow = {
@@ -198,7 +195,7 @@ const job: ToolJobRow = {
 }
 
 it('reads a chosen file at once, and refuses one that is no text or too large', async () => {
-  api.readDocument.mockResolvedValue(job)
+  answers['POST /workspaces/w/openapi-documents'] = job
   const screen = await open(<ImportDialog {...shared} />)
   const chooser = screen.getByLabelText('Choose a file…')
   await userEvent.upload(chooser, new File([new Uint8Array([255, 254, 0])], 'image.json'))
@@ -206,11 +203,11 @@ it('reads a chosen file at once, and refuses one that is no text or too large', 
   // With its quotes escaped, it is larger than a body may be.
   await userEvent.upload(chooser, new File(['"'.repeat(600_000)], 'quotes.json'))
   await expect.element(screen.getByRole('alert')).toHaveTextContent('quotes.json is too large')
-  expect(api.readDocument).not.toHaveBeenCalled()
+  expect(listChanges(requests)).toEqual([])
   await userEvent.upload(chooser, new File(['openapi: 3.1.0'], 'fares.yaml'))
   await expect.element(screen.getByText('fares.yaml')).toBeVisible()
   await expect.element(screen.getByLabelText('Base URL')).toHaveValue('https://fares.example.org')
-  expect(api.readDocument.mock.calls.map(call => call.slice(0, 2))).toEqual([['w', 'openapi: 3.1.0']])
+  expect(listChanges(requests)).toEqual([['POST /workspaces/w/openapi-documents', { url: '', text: 'openapi: 3.1.0' }]])
   expect(screen.getByRole('alert').elements()).toEqual([])
   await screen.getByRole('button', { name: 'Remove the file' }).click()
   await expect.element(screen.getByLabelText('Document')).toHaveValue('')

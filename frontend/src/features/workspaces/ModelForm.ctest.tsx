@@ -1,8 +1,8 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import { ApiError, type ModelOffer, type ModelProvider, type ModelRow } from '@/api'
+import type { ModelOffer, ModelProvider, ModelRow } from '@/api'
+import { answerByPath, listChanges, withQueries } from '@/testing/restServer'
 import { ModelForm } from './ModelForm'
 
 const field = (name: string, change: object = {}) => ({
@@ -35,19 +35,6 @@ const providers = [
 ] as unknown as ModelProvider[]
 const offers = [{ provider: 'demo', label: 'Demo', api_base: null, models: ['demo'] }] as unknown as ModelOffer[]
 
-const api = vi.hoisted(() => ({ choose: vi.fn(), testModel: vi.fn() }))
-vi.mock('@/api', async original => ({
-  ...(await original<object>()),
-  useModelProviders: () => ({ data: providers }),
-  useModelOffers: () => ({ data: offers }),
-  testModel: api.testModel,
-  useChooseModel: () => ({
-    isPending: false,
-    error: null,
-    mutate: (choice: unknown, { onSuccess }: { onSuccess(row: unknown): void }) => onSuccess(api.choose(choice)),
-  }),
-}))
-
 const stored = {
   provider: 'openai',
   default_model: 'gpt-5',
@@ -61,51 +48,66 @@ const stored = {
 async function openForm(current?: ModelRow) {
   const onDone = vi.fn()
   const screen = await render(
-    <QueryClientProvider client={new QueryClient()}>
-      <ModelForm workspaceId="w" current={current} action="Save changes" onDone={onDone} />
-    </QueryClientProvider>,
+    withQueries(<ModelForm workspaceId="w" current={current} action="Save changes" onDone={onDone} />),
   )
   return { screen, onDone, save: screen.getByRole('button', { name: 'Save changes' }) }
 }
 
+let answers: Record<string, unknown>
+let requests: ReturnType<typeof answerByPath>
+
 beforeEach(() => {
-  api.choose.mockReset().mockReturnValue(stored)
-  api.testModel.mockReset()
+  answers = {
+    'GET /model-providers': { results: providers },
+    'GET /model-offers': { results: offers },
+    'PUT /workspaces/w/model': stored,
+  }
+  requests = answerByPath(answers)
 })
+afterEach(() => vi.restoreAllMocks())
 
 it('starts with an offer without a key and saves it unchanged', async () => {
   const { screen, save, onDone } = await openForm()
   await expect.element(screen.getByRole('radio').nth(0)).toBeChecked()
   await save.click()
-  expect(api.choose.mock.calls).toEqual([[{ provider: 'demo', default_model: 'demo', revision: 0 }]])
-  expect(onDone).toHaveBeenCalledWith(stored)
+  await vi.waitFor(() => expect(onDone.mock.calls[0]?.[0]).toEqual(stored))
+  expect(listChanges(requests)).toEqual([
+    ['PUT /workspaces/w/model', { provider: 'demo', default_model: 'demo', revision: 0 }],
+  ])
 })
 
 it('saves a provider only with a key, which is trimmed', async () => {
-  const { screen, save } = await openForm()
+  const { screen, save, onDone } = await openForm()
   await screen.getByText('OpenAI', { exact: true }).click()
   await expect.element(save).toHaveAttribute('aria-disabled', 'true')
   await userEvent.fill(screen.getByLabelText('Key', { exact: true }).element(), ' sk-1 ')
   await expect.element(save).not.toHaveAttribute('aria-disabled')
   await save.click()
-  expect(api.choose.mock.calls).toEqual([[{ provider: 'openai', default_model: 'gpt-5', key: 'sk-1', revision: 0 }]])
+  await vi.waitFor(() => expect(onDone).toHaveBeenCalledOnce())
+  expect(listChanges(requests)).toEqual([
+    ['PUT /workspaces/w/model', { provider: 'openai', default_model: 'gpt-5', key: 'sk-1', revision: 0 }],
+  ])
 })
 
 it('requires no key if one is stored, and sends none', async () => {
-  const { screen, save } = await openForm(stored)
+  const { screen, save, onDone } = await openForm(stored)
   await expect.element(screen.getByLabelText('Key', { exact: true })).toHaveValue('')
   await save.click()
-  expect(api.choose.mock.calls).toEqual([[{ provider: 'openai', default_model: 'gpt-5', revision: 4 }]])
+  await vi.waitFor(() => expect(onDone).toHaveBeenCalledOnce())
+  expect(listChanges(requests)).toEqual([
+    ['PUT /workspaces/w/model', { provider: 'openai', default_model: 'gpt-5', revision: 4 }],
+  ])
 })
 
 it('shows the result of a test of the model without saving', async () => {
   const { screen } = await openForm(stored)
   const button = screen.getByRole('button', { name: 'Test connection' })
-  api.testModel.mockResolvedValueOnce({ ok: true, seconds: 1.5, models: [], code: null, message: '' })
+  const done = { id: 't', state: 'done', ok: true, seconds: 1.5, models: [], code: null, message: '' }
+  answers['POST /workspaces/w/model/test'] = done
   await button.click()
   await expect.element(screen.getByRole('status')).toHaveTextContent(/1\.5/)
-  api.testModel.mockRejectedValueOnce(new ApiError(0, 'unreachable', ''))
+  vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'))
   await button.click()
   await expect.element(screen.getByRole('status')).toHaveTextContent(/No connection/)
-  expect(api.choose).not.toHaveBeenCalled()
+  expect(listChanges(requests).map(([request]) => request)).toEqual(['POST /workspaces/w/model/test'])
 })

@@ -1,36 +1,15 @@
 import { useState } from 'react'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import type { SpecContent } from '@/api'
+import { answerByPath, withQueries } from '@/testing/restServer'
 import { ToolsForm } from './Forms'
 
-const offered = vi.hoisted(() => ({ policy: 'auto', is_available: true, server_name: '', schema_tokens: 100 }))
-
-vi.mock('@/api', async original => ({
-  ...(await original<object>()),
-  useOfferedTools: () => ({
-    data: [
-      {
-        name: 'current_time',
-        description: 'Return the time.',
-        effect: 'read',
-        config_schema: {},
-        id: null,
-        schema: {},
-        ...offered,
-      },
-      {
-        name: 'web_fetch',
-        description: 'Read a page.',
-        effect: 'read',
-        config_schema: {},
-        id: null,
-        schema: {},
-        ...offered,
-      },
-    ],
-  }),
-}))
+const offered = { policy: 'auto', is_available: true, server_name: '', schema_tokens: 100, id: null, schema: {} }
+const tools = [
+  { name: 'current_time', description: 'Return the time.', effect: 'read', config_schema: {}, ...offered },
+  { name: 'web_fetch', description: 'Read a page.', effect: 'read', config_schema: {}, ...offered },
+]
 
 const content = {
   prompt: '',
@@ -48,10 +27,14 @@ function Tools({ isReadOnly }: { isReadOnly: boolean }) {
   return <ToolsForm content={value} isReadOnly={isReadOnly} onEdit={edit} workspaceId="w" mayTest />
 }
 
-beforeEach(() => onEdit.mockReset())
+beforeEach(() => {
+  onEdit.mockReset()
+  answerByPath({ 'GET /workspaces/w/tools': { results: tools } })
+})
+afterEach(() => vi.restoreAllMocks())
 
 it('keeps the position of a tool that is switched', async () => {
-  const screen = await render(<Tools isReadOnly={false} />)
+  const screen = await render(withQueries(<Tools isReadOnly={false} />))
   const time = screen.getByRole('switch', { name: 'current_time' })
   const web = screen.getByRole('switch', { name: 'web_fetch' })
   await expect.element(time).toBeChecked()
@@ -71,7 +54,7 @@ it('keeps the position of a tool that is switched', async () => {
 })
 
 it('shows the states without switches when read-only', async () => {
-  const screen = await render(<Tools isReadOnly />)
+  const screen = await render(withQueries(<Tools isReadOnly />))
   await expect.element(screen.getByText('current_time')).toBeVisible()
   await expect.element(screen.getByRole('switch')).not.toBeInTheDocument()
   await screen.getByRole('button', { name: /current_time/ }).click()

@@ -1,16 +1,18 @@
 import axe from 'axe-core'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ActorRow, ApprovalAskedRow, ApprovalDecided } from '@/api'
 import { buildChatContext } from '@/testing/chatContext'
+import { answerByPath, answerRequests } from '@/testing/restServer'
 import { messageRow } from '@/testing/rows'
 import { ApprovalCard } from './ApprovalCard'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { ToolCallPart } from './ToolCallPart'
 
-const decideApproval = vi.hoisted(() => vi.fn())
-vi.mock('@/api', async original => ({ ...(await original<object>()), decideApproval }))
+let requests: ReturnType<typeof answerByPath>
+/** Lists the decisions that were sent. */
+const listDecisions = () => requests.map(({ body }) => body)
 
 const names: Record<string, string> = { alice: 'Alice', bob: 'Bob', scribe: 'Scribe' }
 const context = buildChatContext({
@@ -50,11 +52,11 @@ const show = (row: ApprovalAskedRow, chat: Partial<ChatContextValue> = {}) =>
   )
 
 beforeEach(() => {
-  decideApproval.mockReset()
-  decideApproval.mockResolvedValue(undefined)
+  requests = answerByPath({ 'POST /approvals/m9/decide': {} })
   sessionStorage.clear()
   localStorage.clear()
 })
+afterEach(() => vi.restoreAllMocks())
 
 it('asks the person whom the run works for, and sends one decision', async () => {
   const screen = await show(asked())
@@ -66,7 +68,7 @@ it('asks the person whom the run works for, and sends one decision', async () =>
   const approve = screen.getByRole('button', { name: 'Approve', exact: true })
   await approve.click()
   await approve.click({ force: true })
-  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'approved' }]])
+  await vi.waitFor(() => expect(listDecisions()).toEqual([{ decision: 'approved', note: '', answer: '' }]))
 })
 
 it('has no buttons for a reader who may not decide, and has them for an editor', async () => {
@@ -76,7 +78,7 @@ it('has no buttons for a reader who may not decide, and has them for an editor',
   await screen.unmount()
   const other = await show(asked({ person_id: 'bob', person_name: 'Bob' }), { isEditor: true })
   await other.getByRole('button', { name: 'Approve for this run' }).click()
-  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'approved_for_run' }]])
+  await vi.waitFor(() => expect(listDecisions()).toEqual([{ decision: 'approved_for_run', note: '', answer: '' }]))
 })
 
 it('approves with edited arguments', async () => {
@@ -88,9 +90,8 @@ it('approves with edited arguments', async () => {
   await screen.getByLabelText('count').fill('3')
   await expect.element(screen.getByText('2', { exact: true })).toBeVisible()
   await invalid.click()
-  expect(decideApproval.mock.calls).toEqual([
-    ['m9', { decision: 'approved', arguments: '{"name":"notes.md","count":3}' }],
-  ])
+  const edited = { decision: 'approved', arguments: '{"name":"notes.md","count":3}', note: '', answer: '' }
+  await vi.waitFor(() => expect(listDecisions()).toEqual([edited]))
 })
 
 it('refuses with a note to the agent', async () => {
@@ -98,7 +99,7 @@ it('refuses with a note to the agent', async () => {
   await screen.getByRole('button', { name: 'Refuse…' }).click()
   await screen.getByRole('button', { name: 'Not now' }).click()
   await screen.getByRole('button', { name: 'Refuse', exact: true }).click()
-  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'refused', note: 'Not now' }]])
+  await vi.waitFor(() => expect(listDecisions()).toEqual([{ decision: 'refused', note: 'Not now', answer: '' }]))
 })
 
 it('shows what the model wrote as data, with its hidden characters', async () => {
@@ -116,27 +117,28 @@ it('has no time left when it expires', async () => {
 })
 
 it('can be decided again after an error', async () => {
-  decideApproval.mockRejectedValueOnce(new Error('offline'))
+  const sent = answerRequests(() => [sent.length === 1 ? 500 : 200, {}])
   const screen = await show(asked())
   const approve = screen.getByRole('button', { name: 'Approve', exact: true })
   await approve.click()
   await expect.element(approve).not.toHaveAttribute('aria-disabled')
   await approve.click()
-  expect(decideApproval).toHaveBeenCalledTimes(2)
+  await vi.waitFor(() => expect(sent).toHaveLength(2))
 })
 
 it('answers a question by its number or by own words', async () => {
   const screen = await show(asked({ question, reason: null }))
   await expect.element(screen.getByText('Scribe asks you. The run waits for your answer.')).toBeVisible()
   await userEvent.keyboard('3')
-  expect(decideApproval).not.toHaveBeenCalled()
   await userEvent.keyboard('2')
-  expect(decideApproval.mock.calls).toEqual([['m9', { decision: 'answered', choice: 1 }]])
+  await vi.waitFor(() => expect(listDecisions()).toEqual([{ decision: 'answered', choice: 1, note: '', answer: '' }]))
   await screen.unmount()
   const other = await show(asked({ question, reason: null }))
   await other.getByRole('textbox', { name: 'Your answer' }).fill('1 of both')
   await other.getByRole('button', { name: 'Answer', exact: true }).click()
-  expect(decideApproval.mock.calls.at(-1)).toEqual(['m9', { decision: 'answered', answer: '1 of both' }])
+  await vi.waitFor(() =>
+    expect(listDecisions().at(-1)).toEqual({ decision: 'answered', answer: '1 of both', note: '' }),
+  )
 })
 
 it('shows the question of another person without a way to answer it', async () => {
@@ -145,7 +147,7 @@ it('shows the question of another person without a way to answer it', async () =
   await expect.element(screen.getByRole('button', { name: /Rail pass/ })).toBeDisabled()
   await expect.element(screen.getByRole('textbox')).not.toBeInTheDocument()
   await userEvent.keyboard('2')
-  expect(decideApproval).not.toHaveBeenCalled()
+  expect(requests).toEqual([])
 })
 
 it.each([

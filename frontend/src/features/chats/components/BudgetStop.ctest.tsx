@@ -1,23 +1,17 @@
 import axe from 'axe-core'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import type { BudgetRefusal, BudgetRow } from '@/api'
 import { buildChatContext } from '@/testing/chatContext'
+import { answerRequests, newQueryClient, page, withQueries } from '@/testing/restServer'
 import { BudgetStop } from './BudgetStop'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 
-const budgets = vi.hoisted(() => ({ rows: undefined as BudgetRow[] | undefined }))
-vi.mock('@/api', async original => ({
-  ...(await original<object>()),
-  useBudgets: () => ({ data: budgets.rows }),
-  useMembers: () => ({
-    data: [
-      { role: 'editor', actor: { id: 'alice', name: 'Alice' } },
-      { role: 'suggester', actor: { id: 'bob', name: 'Bob' } },
-      { role: 'editor', actor: { id: 'carol', name: 'Carol' } },
-    ],
-  }),
-}))
+const members = [
+  { role: 'editor', actor: { id: 'alice', name: 'Alice' } },
+  { role: 'suggester', actor: { id: 'bob', name: 'Bob' } },
+  { role: 'editor', actor: { id: 'carol', name: 'Carol' } },
+]
 
 const refusal: BudgetRefusal = {
   budget_id: 'b',
@@ -50,20 +44,34 @@ const context = buildChatContext()
 const retry = vi.fn(async () => undefined)
 const runEnd = { kind: 'failed', code: 'budget_used_up', by: null, note: '', payerName: '', budget: refusal } as const
 
-const build = (change: Partial<BudgetRefusal> = {}, chat: Partial<ChatContextValue> = {}) => (
-  <ChatContext value={{ ...context, ...chat }}>
-    <BudgetStop status={{ status: 'failed', runEnd, retry }} refusal={{ ...refusal, ...change }} />
-  </ChatContext>
-)
+/** The budgets of the server; null: it does not answer yet. */
+let budgets: BudgetRow[] | null
+let client = newQueryClient()
+
+const show = (change: Partial<BudgetRefusal> = {}, chat: Partial<ChatContextValue> = {}) =>
+  render(
+    withQueries(
+      <ChatContext value={{ ...context, ...chat }}>
+        <BudgetStop status={{ status: 'failed', runEnd, retry }} refusal={{ ...refusal, ...change }} />
+      </ChatContext>,
+      client,
+    ),
+  )
 
 beforeEach(() => {
   retry.mockClear()
-  budgets.rows = [row]
+  budgets = [row]
+  client = newQueryClient()
+  answerRequests(async ({ path }) => {
+    if (path.endsWith('/members')) return [200, page(members)]
+    return budgets ? [200, { results: budgets }] : new Promise(() => undefined)
+  })
 })
+afterEach(() => vi.restoreAllMocks())
 
 it('leads an editor to the budgets, and blocks the retry with a reason until the budget is raised', async () => {
   const onGo = vi.fn()
-  const screen = await render(build({}, { onGo }))
+  const screen = await show({}, { onGo })
   await expect.element(screen.getByText("Stopped: this month's budget is used up.")).toBeVisible()
   await expect.element(screen.getByText('You or another editor can raise it.')).toBeVisible()
   const button = screen.getByRole('button', { name: 'Retry' })
@@ -75,8 +83,8 @@ it('leads an editor to the budgets, and blocks the retry with a reason until the
   await screen.getByRole('link', { name: 'Raise budget…' }).click()
   expect(onGo).toHaveBeenCalledExactlyOnceWith('/w/tours/settings?section=budgets')
 
-  budgets.rows = [{ ...row, limit_micro: 11_000_000, revision: 2 }]
-  await screen.rerender(build({}, { onGo }))
+  budgets = [{ ...row, limit_micro: 11_000_000, revision: 2 }]
+  await client.invalidateQueries()
   await expect.element(screen.getByText('There is enough left now to retry.')).toBeVisible()
   await expect.element(screen.getByRole('link')).not.toBeInTheDocument()
   await button.click()
@@ -84,14 +92,14 @@ it('leads an editor to the budgets, and blocks the retry with a reason until the
 })
 
 it('names the editors to a suggester, who has no link', async () => {
-  const screen = await render(build({}, { isEditor: false, me: 'bob' }))
+  const screen = await show({}, { isEditor: false, me: 'bob' })
   await expect.element(screen.getByText('Alice and Carol can raise it.')).toBeVisible()
   await expect.element(screen.getByRole('link')).not.toBeInTheDocument()
 })
 
 it('says that only an operator can raise the budget of an operator', async () => {
-  budgets.rows = [{ ...row, by_operator: true }]
-  const screen = await render(build())
+  budgets = [{ ...row, by_operator: true }]
+  const screen = await show()
   await expect.element(screen.getByText('It was set by an operator, who alone can raise it.')).toBeVisible()
   await expect.element(screen.getByRole('link')).not.toBeInTheDocument()
 })
@@ -101,14 +109,15 @@ it.each([
   ['it was deleted', {}, []],
   ['it is that of another person', { scope: 'person', subject_id: 'bob' }, []],
 ] as const)('allows the retry when %s', async (_why, change, rows) => {
-  budgets.rows = [...rows]
-  const screen = await render(build(change))
+  budgets = [...rows]
+  const screen = await show(change)
+  await expect.element(screen.getByText('There is enough left now to retry.')).toBeVisible()
   await screen.getByRole('button', { name: 'Retry' }).click()
   expect(retry).toHaveBeenCalledOnce()
 })
 
 it('blocks the retry while the budgets are being read', async () => {
-  budgets.rows = undefined
-  const screen = await render(build())
+  budgets = null
+  const screen = await show()
   await expect.element(screen.getByRole('button', { name: 'Retry' })).toHaveAttribute('aria-disabled', 'true')
 })

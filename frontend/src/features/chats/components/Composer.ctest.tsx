@@ -3,9 +3,11 @@ import { createRef } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import type { ActorRow } from '@/api'
+import type { ActorRow, NewMessage, ParticipantRow } from '@/api'
 import { setStorageOwner } from '@/lib/storage'
 import { buildChatContext } from '@/testing/chatContext'
+import { closeChat, loadChat } from '@/testing/chatSocket'
+import { answerRequests, withQueries } from '@/testing/restServer'
 import { messageRow } from '@/testing/rows'
 import { Toasts } from '@/ui/Toasts'
 import { ChatContext } from './ChatContext'
@@ -16,16 +18,9 @@ const actor = (name: string, kind: 'human' | 'agent') =>
 const alice = actor('Alice', 'human')
 const inChat = [alice, actor('Bob', 'human'), actor('Scribe', 'agent'), actor('Robin', 'agent')]
 
-const send = vi.hoisted(() => vi.fn())
-vi.mock('../outbox', () => ({ send }))
-vi.mock('../wakePreview', () => ({ useWakePreview: () => null }))
-vi.mock('../hooks', async original => ({
-  ...(await original<object>()),
-  useParticipants: () => inChat.map(actor => ({ actor })),
-  usePeopleWithChatOpen: () => ['bob'],
-  useAgentsAtWork: () => [],
-}))
-vi.mock('@/realtime', async original => ({ ...(await original<object>()), sendTyping: vi.fn() }))
+const participants = inChat.map(
+  actor => ({ kind: 'participant', id: `m ${actor.id}`, chat_id: 'c', version: 1, actor }) as ParticipantRow,
+)
 
 const question = messageRow(7, { author_id: 'bob', payload: { text: 'What does it cost?' } })
 const context = buildChatContext({
@@ -37,41 +32,58 @@ async function openComposer() {
   const handle = createRef<ComposerHandle>()
   const onSent = vi.fn()
   const screen = await render(
-    <ChatContext value={context}>
-      <div style={{ display: 'flex', flexDirection: 'column', justifyContent: 'flex-end', height: '500px' }}>
-        <Composer ref={handle} title="Travel" onSent={onSent} />
-      </div>
-      <Toasts />
-    </ChatContext>,
+    withQueries(
+      <ChatContext value={context}>
+        <div style={{ display: 'flex', flexDirection: 'column', justifyContent: 'flex-end', height: '500px' }}>
+          <Composer ref={handle} title="Travel" onSent={onSent} />
+        </div>
+        <Toasts />
+      </ChatContext>,
+    ),
   )
   const field = screen.getByRole('textbox', { name: 'Message Travel' })
   await field.click()
   return { screen, field, handle, onSent }
 }
 
-beforeEach(() => setStorageOwner('alice'))
+let requests: ReturnType<typeof answerRequests>
+
+beforeEach(async () => {
+  setStorageOwner('alice')
+  requests = answerRequests(({ path, body }) =>
+    path === '/chats/c/messages'
+      ? [201, { kind: 'message', id: (body as NewMessage).id, version: 1 }]
+      : [404, { error: { code: 'not_found', message: '' } }],
+  )
+  await loadChat(participants, ['bob'])
+})
 afterEach(() => {
-  send.mockReset()
+  closeChat()
+  vi.restoreAllMocks()
   localStorage.clear()
   setStorageOwner(null)
 })
 
-const listSent = () => send.mock.calls.map(([, message]) => message)
+/** Waits for the posted messages. */
+const waitForSent = (messages: Partial<NewMessage>[]) =>
+  vi.waitFor(() =>
+    expect(requests.filter(({ path }) => path === '/chats/c/messages').map(({ body }) => body)).toMatchObject(messages),
+  )
 
 it('sends the message on Enter and clears the field; Shift+Enter adds a line', async () => {
   const { field, onSent } = await openComposer()
   await userEvent.keyboard('Hello{Shift>}{Enter}{/Shift}there  {Enter}')
-  expect(listSent()).toMatchObject([{ text: 'Hello\nthere', wake: 'auto' }])
+  await waitForSent([{ text: 'Hello\nthere', wake: 'auto' }])
   expect(onSent).toHaveBeenCalledOnce()
   await expect.element(field).toHaveValue('')
   await userEvent.keyboard('{Enter}')
-  expect(send).toHaveBeenCalledOnce()
+  await waitForSent([{ text: 'Hello\nthere' }])
 })
 
 it('wakes no agent with Ctrl+Shift+Enter', async () => {
   await openComposer()
   await userEvent.keyboard('Only a note{Control>}{Shift>}{Enter}{/Shift}{/Control}')
-  expect(listSent()).toMatchObject([{ text: 'Only a note', wake: 'nobody' }])
+  await waitForSent([{ text: 'Only a note', wake: 'nobody' }])
 })
 
 it('keeps unsent text until the chat is opened again', async () => {
@@ -95,7 +107,7 @@ it('completes a mention from the list of people and agents, by keyboard or point
   await userEvent.keyboard('@')
   await list.getByRole('option', { name: /Bob/ }).click()
   await userEvent.keyboard('look{Enter}')
-  expect(listSent()).toMatchObject([{ text: '@scribe @bob look' }])
+  await waitForSent([{ text: '@scribe @bob look' }])
 })
 
 it('closes the list on Escape, after which Enter sends', async () => {
@@ -105,7 +117,7 @@ it('closes the list on Escape, after which Enter sends', async () => {
   await userEvent.keyboard('{Escape}')
   await expect.element(screen.getByRole('listbox')).not.toBeInTheDocument()
   await userEvent.keyboard('{Enter}')
-  expect(listSent()).toMatchObject([{ text: '@s' }])
+  await waitForSent([{ text: '@s' }])
 })
 
 it('replies to a message until Escape is pressed', async () => {
@@ -116,7 +128,7 @@ it('replies to a message until Escape is pressed', async () => {
   await expect.element(screen.getByText('What does it cost?')).not.toBeInTheDocument()
   handle.current?.reply(question)
   await userEvent.keyboard('Much.{Enter}')
-  expect(listSent()).toMatchObject([{ text: 'Much.', reply_to: question.id }])
+  await waitForSent([{ text: 'Much.', reply_to: question.id }])
 })
 
 it('rejects a paste that is too long and shows a notice', async () => {

@@ -1,7 +1,8 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import { type ActorRow, ApiError, type LinkRow, type ParticipantRow, type WorkspaceRow } from '@/api'
+import type { ActorRow, LinkRow, ParticipantRow, WorkspaceRow } from '@/api'
+import { closeChat, loadChat } from '@/testing/chatSocket'
+import { answerByPath, listChanges, page, withQueries } from '@/testing/restServer'
 import { Toasts } from '@/ui/Toasts'
 import { PeopleDialog } from './PeopleDialog'
 
@@ -9,46 +10,50 @@ const actor = (name: string, kind: 'human' | 'agent' = 'human') =>
   ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
 const [alice, bob, carol, scribe] = [actor('Alice'), actor('Bob'), actor('Carol'), actor('Scribe', 'agent')]
 const participant = (actor: ActorRow) =>
-  ({ id: `m ${actor.id}`, chat_id: 'c', actor, response: 'mentions' }) as ParticipantRow
-
-const api = vi.hoisted(() => ({
-  addToChat: vi.fn(),
-  removeFromChat: vi.fn(),
-  renameChat: vi.fn(),
-  setResponse: vi.fn(),
-  links: [] as LinkRow[],
-}))
-vi.mock('@/api', async original => ({
-  ...(await original<object>()),
-  ...api,
-  useMe: () => ({ data: { actor: alice } }),
-  useMembers: () => ({ data: [alice, bob, carol].map(actor => ({ actor })) }),
-  useAgents: () => ({ data: [{ actor: scribe }] }),
-  useLinks: () => ({ data: api.links }),
-}))
-vi.mock('../hooks', async original => ({
-  ...(await original<object>()),
-  useParticipants: () => [scribe, alice, bob].map(participant),
-  usePeopleWithChatOpen: () => ['bob'],
-}))
+  ({
+    kind: 'participant',
+    id: `m ${actor.id}`,
+    chat_id: 'c',
+    version: 1,
+    actor,
+    response: 'mentions',
+  }) as ParticipantRow
 
 const workspace = { id: 'w', verbs: ['invite'] } as unknown as WorkspaceRow
 
 async function openDialog() {
   const onOpenChange = vi.fn()
   const screen = await render(
-    <QueryClientProvider client={new QueryClient()}>
-      <PeopleDialog chatId="c" workspace={workspace} title="Travel" open onOpenChange={onOpenChange} />
-      <Toasts />
-    </QueryClientProvider>,
+    withQueries(
+      <>
+        <PeopleDialog chatId="c" workspace={workspace} title="Travel" open onOpenChange={onOpenChange} />
+        <Toasts />
+      </>,
+    ),
   )
   return { screen, onOpenChange }
 }
 
-beforeEach(() => {
-  for (const mock of [api.addToChat, api.removeFromChat, api.renameChat, api.setResponse])
-    mock.mockReset().mockResolvedValue(undefined)
-  api.links.length = 0
+let links: LinkRow[]
+let requests: ReturnType<typeof answerByPath>
+const waitForChanges = (changes: unknown[]) => vi.waitFor(() => expect(listChanges(requests)).toEqual(changes))
+
+beforeEach(async () => {
+  links = []
+  requests = answerByPath({
+    'GET /me': { actor: alice },
+    'GET /workspaces/w/members': page([alice, bob, carol].map(actor => ({ actor }))),
+    'GET /workspaces/w/agents': page([{ actor: scribe }]),
+    'GET /chats/c/links': page(links),
+    'POST /chats/c/participants': {},
+    'DELETE /chats/c/participants/bob': {},
+    'PATCH /chats/c': {},
+  })
+  await loadChat([scribe, alice, bob].map(participant), ['bob'])
+})
+afterEach(() => {
+  closeChat()
+  vi.restoreAllMocks()
 })
 
 it('lists people before agents and offers to add only those who are not in the chat', async () => {
@@ -60,21 +65,23 @@ it('lists people before agents and offers to add only those who are not in the c
     '@scribe',
   ])
   await screen.getByRole('button', { name: 'Carol' }).click()
-  expect(api.addToChat.mock.calls).toEqual([['c', 'carol']])
+  await waitForChanges([['POST /chats/c/participants', { actor_id: 'carol' }]])
 })
 
 it('removes a person at once and adds them again with Undo', async () => {
   const { screen, onOpenChange } = await openDialog()
   await screen.getByRole('button', { name: /Remove Bob/ }).click()
-  expect(api.removeFromChat.mock.calls).toEqual([['c', 'bob']])
   await screen.getByRole('button', { name: 'Undo' }).click()
-  expect(api.addToChat.mock.calls).toEqual([['c', 'bob']])
+  await waitForChanges([
+    ['DELETE /chats/c/participants/bob', null],
+    ['POST /chats/c/participants', { actor_id: 'bob' }],
+  ])
   expect(onOpenChange).not.toHaveBeenCalled()
 })
 
 it('shows the invite links that will end before it removes their creator', async () => {
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
-  api.links.push({
+  links.push({
     id: 'l',
     created_by: 'bob',
     role: 'suggester',
@@ -85,18 +92,17 @@ it('shows the invite links that will end before it removes their creator', async
   } as unknown as LinkRow)
   const { screen } = await openDialog()
   await screen.getByRole('button', { name: /Remove Bob/ }).click()
-  expect(api.removeFromChat).not.toHaveBeenCalled()
+  expect(listChanges(requests)).toEqual([])
   const confirmation = screen.getByRole('dialog', { name: /Remove Bob/ })
   await confirmation.getByRole('button', { name: /Remove Bob/ }).click()
-  expect(api.removeFromChat.mock.calls).toEqual([['c', 'bob']])
+  await waitForChanges([['DELETE /chats/c/participants/bob', null]])
 })
 
 it('changes when an agent wakes and shows an error when that fails', async () => {
-  api.setResponse.mockRejectedValueOnce(new ApiError(0, 'unreachable', ''))
   const { screen } = await openDialog()
   await screen.getByRole('combobox', { name: /Scribe/ }).selectOptions('always')
-  expect(api.setResponse.mock.calls).toEqual([['c', 'scribe', 'always']])
-  await expect.element(screen.getByText(/No connection/).first()).toBeInTheDocument()
+  await waitForChanges([['PATCH /chats/c/participants/scribe', { response: 'always' }]])
+  await expect.element(screen.getByText(/don't have access/).first()).toBeInTheDocument()
 })
 
 it('offers to rename the chat only after the name was changed', async () => {
@@ -105,5 +111,5 @@ it('offers to rename the chat only after the name was changed', async () => {
   await expect.element(screen.getByRole('button', { name: 'Rename' })).not.toBeInTheDocument()
   await field.fill('Journeys')
   await screen.getByRole('button', { name: 'Rename' }).click()
-  expect(api.renameChat.mock.calls).toEqual([['c', 'Journeys']])
+  await waitForChanges([['PATCH /chats/c', { title: 'Journeys' }]])
 })
