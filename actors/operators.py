@@ -20,6 +20,7 @@ TABLES = (
     "files",
     "agents",
     "approvals",
+    "context",
     "usage",
     "memory",
     "runs",

@@ -8,7 +8,7 @@ from django.db.models import Prefetch, Q
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from agents.specs.content import SpecContent
+from agents.specs.content import ContextSettings, SpecContent
 from chats.models import Chat, VersionedRow
 from common.clock import now
 from common.models import Identified, ObjectGrant, build_display_name
@@ -34,6 +34,7 @@ class AgentSpec(Identified):
     parameters = models.JSONField(_("parameters"), default=dict)
     limits = models.JSONField(_("limits"), default=dict)
     memory = models.CharField(_("memory"), max_length=8, default="chat")
+    context = models.JSONField(_("context"), default=dict)
     message = models.CharField(_("message"), max_length=400, blank=True, default="")
     origin = models.CharField(_("origin"), max_length=12, choices=SpecOrigin.choices)
     base_number = models.PositiveIntegerField(_("base number"), null=True)
@@ -77,6 +78,7 @@ class AgentSpec(Identified):
                 "parameters": self.parameters,
                 "limits": self.limits,
                 "memory": self.memory,
+                "context": self.context,
                 "tools": [config.as_tool_use_fields() for config in self.tools],
             }
         )
@@ -85,6 +87,7 @@ class AgentSpec(Identified):
         return SpecRow(
             id=self.id, agent_id=self.agent_id, number=self.number, prompt=self.prompt, model=self.model,
             parameters=self.parameters, limits=self.limits, memory=self.memory,
+            context=ContextSettings.model_validate(self.context).model_dump(),
             tools=[ToolConfigRow(**config.as_tool_use_fields()) for config in self.tools],
             message=self.message, origin=self.origin, base_number=self.base_number,
             author_id=self.author_id, created_at=self.created_at,

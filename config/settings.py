@@ -102,6 +102,7 @@ INSTALLED_APPS = [
     "llm",
     "agents",
     "approvals",
+    "context",
     "usage",
     "memory",
     "runs",

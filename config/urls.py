@@ -14,6 +14,7 @@ API = (
     "files",
     "agents",
     "approvals",
+    "context",
     "usage",
     "memory",
     "runs",

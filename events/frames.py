@@ -152,6 +152,8 @@ ListName = Literal[
     "tools",
     "budgets",
     "memory",
+    "summaries",
+    "context",
 ]
 """The lists that `ListChanged` can name."""
 

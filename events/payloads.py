@@ -54,6 +54,30 @@ version names another model.
 """
 
 
+ContextStrategy = Literal["truncate", "summarise", "retrieve"]
+"""What a model reads of a chat that is too long for it besides the newest messages: nothing, a summary of the older messages, or
+those of the older messages that match the request (`retrieve`)."""
+
+
+class MessageReference(Payload):
+    """A message of the chat, by its number and its id."""
+
+    seq: int
+    message_id: UUID
+
+
+class ContextFacts(Payload):
+    """What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
+    were `found`, and the newest `turns`. It is null for a chat that the model read whole."""
+
+    strategy: ContextStrategy
+    summary_id: UUID | None = None
+    summary_through: int | None = None
+    found: list[MessageReference] = []
+    events: int = 0
+    turns: int
+
+
 class Stamp(Payload):
     """The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
 
@@ -78,6 +102,7 @@ class Stamp(Payload):
     payer_reason: PayerReason | None = None
     compared: UUID | None = None
     side: Literal["production", "draft"] | None = None
+    context: ContextFacts | None = None
 
 
 class UsedMemory(Payload):
@@ -377,6 +402,7 @@ class SystemPayload(Payload):
     before_id: UUID | None = None
     lines_changed: int | None = None
     touches: list[str] = []
+    strategy: ContextStrategy | None = None
 
 
 class ComparisonSide(Payload):
@@ -498,6 +524,8 @@ SystemMessageType = Literal[
     # A public agent of the chat has a new version, or was taken down. They name nobody of the publisher.
     "AGENT_PUBLISHED",
     "AGENT_TAKEN_DOWN",
+    # What an agent reads of this chat, which has become too long for its model, besides the newest messages.
+    "CONTEXT_STRATEGY_CHANGED",
 ]
 
 PAYLOADS: dict[str, type[Payload]] = {

@@ -37,12 +37,19 @@ def get_model_size(endpoint: Endpoint, model: str) -> int:
 
 
 def get_context_budget(
-    endpoint: Endpoint, model: str, max_tokens: int | None, system: str, tools: Iterable[ToolSchema]
+    endpoint: Endpoint,
+    model: str,
+    max_tokens: int | None,
+    system: str,
+    tools: Iterable[ToolSchema],
+    size: int | None = None,
 ) -> int:
-    """Return the budget of a conversation: the model's size without the system text, the tools and the answer."""
+    """Return the budget of a conversation: the model's size, or a smaller `size` that people have set, without the system text, the
+    tools and the answer."""
+    if size is None:
+        size = get_model_size(endpoint, model)
     if endpoint.provider == "demo":
-        return DEFAULT_BUDGET
-    size = get_model_size(endpoint, model)
+        return size
     answer = min(max_tokens or get_answer_size(endpoint, model) or MAX_FOR_ANSWER, MAX_FOR_ANSWER, size // 4)
     fixed = estimate_tokens(system) + sum(estimate_tokens(format_tool(tool)) for tool in tools)
     return max(MIN_BUDGET, int((size - answer - fixed) * SHARE_OF_ESTIMATE))

@@ -37,7 +37,7 @@ MAX_ROWS = 600
 MAX_PARTICIPANTS_READ = 100
 """Participants whose names a model reads: the first who joined. A chat may have twice as many."""
 LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
-LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
+LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "seq", "tokens")
 
 
 def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:

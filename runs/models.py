@@ -12,6 +12,7 @@ from agents.models import AgentSpec
 from chats.models import Chat, Message, VersionedRow
 from common.clock import now
 from common.models import Identified, build_display_name
+from context.earlier import EarlierContext
 from events.rows import RunRow, Stamp
 from llm.sent_requests import RequestRecorder
 from memory.selectors import ReadMemory
@@ -45,6 +46,7 @@ class RunOrigin(models.TextChoices):
     SUMMARY = "summary", _("summary")
     MERGE = "merge", _("merge")
     TASK = "task", _("task of another agent")
+    CHAT_SUMMARY = "chat_summary", _("summary of a chat")
 
 
 class Run(Identified, VersionedRow):
@@ -66,6 +68,8 @@ class Run(Identified, VersionedRow):
     trigger: Message | None = None
     # Of a claimed run: the requests that its runner sends to the model.
     sent_requests: RequestRecorder | None = None
+    # Of a claimed run, in its worker only: what its model reads of the older messages of a long chat.
+    earlier: EarlierContext | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), null=True, on_delete=models.CASCADE, related_name="runs")

@@ -1,5 +1,6 @@
 """Workspaces, their members, and the model of their agents."""
 
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
@@ -10,7 +11,11 @@ from django.utils.translation import gettext_noop
 
 from common.model_settings import ModelSettings
 from common.models import Identified, ObjectGrant, WithRevision, build_display_name
+from events.payloads import ContextStrategy
 from events.rows import MembershipRow
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 
 class Role(models.TextChoices):
@@ -18,6 +23,18 @@ class Role(models.TextChoices):
 
     EDITOR = "editor", _("Editor")
     SUGGESTER = "suggester", _("Suggester")
+
+
+CONTEXT_STRATEGIES: dict[ContextStrategy, str] = {
+    "truncate": gettext_noop("leave out"),
+    "summarise": gettext_noop("summarise"),
+    "retrieve": gettext_noop("retrieve"),
+}
+
+
+def list_context_strategies() -> "list[tuple[str, StrPromise]]":
+    """Return the values of `ContextStrategy` with their labels, for a column's choices."""
+    return [(value, _(label)) for value, label in CONTEXT_STRATEGIES.items()]
 
 
 def get_default_time_zone() -> str:
@@ -35,6 +52,13 @@ class Workspace(Identified, WithRevision):
     # Its days and months begin at midnight there.
     time_zone = models.CharField(_("time zone"), max_length=64, default=get_default_time_zone)
     time_zone_changed_at = models.DateTimeField(_("time zone changed at"), null=True)
+    # What models read of chats that are too long for them (docs/context.md). They are here because each run reads its workspace.
+    context_strategy = models.CharField(
+        _("context strategy"), max_length=12, choices=list_context_strategies, default="summarise"
+    )
+    context_max_tokens = models.PositiveIntegerField(_("context max tokens"), null=True, blank=True)
+    embedding_model = models.CharField(_("embedding model"), max_length=200, blank=True, default="")
+    context_revision = models.PositiveIntegerField(_("context revision"), default=1)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     # The row of a deleted workspace stays, for the ledger, the audit trail and its public agents that were taken down.
     deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True)

@@ -78,6 +78,7 @@ def write_spec(
         parameters=content.parameters.model_dump(exclude_none=True),
         limits=content.limits.model_dump(),
         memory=content.memory,
+        context=content.context.model_dump(),
         message=message.strip()[:400],
         origin=origin,
         base_number=base_number,

@@ -33,6 +33,14 @@ class Limits(StrictModel):
     max_seconds: int = Field(default=1800, ge=5, le=3600)
 
 
+class ContextSettings(StrictModel):
+    """What the agent's model reads of a long chat. `max_tokens`: at most so many tokens of a conversation; null: as many as the
+    model and the workspace allow. `strategy`: what it reads of older messages; `default`: that of the workspace."""
+
+    strategy: Literal["default", "truncate", "summarise", "retrieve"] = "default"
+    max_tokens: int | None = Field(default=None, ge=1_000, le=2_000_000)
+
+
 class ToolUse(StrictModel):
     """How an agent uses one tool. `custom_config` is merged over the tool's defaults."""
 
@@ -50,6 +58,7 @@ class SpecContent(StrictModel):
     parameters: Parameters = Parameters()
     limits: Limits = Limits()
     memory: Literal["chat", "agent"] = "chat"
+    context: ContextSettings = ContextSettings()
     tools: tuple[ToolUse, ...] = Field(default=(), max_length=64)
 
     @field_validator("prompt")

@@ -40,7 +40,7 @@ def count_changed_lines(change: DiffRow) -> int:
 
 
 def list_changed_parts(before: SpecContent, after: SpecContent) -> list[str]:
-    """Return which parts differ, of `prompt`, `model`, `parameters`, `limits`, `memory` and `tools`, in this order."""
+    """Return which parts differ, of `prompt`, `model`, `parameters`, `limits`, `memory`, `context` and `tools`, in this order."""
     parts = ["prompt"] if before.prompt != after.prompt else []
     parts += [change.field.partition(".")[0] for change in _list_field_changes(before, after)]
     return list(dict.fromkeys(parts))
@@ -60,6 +60,7 @@ def _flatten_fields(content: SpecContent) -> dict[str, Any]:
         **{f"parameters.{name}": value for name, value in content.parameters.model_dump().items()},
         **{f"limits.{name}": value for name, value in content.limits.model_dump().items()},
         "memory": content.memory,
+        **{f"context.{name}": value for name, value in content.context.model_dump().items()},
         **{f"tools.{use.tool}": use.model_dump(mode="json") for use in content.tools},
     }
 

@@ -280,13 +280,14 @@ def merge_fields(production: SpecContent, contributions: Sequence[Contribution])
 def flatten_spec(content: SpecContent) -> dict[str, Any]:
     """Return all fields of a spec except the prompt as one flat dict.
 
-    Its keys are `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>` (a `ToolUse`).
+    Its keys are `model`, `parameters.<name>`, `limits.<name>`, `memory`, `context.<name>`, `tools.<name>` (a `ToolUse`).
     """
     return {
         "model": content.model,
         **{f"parameters.{name}": value for name, value in content.parameters},
         **{f"limits.{name}": value for name, value in content.limits},
         "memory": content.memory,
+        **{f"context.{name}": value for name, value in content.context},
         **{f"tools.{use.tool}": use for use in content.tools},
     }
 
@@ -336,7 +337,7 @@ def _order_tools(production: SpecContent, contributions: Sequence[Contribution])
 
 def _unflatten_spec(production: SpecContent, flat: dict[str, Any], order: list[str]) -> SpecContent:
     """Build a spec from the fields of `flatten_spec`, with its tools in this order and the prompt of production."""
-    groups: dict[str, dict[str, Any]] = {"parameters": {}, "limits": {}}
+    groups: dict[str, dict[str, Any]] = {"parameters": {}, "limits": {}, "context": {}}
     for name, value in flat.items():
         group, _, key = name.partition(".")
         if group in groups:

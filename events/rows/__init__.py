@@ -42,6 +42,7 @@ from events.rows.chats import (
     Segment,
     VoteCount,
 )
+from events.rows.context import ContextSettingsRow, HistorySummaryRow, SentenceRow, SummaryWriting
 from events.rows.files import FileRow
 from events.rows.memory import (
     HistoryEntryRow,
@@ -126,6 +127,10 @@ from events.rows.usage import (
 )
 
 __all__ = [
+    "ContextSettingsRow",
+    "HistorySummaryRow",
+    "SentenceRow",
+    "SummaryWriting",
     "ActorRow",
     "AgentReportRow",
     "AgentRow",

@@ -42,6 +42,7 @@ class SpecRow(Row):
     parameters: Annotated[dict[str, Any], DescribedAs("Parameters")]
     limits: Annotated[dict[str, Any], DescribedAs("Limits")]
     memory: Literal["chat", "agent"]
+    context: Annotated[dict[str, Any], DescribedAs("ContextSettings")]
     tools: list[ToolConfigRow]
     message: str
     origin: SpecOrigin
@@ -73,8 +74,8 @@ class AgentRow(AgentSummaryRow):
 
 
 class FieldChange(Row):
-    """A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
-    `before` is null for an added field, and `after` for a removed one."""
+    """A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
+    `context.<name>`, `tools.<name>`. `before` is null for an added field, and `after` for a removed one."""
 
     field: str
     before: Any = None

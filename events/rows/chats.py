@@ -57,8 +57,8 @@ class Choice(Row):
 
 
 class Conflict(Row):
-    """Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
-    `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them."""
+    """Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory`,
+    `context.<name>` or `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them."""
 
     about: str
     question: str

@@ -18,6 +18,7 @@ from chats.hooks import message_posted
 from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
+from context.services import record_strategy, request_summary_on_commit
 from events.payloads import SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import get_context_budget, get_model_size
@@ -47,6 +48,7 @@ from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
 from runs.runtime.context import ChatContext, LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
+    find_earlier_context,
     find_known_results,
     find_waiting_calls_of_others,
     list_past_calls,
@@ -91,6 +93,8 @@ class ChatRun(RunKind):
     that it has read, mentions participants and wakes agents."""
     only_reading = False
     """Whether it has only tools that read."""
+    reads_older_messages = True
+    """Whether its model reads about the messages of a long chat that it does not read in full."""
 
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
@@ -160,7 +164,8 @@ class ChatRun(RunKind):
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
-        size = get_model_size(endpoint, model)
+        most = [workspace.context_max_tokens, content.context.max_tokens]
+        size = min([get_model_size(endpoint, model), *(limit for limit in most if limit is not None)])
         read = self.read_conversation(run, content.prompt, instructions, size, can_see)
         pages = ""
         if READ_PAGES in tools:
@@ -168,7 +173,18 @@ class ChatRun(RunKind):
         entries, memory = read.entries, self.read_memory(run, content.memory, read, size)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
-        budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas)
+        budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas, size)
+        if self.reads_older_messages:
+            run.earlier = find_earlier_context(run, content.context.strategy, entries, budget)
+        if run.earlier is not None and run.earlier.text:
+            system = f"{system}\n\n{run.earlier.text}"
+            budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas, size)
+            kept = {read.trigger_id, run.id}
+            entries = [
+                entry
+                for entry in entries
+                if entry.seq >= run.earlier.kept_from or entry.id in kept or entry.run_id in kept
+            ]
         transcript = build_transcript(
             entries,
             system=system,
@@ -229,6 +245,7 @@ class ChatRun(RunKind):
         chat = lock_chat_of_run(claimed)
         update = get_attempt(ATTEMPT, claimed)
         update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
+        update.row.earlier = claimed.earlier
         return update
 
     def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
@@ -284,7 +301,7 @@ class ChatRun(RunKind):
             resumed: list[RowUpdate[Run]] = []
             if not event.answer.calls:
                 resumed = build_resumed_callers([finish_run(update).row])
-            self.save(update, [*rows, *queued, *resumed])
+            self.save(update, [*record_context(run), *rows, *queued, *resumed])
             if not event.answer.calls and self.is_participant:
                 record_history(run, claimed.get_spec(), "completed")
         return build_step_saved(run)
@@ -339,6 +356,18 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
     )
     line.metadata = run.metadata
     return [*closed, *build_results_of_open_calls(run), line, update]
+
+
+def record_context(run: Run) -> list[Message]:
+    """At the end of a run in a long chat, return the message that says by which strategy the agent reads it from now on, if that is
+    new, and request a summary if one is needed."""
+    if run.earlier is None or run.ended_at is None:
+        return []
+    if run.earlier.needs_summary:
+        request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, run.earlier.budget)
+    if not run.earlier.is_new or run.earlier.facts is None:
+        return []
+    return [record_strategy(run.get_chat_id(), run.agent, run.earlier.facts.strategy, run_id=run.id)]
 
 
 CHAT = ChatRun()

@@ -25,6 +25,7 @@ class SubAgentRun(ChatRun):
     """A run whose agent sees its task and what it has done for it, and nothing else of the chat."""
 
     is_participant = False
+    reads_older_messages = False
 
     def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
         super().start(update, owner, spec, stamp)

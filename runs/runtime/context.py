@@ -17,7 +17,7 @@ LogEntryType = Literal["TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPON
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One row of the chat's log, with the fields that a conversation needs."""
+    """One row of the chat's log, with the fields that a conversation needs. `tokens`: an estimate of its text."""
 
     id: UUID
     type: LogEntryType
@@ -26,6 +26,8 @@ class LogEntry:
     run_id: UUID | None = None
     reply_to: UUID | None = None
     image: Image | None = None
+    seq: int = 0
+    tokens: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -12,9 +12,12 @@ from django.db.models import Q
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
-from chats.models import Message
+from chats.models import SPOKEN_TYPES, Message
+from context.earlier import START_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
+from events.payloads import ContextStrategy
 from files.models import File
 from llm.messages import Image, ToolCall, Turn
+from llm.tokens import estimate_tokens
 from runs.hot_queries import (
     ACTORS,
     CALLS_OF_RUN,
@@ -41,6 +44,8 @@ BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
 MAX_IMAGES = 8
 """Images of one conversation."""
+MAX_COMPARED = 50
+"""Answers of comparisons that are read and then left out, at most, when a chat counts as read whole."""
 OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
@@ -64,6 +69,25 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
         entries = [*map(build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
     read = [entry for entry in entries if entry.run_id == run.id or _get_side(entry) != "production"]
     return add_images(read) if with_images else read
+
+
+def find_earlier_context(
+    run: Run, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
+) -> EarlierContext | None:
+    """Return what the model reads of the older messages of a chat that does not fit into the budget; null if it fits. For a
+    chat that soon does not fit, return no text, but that a summary is needed. `setting`: that of the agent. `entries`: the newest
+    messages."""
+    rows = [LogRow(entry.seq, entry.tokens, entry.type in SPOKEN_TYPES) for entry in entries]
+    size = compute_tokens(rows)
+    is_whole = size <= budget and len(entries) < MAX_ROWS - MAX_COMPARED
+    if not rows or (is_whole and size <= START_SHARE * budget):
+        return None
+    strategy = run.get_chat().workspace.context_strategy if setting == "default" else setting
+    if is_whole:
+        return EarlierContext("", 0, None, is_new=False, needs_summary=strategy == "summarise", budget=budget)
+    texts = [entry.payload.get("text", "") for entry in entries if entry.id == run.trigger_id]
+    request = "\n".join(texts) or entries[-1].payload.get("text", "")
+    return build_earlier_context(run.get_chat_id(), run.agent_id, strategy, rows, request=request, budget=budget)
 
 
 def add_images(entries: list[LogEntry]) -> list[LogEntry]:
@@ -187,7 +211,11 @@ def _get_side(entry: LogEntry) -> str | None:
 
 
 def build_entry(row: Sequence[Any]) -> LogEntry:
-    id, type_, author_id, payload, run_id, reply_to = row
+    id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
+    size: dict[str, int] = {
+        "seq": seq,
+        "tokens": estimate_tokens(payload.get("text", "")) if tokens is None else tokens,
+    }
     if type_ == "COMPARISON":
-        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload)
-    return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to)
+        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload, **size)
+    return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, **size)

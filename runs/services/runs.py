@@ -18,6 +18,7 @@ from common.clock import now
 from common.errors import Code, Conflict
 from common.operators import get_for_operator
 from common.writing import insert
+from context.hooks import SummaryJob
 from events import audit
 from events.control import send_stop
 from runs.errors import LeaseLost
@@ -33,8 +34,8 @@ from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
 from workspaces.models import Workspace
 
-JobKind = Literal["summary", "merge"]
-AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger"}
+JobKind = Literal["summary", "merge", "chat_summary"]
+AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger", "chat_summary": "chat-summarizer"}
 
 
 @transaction.atomic
@@ -186,6 +187,13 @@ def start_job(actor: Actor, workspace_id: UUID, *, kind: JobKind, subject_id: UU
     insert([run])
     dispatch_run(run)
     return run
+
+
+def start_summary_job(job: SummaryJob) -> list[UUID]:
+    """Start the job that writes the summary of a chat. A listener of `summary_requested`."""
+    job_input = JobInput(text=job.text, input=job.data, expected=job.expected)
+    run = start_job(job.person, job.workspace_id, kind="chat_summary", subject_id=job.chat_id, job_input=job_input)
+    return [run.id]
 
 
 @transaction.atomic

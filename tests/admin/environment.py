@@ -24,6 +24,7 @@ from tests.api.test_rights import OURS
 from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
 from tests.factories.approvals import ApprovalFactory
+from tests.factories.context import AgentContextFactory, HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.files import FileFactory
 from tests.factories.llm import LLMPolicyFactory
 from tests.factories.notifications import NotificationFactory
@@ -121,6 +122,9 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     WorkspaceToolFactory.create(workspace=workspace, server=server, title=name, description=name)
     FileFactory.create(chat=chat, uploaded_by=person, name=name)
     ApprovalFactory.create(chat=chat, agent=agent, person=person, arguments=f'{{"text": "{CANARY[:3]}"}}')
+    HistorySummaryFactory.create(chat=chat, model=name)
+    SummaryCorrectionFactory.create(chat=chat, person=person, new_text=name)
+    AgentContextFactory.create(chat=chat, agent=agent)
     copy = publishing.publish_agent(
         person, agent.id, name=f"{number} {name[:60]}", handle=f"public-{number}", description=name,
         category=ListingCategory.OTHER, examples=[name],

@@ -136,10 +136,12 @@ def test_changed_lines_are_counted_and_shown_with_context() -> None:
 def test_other_fields_are_compared_by_name() -> None:
     search = {"tool": "web_fetch", "is_enabled": True, "custom_config": {}, "usage_instructions": ""}
     before = SpecContent(model="a", parameters={"temperature": 0.3}, tools=(search, {"tool": "send_message"}))
-    after = SpecContent(limits={"max_steps": 3}, memory="agent", tools=({**search, "is_enabled": False}, {"tool": "x"}))
+    more = {"memory": "agent", "context": {"strategy": "retrieve"}}
+    after = SpecContent(limits={"max_steps": 3}, **more, tools=({**search, "is_enabled": False}, {"tool": "x"}))
     result = {change.field: change for change in diff(before, after).fields}
     assert result.keys() == {
-        "model", "parameters.temperature", "limits.max_steps", "memory", "tools.web_fetch", "tools.send_message", "tools.x",
+        "model", "parameters.temperature", "limits.max_steps", "memory", "context.strategy",
+        "tools.web_fetch", "tools.send_message", "tools.x",
     }  # fmt: skip
     assert result["limits.max_steps"] == FieldChange(field="limits.max_steps", before=10, after=3)
     assert result["tools.web_fetch"].after["is_enabled"] is False

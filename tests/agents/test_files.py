@@ -51,6 +51,7 @@ CONTENTS = st.fixed_dictionaries(
         "parameters": st.fixed_dictionaries({"temperature": st.none() | st.floats(0, 2)}),
         "limits": st.fixed_dictionaries({"max_steps": st.integers(1, 50)}),
         "memory": st.sampled_from(["chat", "agent"]),
+        "context": st.fixed_dictionaries({"strategy": st.sampled_from(["default", "retrieve"])}),
         "tools": TOOLS,
     }
 ).map(SpecContent.model_validate)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
+from agents.specs.content import ContextSettings, Limits, Parameters, SpecContent, ToolUse
 from agents.specs.merging import Contribution, MergedSpec, attribute_lines, merge_contributions, merge_fields
 from common import line_matching
 from common.errors import TooLarge
@@ -150,6 +150,7 @@ CONTENTS = st.builds(
     SpecContent, prompt=PROMPTS, model=st.sampled_from(["", "m", "n"]),
     parameters=st.builds(Parameters, temperature=st.sampled_from([None, 0.0, 1.5])),
     limits=st.builds(Limits, max_steps=st.integers(1, 3)), memory=st.sampled_from(["chat", "agent"]),
+    context=st.builds(ContextSettings, max_tokens=st.sampled_from([None, 4_000])),
     tools=st.lists(USES, max_size=4, unique_by=lambda use: use.tool).map(tuple),
 )  # fmt: skip
 

@@ -30,6 +30,7 @@ from suggestions.models import Merge, Suggestion
 from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
 from tests.factories.approvals import ApprovalFactory
+from tests.factories.context import HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.runs import RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
@@ -91,8 +92,17 @@ def make_things(team: Team) -> Things:
         "suggestion_id": suggestion.id, "merge_id": make_merge(team, suggestion).id,
         "budget_id": BudgetFactory.create(workspace=team.workspace).id,
         "price_id": ModelPriceFactory.create(workspace=team.workspace).id,
+        **_make_summary(team, message.seq),
         "approval_id": ApprovalFactory.create(chat=team.chat, agent=team.robin, person=team.alice).id,
     }  # fmt: skip
+
+
+def _make_summary(team: Team, seq: int) -> Things:
+    """Create a summary of the chat with a sentence, and a correction of another one."""
+    sentence = {"id": str(new_id()), "section": "Decided", "text": "The deposit is 8.", "seqs": [seq]}
+    HistorySummaryFactory.create(chat=team.chat, from_seq=seq, through_seq=seq, sentences=[sentence])
+    correction = SummaryCorrectionFactory.create(chat=team.chat, person=team.alice, seqs=[seq])
+    return {"sentence_id": sentence["id"], "correction_id": correction.id}
 
 
 def _make_http_server(team: Team) -> Things:
@@ -502,6 +512,16 @@ OPERATIONS: dict[str, Operation] = {
     "read_chat": Operation("GET", "chats/{chat_id}", MEMBERS),
     "rename_chat": Operation("PATCH", "chats/{chat_id}", MEMBERS, lambda t: {"title": "New"}),
     "read_changes": Operation("GET", "chats/{chat_id}/changes", MEMBERS),
+    "read_summary": Operation("GET", "chats/{chat_id}/summary", MEMBERS),
+    "request_summary": Operation("POST", "chats/{chat_id}/summary", {**MEMBERS, "alice": 409, "bob": 409}),
+    "correct_sentence": Operation(
+        "PUT", "chats/{chat_id}/summary/sentences/{sentence_id}", MEMBERS, lambda t: {"text": "The deposit is 9."}
+    ),
+    "undo_correction": Operation("DELETE", "chats/{chat_id}/summary/corrections/{correction_id}", MEMBERS),
+    "read_context_settings": Operation("GET", "workspaces/{workspace_id}/context", MEMBERS),
+    "change_context_settings": Operation(
+        "PUT", "workspaces/{workspace_id}/context", EDITORS, lambda t: {"strategy": "retrieve", "revision": 1}
+    ),
     "search_messages": Operation("GET", "workspaces/{workspace_id}/messages?q=hello", MEMBERS),
     "list_messages": Operation("GET", "chats/{chat_id}/messages", MEMBERS),
     "post_message": Operation(

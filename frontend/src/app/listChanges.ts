@@ -31,6 +31,10 @@ function getQueryKey(change: ListChanged, workspaceId: string): readonly unknown
       return keys.budgets(workspaceId)
     case 'memory':
       return keys.memory(workspaceId)
+    case 'summaries':
+      return keys.summaries
+    case 'context':
+      return keys.contextSettings(workspaceId)
     case 'drafts':
       return keys.lockedDrafts(workspaceId)
     case 'notifications':

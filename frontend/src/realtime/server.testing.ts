@@ -62,6 +62,7 @@ const written: SpecContent = {
   parameters: { temperature: null, top_p: null, max_tokens: null },
   limits: { max_steps: 10, max_seconds: 1800 },
   memory: 'chat',
+  context: { strategy: 'default', max_tokens: null },
   tools: [],
 }
 

@@ -792,6 +792,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_summary"];
+        put?: never;
+        post: operations["request_summary"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/summary/corrections/{correction_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["undo_correction"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/summary/sentences/{sentence_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["correct_sentence"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/wakes": {
         parameters: {
             query?: never;
@@ -1875,6 +1923,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_context_settings"];
+        put: operations["change_context_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/deletion": {
         parameters: {
             query?: never;
@@ -2818,8 +2882,8 @@ export interface components {
             email: string;
         };
         /**
-         * @description Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
-         *     `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them.
+         * @description Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory`,
+         *     `context.<name>` or `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them.
          */
         Conflict: {
             about: string;
@@ -2827,6 +2891,76 @@ export interface components {
             /** @default null */
             chosen: number | null;
             question: string;
+        };
+        /**
+         * @description What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
+         *     were `found`, and the newest `turns`. It is null for a chat that the model read whole.
+         */
+        ContextFacts: {
+            /** @default 0 */
+            events: number;
+            /** @default [] */
+            found: components["schemas"]["MessageReference"][];
+            /** @enum {string} */
+            strategy: "truncate" | "summarise" | "retrieve";
+            /** @default null */
+            summary_id?: string | null;
+            /** @default null */
+            summary_through?: number | null;
+            turns: number;
+        };
+        /**
+         * @description What the agent's model reads of a long chat. `max_tokens`: at most so many tokens of a conversation; null: as many as the
+         *     model and the workspace allow. `strategy`: what it reads of older messages; `default`: that of the workspace.
+         */
+        ContextSettings: {
+            /** @default null */
+            max_tokens: number | null;
+            /**
+             * @default default
+             * @enum {string}
+             */
+            strategy: "default" | "truncate" | "summarise" | "retrieve";
+        };
+        /**
+         * @description `max_tokens`: at most so many tokens of a conversation; null: as many as the model allows. `embedding_model`: empty for
+         *     none.
+         */
+        ContextSettingsBodyRequest: {
+            /** @default  */
+            embedding_model?: string;
+            /** @default null */
+            max_tokens?: number | null;
+            revision: number;
+            /** @enum {string} */
+            strategy: "truncate" | "summarise" | "retrieve";
+        };
+        /**
+         * @description What the agent's model reads of a long chat. `max_tokens`: at most so many tokens of a conversation; null: as many as the
+         *     model and the workspace allow. `strategy`: what it reads of older messages; `default`: that of the workspace.
+         */
+        ContextSettingsRequest: {
+            /** @default null */
+            max_tokens?: number | null;
+            /**
+             * @default default
+             * @enum {string}
+             */
+            strategy?: "default" | "truncate" | "summarise" | "retrieve";
+        };
+        /**
+         * @description What models read of the long chats of a workspace. `max_tokens` null: as much as the model allows. `can_embed`: the database
+         *     has the extension that searches by meaning. `embedded` and `unembedded`: messages with and without an embedding.
+         */
+        ContextSettingsRow: {
+            can_embed: boolean;
+            embedded: number;
+            embedding_model: string;
+            max_tokens: number | null;
+            revision: number;
+            /** @enum {string} */
+            strategy: "truncate" | "summarise" | "retrieve";
+            unembedded: number;
         };
         /**
          * @description An author of text in a draft: of a suggestion, or an agent that revised itself in a run for the person named `in_run_of`.
@@ -2842,6 +2976,9 @@ export interface components {
             name: string;
             /** @default  */
             title: string;
+        };
+        CorrectionBodyRequest: {
+            text: string;
         };
         CountRow: {
             pending: number;
@@ -3153,8 +3290,8 @@ export interface components {
             type: "error";
         };
         /**
-         * @description A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
-         *     `before` is null for an added field, and `after` for a removed one.
+         * @description A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
+         *     `context.<name>`, `tools.<name>`. `before` is null for an added field, and `after` for a removed one.
          */
         FieldChange: {
             /** @default null */
@@ -3364,6 +3501,45 @@ export interface components {
             tokens: number;
             turns: components["schemas"]["HistoryTurnRow"][];
         };
+        /**
+         * @description The summary of a chat's older messages, from `from_seq` to `through_seq`. Its fields are null and empty while there is none.
+         *
+         *     `state` and `error_code` are those of the last attempt. `source_tokens`: an estimate for the messages that it stands for.
+         */
+        HistorySummaryRow: {
+            /** Format: uuid */
+            chat_id: string;
+            /** @default null */
+            error_code: string | null;
+            /** @default null */
+            from_at: string | null;
+            /** @default null */
+            from_seq: number | null;
+            /** @default null */
+            id: string | null;
+            /** @default 0 */
+            messages: number;
+            /** @default  */
+            model: string;
+            /** @default [] */
+            sentences: components["schemas"]["SentenceRow"][];
+            /** @default 0 */
+            source_tokens: number;
+            /** @enum {string} */
+            state: "none" | "writing" | "ready" | "failed";
+            /** @enum {string} */
+            strategy: "truncate" | "summarise" | "retrieve";
+            /** @default null */
+            through_at: string | null;
+            /** @default null */
+            through_id: string | null;
+            /** @default null */
+            through_seq: number | null;
+            /** @default 0 */
+            tokens: number;
+            /** @default null */
+            written_at: string | null;
+        };
         /** @description A part of a history entry: a message that the agent took in, a tool call with the beginning of its result, or its answer. */
         HistoryTurnRow: {
             author_name: string;
@@ -3571,7 +3747,7 @@ export interface components {
         /** @description A list of a workspace or of a person changed. The client reads it again. */
         ListChanged: {
             /** @enum {string} */
-            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files" | "tools" | "budgets" | "memory";
+            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files" | "tools" | "budgets" | "memory" | "summaries" | "context";
             topic: string;
             /**
              * @default list_changed
@@ -3831,6 +4007,12 @@ export interface components {
             before: number | null;
             next: string | null;
             results: components["schemas"]["MessageRow"][];
+        };
+        /** @description A message of the chat, by its number and its id. */
+        MessageReference: {
+            /** Format: uuid */
+            message_id: string;
+            seq: number;
         };
         MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["FileMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["ApprovalAskedRow"] | components["schemas"]["ApprovalDecidedRow"] | components["schemas"]["SystemMessageRow"];
         /** @description A tool, model or setting that the file names and that does not exist here. `text` says what replaces it. */
@@ -4943,6 +5125,27 @@ export interface components {
             tokens_estimated: boolean;
             tries: number;
         };
+        /**
+         * @description A sentence of a summary, with the messages that it is from. A corrected one has the text before (`old_text`), the person who
+         *     corrected it and when.
+         */
+        SentenceRow: {
+            /** @default null */
+            corrected_at: string | null;
+            /** @default null */
+            corrected_by: string | null;
+            /** @default  */
+            corrected_by_name: string;
+            /** @default null */
+            correction_id: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @default null */
+            old_text: string | null;
+            section: string;
+            sources: components["schemas"]["MessageReference"][];
+            text: string;
+        };
         ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["ListChanged"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
         /**
          * @description How the tools of a server are described: by a form, an OpenAPI document, or the server itself (MCP).
@@ -4976,6 +5179,13 @@ export interface components {
         SpecContent: {
             /**
              * @default {
+             *       "max_tokens": null,
+             *       "strategy": "default"
+             *     }
+             */
+            context: components["schemas"]["ContextSettings"];
+            /**
+             * @default {
              *       "max_seconds": 1800,
              *       "max_steps": 10
              *     }
@@ -5003,6 +5213,13 @@ export interface components {
         };
         /** @description A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields. */
         SpecContentRequest: {
+            /**
+             * @default {
+             *       "max_tokens": null,
+             *       "strategy": "default"
+             *     }
+             */
+            context?: components["schemas"]["ContextSettingsRequest"];
             /**
              * @default {
              *       "max_seconds": 1800,
@@ -5043,6 +5260,7 @@ export interface components {
             author_id: string;
             /** @default null */
             base_number: number | null;
+            context: components["schemas"]["ContextSettings"];
             /** Format: date-time */
             created_at: string;
             /** Format: uuid */
@@ -5068,6 +5286,8 @@ export interface components {
         Stamp: {
             /** @default null */
             compared?: string | null;
+            /** @default null */
+            context?: components["schemas"]["ContextFacts"] | null;
             /** @default null */
             cost_micro?: number | null;
             /** @default null */
@@ -5268,7 +5488,7 @@ export interface components {
             run_id: string | null;
             seq: number;
             /** @enum {string} */
-            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN";
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED";
             version: number;
         };
         /**
@@ -5310,6 +5530,8 @@ export interface components {
             run_id?: string | null;
             /** @default null */
             spec_id?: string | null;
+            /** @default null */
+            strategy?: ("truncate" | "summarise" | "retrieve") | null;
             /** @default null */
             suggestion_id?: string | null;
             /** @default  */
@@ -8095,6 +8317,128 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    read_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistorySummaryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    request_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistorySummaryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    undo_correction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                correction_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    correct_sentence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                sentence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CorrectionBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistorySummaryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     preview_wakes: {
         parameters: {
             query?: never;
@@ -10587,6 +10931,67 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_context_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextSettingsRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    change_context_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContextSettingsBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextSettingsRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

@@ -20,6 +20,10 @@ export const keys = {
   lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
   usage: (id: string) => ['workspace', id, 'usage'] as const,
   budgets: (id: string) => ['workspace', id, 'budgets'] as const,
+  /** Of all chats: the frame does not say which summary has changed. */
+  summaries: ['summaries'] as const,
+  summary: (chatId: string) => ['summaries', chatId] as const,
+  contextSettings: (id: string) => ['workspace', id, 'context'] as const,
   run: (id: string) => ['run', id] as const,
   runCalls: (id: string) => ['run', id, 'calls'] as const,
   files: (id: string) => ['workspace', id, 'files'] as const,

@@ -9,6 +9,7 @@ const content = (change: Partial<SpecContent> = {}): SpecContent => ({
   parameters: { temperature: 1, top_p: 0.5 } as SpecContent['parameters'],
   limits: { max_steps: 10, max_seconds: 300 },
   memory: 'chat',
+  context: { strategy: 'default', max_tokens: null },
   tools: [{ tool: 'web_fetch', is_enabled: true, custom_config: { retries: 1 }, usage_instructions: '' }],
   ...change,
 })

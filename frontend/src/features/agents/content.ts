@@ -10,6 +10,7 @@ export const toSpecContent = (spec: SpecRow): SpecContent => ({
   parameters: spec.parameters,
   limits: spec.limits,
   memory: 'chat',
+  context: spec.context,
   tools: spec.tools,
 })
 
@@ -31,7 +32,17 @@ const getDefinedEntries = (object: object) => new Map(Object.entries(object).fil
 
 export interface FieldChange {
   /** The name of a field, or of a tool. */
-  field: 'model' | 'temperature' | 'max_tokens' | 'top_p' | 'max_steps' | 'max_seconds' | 'memory' | `tool:${string}`
+  field:
+    | 'model'
+    | 'temperature'
+    | 'max_tokens'
+    | 'top_p'
+    | 'max_steps'
+    | 'max_seconds'
+    | 'memory'
+    | 'context_strategy'
+    | 'context_max_tokens'
+    | `tool:${string}`
   before: string
   after: string
 }
@@ -58,6 +69,8 @@ export function listFieldChanges(before: SpecContent, after: SpecContent, t: Tex
     ['max_steps', before.limits.max_steps, after.limits.max_steps],
     ['max_seconds', before.limits.max_seconds, after.limits.max_seconds],
     ['memory', before.memory, after.memory],
+    ['context_strategy', before.context.strategy, after.context.strategy],
+    ['context_max_tokens', before.context.max_tokens, after.context.max_tokens],
   ] as const
   const names = new Set([...before.tools, ...after.tools].map(tool => tool.tool))
   const find = (content: SpecContent, name: string) => content.tools.find(tool => tool.tool === name)

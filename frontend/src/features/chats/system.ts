@@ -10,7 +10,7 @@ type SystemTextKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
 export interface SystemText {
   key: SystemTextKey
   values: Record<ValueName, string>
-  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped'
+  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context'
   /** The note of its author, shown below the text. */
   quote: string
   suggestionId: string | null
@@ -39,6 +39,7 @@ const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: System
   RUN_FAILED: { key: 'sys.failed', icon: 'failed' },
   AGENT_PUBLISHED: { key: 'sys.agentPublished', icon: 'production' },
   AGENT_TAKEN_DOWN: { key: 'sys.agentTakenDown', icon: 'stopped' },
+  CONTEXT_STRATEGY_CHANGED: { key: 'sys.contextSummarise', icon: 'context' },
   RUN_STOPPED: { key: 'sys.stopped', icon: 'stopped' },
 }
 
@@ -83,12 +84,20 @@ const plainValues = (about: SystemPayload) => ({
 const getSummary = (about: SystemPayload): SystemText['summary'] =>
   about.summary_state ? { state: about.summary_state, text: about.summary ?? '' } : null
 
+const contextKeys: Record<NonNullable<SystemPayload['strategy']>, SystemTextKey> = {
+  summarise: 'sys.contextSummarise',
+  retrieve: 'sys.contextRetrieve',
+  truncate: 'sys.contextTruncate',
+}
+
 /** Chooses the variant of a text that fits the payload. */
 function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolean): SystemTextKey {
   const isAlone = !about.target_id || about.target_id === about.actor_id
   switch (key) {
     case 'sys.joined':
       return isBeginning ? 'sys.createdAlone' : chooseJoinedKey(isAlone, Boolean(about.wake_id))
+    case 'sys.contextSummarise':
+      return contextKeys[about.strategy ?? 'summarise']
     case 'sys.left':
       return isAlone ? 'sys.leftAlone' : key
     case 'sys.saved':

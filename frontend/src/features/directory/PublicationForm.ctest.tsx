@@ -25,7 +25,7 @@ const buildPublication = (name: string, handle: string): PublicationRow => ({
     max_seconds: 1800,
     tools: [{ name: 'web_fetch', description: 'Reads a page.', effect: 'read' }],
     memory: 'chat',
-  left_tools: [{ name: 'draft_campaign', reason: 'workspace', lines: [18] }],
+    left_tools: [{ name: 'draft_campaign', reason: 'workspace', lines: [18] }],
     name: { value: name, is_free: name !== 'Robin', suggestions: name === 'Robin' ? ['Lighthouse Robin'] : [] },
     handle: { value: handle, is_free: true, suggestions: [] },
   } as PublicationRow['check'],

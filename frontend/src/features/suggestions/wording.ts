@@ -24,7 +24,9 @@ export const getTitle = (row: ListedSuggestionRow, t: Texts['t']) =>
 export function describeField(about: string, t: Texts['t']): string | null {
   if (about === 'prompt' || about.startsWith('tools.')) return null
   const [first, name] = [about.split('.')[0], about.split('.').slice(1).join('.')]
-  return t(`field.${name || first}` as Extract<PlainTextKey, `field.${string}`>)
+  return t(
+    `field.${first === 'context' ? `context_${name}` : name || first}` as Extract<PlainTextKey, `field.${string}`>,
+  )
 }
 
 /** Codes that share a text; each other code has its own. */

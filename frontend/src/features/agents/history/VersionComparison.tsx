@@ -42,6 +42,7 @@ const emptyContent: SpecContent = {
   parameters: { temperature: null, top_p: null, max_tokens: null },
   limits: { max_steps: 10, max_seconds: 1800 },
   memory: 'chat',
+  context: { strategy: 'default', max_tokens: null },
   tools: [],
 }
 

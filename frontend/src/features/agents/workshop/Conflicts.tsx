@@ -130,7 +130,7 @@ function ConflictQuestion({ conflict: { about } }: { conflict: Conflict }) {
   const name = about.slice(about.indexOf('.') + 1)
   return about.startsWith('tools.')
     ? rich('conflictTool', { name }, value => <ToolName tool={value} />)
-    : t('conflictField', { name: t(`field.${name}` as PlainTextKey) })
+    : t('conflictField', { name: t(`field.${about.startsWith('context.') ? 'context_' : ''}${name}` as PlainTextKey) })
 }
 
 function describeChoice({ about }: Conflict, text: string, t: T): string {

@@ -373,7 +373,48 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
         isReadOnly={isReadOnly}
         onChange={value => set({ max_seconds: value ?? 1_800 })}
       />
+      <ContextFields content={content} isReadOnly={isReadOnly} onEdit={onEdit} />
     </div>
+  )
+}
+
+const strategies = ['default', 'summarise', 'retrieve', 'truncate'] as const
+
+/** What the agent reads of chats that are too long for its model. */
+function ContextFields({ content, isReadOnly, onEdit }: FormProps) {
+  const { t } = useTexts()
+  const { context } = content
+  const set = (change: Partial<SpecContent['context']>) => onEdit({ ...content, context: { ...context, ...change } })
+  return (
+    <>
+      <Field label={t('field.context_strategy')} hint={t('contextStrategyHint')}>
+        {props => (
+          <select
+            {...props}
+            className={fieldStyles.input}
+            value={context.strategy}
+            disabled={isReadOnly}
+            onChange={event => set({ strategy: event.target.value as SpecContent['context']['strategy'] })}
+          >
+            {strategies.map(strategy => (
+              <option key={strategy} value={strategy}>
+                {t(`context.${strategy}`)}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <NumberField
+        label={t('field.context_max_tokens')}
+        hint={t('contextTokensHint')}
+        min={1_000}
+        max={2_000_000}
+        step={1_000}
+        value={context.max_tokens}
+        isReadOnly={isReadOnly}
+        onChange={max_tokens => set({ max_tokens })}
+      />
+    </>
   )
 }
 

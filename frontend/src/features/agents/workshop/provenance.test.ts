@@ -10,6 +10,7 @@ const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent
   parameters: { temperature: null, top_p: null, max_tokens: null },
   limits: { max_steps: 10, max_seconds: 1800 },
   memory: 'chat',
+  context: { strategy: 'default', max_tokens: null },
   tools: [],
   ...change,
 })

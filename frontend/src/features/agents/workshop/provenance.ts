@@ -116,7 +116,7 @@ type Tool = SpecContent['tools'][number]
 function formatField(content: SpecContent, about: string): string {
   const [group, name = ''] = splitFieldName(about)
   if (group === 'tools') return serializeTool(content.tools.find(tool => tool.tool === name) ?? null)
-  if (group === 'parameters' || group === 'limits')
+  if (group === 'parameters' || group === 'limits' || group === 'context')
     return formatValue((content[group] as Record<string, unknown>)[name] ?? null)
   return formatValue(group === 'model' ? content.model : group === 'memory' ? content.memory : null)
 }
@@ -167,11 +167,18 @@ export function setField(content: SpecContent, about: string, text: string): Spe
       return { ...content, parameters: { ...content.parameters, [name]: text === '' ? null : Number(text) } }
     case 'limits':
       return text === '' ? content : { ...content, limits: { ...content.limits, [name]: Number(text) } }
+    case 'context':
+      return { ...content, context: setContextField(content.context, name, text) }
     case 'tools':
       return { ...content, tools: replaceTool(content.tools, name, parseTool(text)) }
     default:
       return content
   }
+}
+
+function setContextField(context: SpecContent['context'], name: string, text: string): SpecContent['context'] {
+  if (name === 'max_tokens') return { ...context, max_tokens: text === '' ? null : Number(text) }
+  return { ...context, strategy: text as SpecContent['context']['strategy'] }
 }
 
 function replaceTool(tools: SpecContent['tools'], name: string, choice: Tool | null): SpecContent['tools'] {

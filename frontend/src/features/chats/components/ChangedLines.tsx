@@ -38,7 +38,10 @@ function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
   const { t } = useTexts()
   const [kind = '', ...rest] = change.field.split('.')
   const name = rest.join('.')
-  const fieldKey = `field.${name || kind}` as Extract<PlainTextKey, `field.${string}`>
+  const fieldKey = `field.${kind === 'context' ? `context_${name}` : name || kind}` as Extract<
+    PlainTextKey,
+    `field.${string}`
+  >
   return (
     <>
       <dt>

@@ -1,4 +1,4 @@
-import { CircleAlert, CircleStop, UserMinus, UserPlus } from 'lucide-react'
+import { Archive, CircleAlert, CircleStop, UserMinus, UserPlus } from 'lucide-react'
 import { memo } from 'react'
 import type { SystemMessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
@@ -105,6 +105,8 @@ function EventIcon({ kind }: { kind: SystemText['icon'] }) {
       return <CircleAlert className="i" aria-hidden />
     case 'stopped':
       return <CircleStop className="i" aria-hidden />
+    case 'context':
+      return <Archive className="i" aria-hidden />
     default:
       return <LayerIcon layer={kind} />
   }

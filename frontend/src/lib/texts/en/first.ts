@@ -250,6 +250,7 @@ const first = {
   'touches.model': 'model',
   'touches.parameters': 'parameters',
   'touches.limits': 'limits',
+  'touches.context': 'long chats',
   'touches.memory': 'memory',
   'touches.tools': 'tools',
   showAll: 'Show all',
@@ -306,6 +307,10 @@ const first = {
   'sys.failed': 'A run of {{target}} failed',
   'sys.agentPublished': '{{target}} has a new version, {{version}}',
   'sys.agentTakenDown': '{{target}} was taken down and does not answer any more',
+  'sys.contextSummarise': '{{target}} reads a summary of the older messages here from now on, because the chat is long',
+  'sys.contextRetrieve':
+    '{{target}} reads the older messages here that match the request from now on, because the chat is long',
+  'sys.contextTruncate': '{{target}} leaves out the older messages here from now on, because the chat is long',
   'sys.stopped': '{{actor}} stopped {{target}}',
   contributorInRun: '{{agent}}, in {{person}}’s run',
   'sys.draftVia': '{{via}} wrote a draft of {{target}} for {{actor}}',

@@ -1,0 +1,22 @@
+"""The bodies of requests about context."""
+
+from pydantic import Field
+
+from common.request_types import Revision
+from common.rest import Body
+from context.services.corrections import MAX_SENTENCE
+from events.payloads import ContextStrategy
+
+
+class CorrectionBody(Body):
+    text: str = Field(min_length=1, max_length=MAX_SENTENCE)
+
+
+class ContextSettingsBody(Body):
+    """`max_tokens`: at most so many tokens of a conversation; null: as many as the model allows. `embedding_model`: empty for
+    none."""
+
+    strategy: ContextStrategy
+    max_tokens: int | None = Field(default=None, ge=1_000, le=2_000_000)
+    embedding_model: str = Field(default="", max_length=200)
+    revision: Revision

@@ -1,0 +1,179 @@
+"""What a model reads of the older messages of a chat that is too long for it: a summary, those that match the request, and
+important events. It is a part of the system text, so that no later message pushes it out.
+
+It knows no run: `runs/kinds/chat.py` calls it for a chat that does not fit, and never for another.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from chats.models import Message
+from context.models import HistorySummary
+from context.retrieval import FoundText, find_messages
+from context.selectors import (
+    CurrentSentence,
+    find_agent_strategy,
+    find_newest_summary,
+    list_current_sentences,
+    list_important_events,
+)
+from events.payloads import ContextFacts, ContextStrategy, MessageReference
+from llm.tokens import estimate_tokens
+from tools.fence import fence_lines
+
+SHARE = 4
+"""Older messages get at most the fourth part of the tokens of a conversation."""
+START_SHARE = 0.7
+"""A summary is started when the messages that none stands for have this part of the tokens of a conversation."""
+MIN_KEPT = 12
+"""The newest messages that a summary never stands for."""
+MAX_FOUND_CHARACTERS = 1_200
+"""Characters of a found message that are added."""
+TOKENS_PER_MESSAGE = 8
+"""What a model reads of a message besides its text: the name of its author, and the form of the request."""
+CITATION = "its number, in this form: [#7]"
+
+
+@dataclass(frozen=True)
+class LogRow:
+    """A row of the log that a conversation could have, with the estimate of its tokens."""
+
+    seq: int
+    tokens: int
+    is_text: bool
+
+
+@dataclass(frozen=True)
+class EarlierContext:
+    """The text about the older messages, and from which number on messages are read in full. `is_new`: the agent reads the chat by
+    this strategy for the first time. `needs_summary`: one should be started at the end of the run. `budget`: tokens of the
+    conversation. A chat that is still read whole has no text and no facts."""
+
+    text: str
+    kept_from: int
+    facts: ContextFacts | None
+    is_new: bool
+    needs_summary: bool
+    budget: int
+
+
+def compute_tokens(rows: Iterable[LogRow]) -> int:
+    """Return an estimate of the tokens of these messages in a conversation."""
+    return sum(row.tokens + TOKENS_PER_MESSAGE for row in rows)
+
+
+def choose_kept(rows: Sequence[LogRow], budget: int) -> int:
+    """Return the number from which on the newest messages fit into this budget; at least the last message."""
+    kept_from = rows[-1].seq
+    for row in reversed(rows):
+        budget -= row.tokens + TOKENS_PER_MESSAGE
+        if budget < 0:
+            break
+        kept_from = row.seq
+    return kept_from
+
+
+def build_earlier_context(
+    chat_id: UUID, agent_id: UUID, strategy: ContextStrategy, rows: Sequence[LogRow], *, request: str, budget: int
+) -> EarlierContext:
+    """Build the text about the older messages of a chat that does not fit into `budget` tokens. `rows`: its newest messages;
+    `request`: the text that retrieval looks for."""
+    share = budget // SHARE
+    kept_from = choose_kept(rows, budget - share)
+    summary = find_newest_summary(chat_id) if strategy != "truncate" else None
+    if summary is not None and strategy == "summarise":
+        # Messages between the summary and those that fit would be missing: they are kept, and shortened with the rest.
+        kept_from = max(min(summary.through_seq + 1, rows[-min(MIN_KEPT, len(rows))].seq), rows[0].seq)
+    sentences = list_current_sentences(summary) if summary is not None else []
+    found: list[FoundText] = []
+    if strategy == "retrieve":
+        found = find_messages(chat_id, request, before_seq=kept_from)
+    events = list_important_events(chat_id, kept_from)
+
+    parts: list[str] = []
+    # The best are chosen, and read in the order of the log.
+    lines, left = _fit_lines([_format_found(one) for one in found], share)
+    found = sorted(found[: len(lines)], key=lambda one: one.seq)
+    if lines:
+        lines = [_format_found(one) for one in found]
+        parts += fence_lines("older messages", lines, authors="people and agents of this chat", citation=CITATION)
+    lines, left = _fit_lines(_format_sentences(sentences), left)
+    if summary is not None and lines:
+        parts.append(f"A summary stands for the messages up to number {summary.through_seq}.")
+        parts += fence_lines("summary", lines, authors="a model, of messages of this chat", citation=CITATION)
+    else:
+        summary = None
+    lines, _ = _fit_lines([_format_event(event) for event in events], left)
+    if lines:
+        parts += fence_lines("events", lines, authors="people and agents of this chat", citation=CITATION)
+    facts = ContextFacts(
+        strategy=strategy,
+        summary_id=summary.id if summary else None,
+        summary_through=summary.through_seq if summary else None,
+        found=[MessageReference(seq=one.seq, message_id=one.id) for one in found],
+        events=len(lines),
+        turns=sum(row.is_text for row in rows if row.seq >= kept_from),
+    )
+    return EarlierContext(
+        text="\n".join(["Older messages of this chat are left out.", *parts]),
+        kept_from=kept_from,
+        facts=facts,
+        is_new=find_agent_strategy(chat_id, agent_id) != strategy,
+        needs_summary=strategy == "summarise" and _is_summary_due(rows, summary, budget),
+        budget=budget,
+    )
+
+
+def _is_summary_due(rows: Sequence[LogRow], summary: HistorySummary | None, budget: int) -> bool:
+    through = summary.through_seq if summary else 0
+    return compute_tokens(row for row in rows if row.seq > through) > START_SHARE * budget
+
+
+def _fit_lines(lines: Iterable[str], budget: int) -> tuple[list[str], int]:
+    """Return the first lines that fit into the budget, and what is left of it."""
+    fitting: list[str] = []
+    for line in lines:
+        size = estimate_tokens(line) + 1
+        if size > budget:
+            break
+        fitting.append(line)
+        budget -= size
+    return fitting, budget
+
+
+def _format_found(found: FoundText) -> str:
+    text = " ".join(found.text.split())
+    cut = f"{text[:MAX_FOUND_CHARACTERS]}…" if len(text) > MAX_FOUND_CHARACTERS else text
+    return f"[#{found.seq}] {' '.join(found.author.split())}, {found.created_at:%Y-%m-%d %H:%M} UTC: {cut}"
+
+
+def _format_sentences(sentences: Iterable[CurrentSentence]) -> list[str]:
+    lines: list[str] = []
+    section = ""
+    for one in sentences:
+        if one.sentence.section != section:
+            section = one.sentence.section
+            lines.append(f"{section}:")
+        numbers = "".join(f" [#{seq}]" for seq in one.sentence.seqs)
+        corrected = " (corrected by a person)" if one.correction else ""
+        lines.append(f"- {one.text}{numbers}{corrected}")
+    return lines
+
+
+def _format_event(event: Message) -> str:
+    payload = event.payload
+    who = event.author.name if event.author else payload.get("actor_name", "")
+    match event.type:
+        case "FILE_MESSAGE":
+            gone = " (deleted)" if payload.get("is_deleted") else f" (id {payload['file_id']})"
+            what = f"shared the file “{payload['name']}”{gone}"
+        case "APPROVAL_DECIDED":
+            what = f"decided about the call of {payload['tool']}: {payload['decision']}"
+        case "SPEC_SAVED":
+            what = f"saved version {payload.get('version') or ''} of {payload.get('target_name', '')}"
+        case "SUGGESTION_ACCEPTED":
+            what = f"accepted a suggestion for {payload.get('target_name', '')}"
+        case _:
+            what = f"changed {payload.get('target_name', '')} in this chat"
+    return f"[#{event.seq}] {event.created_at:%Y-%m-%d %H:%M} UTC: {' '.join(f'{who} {what}'.split())}"

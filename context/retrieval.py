@@ -1,0 +1,158 @@
+"""Find the older messages of a chat that match a request, by the words that they share.
+
+A request has words that occur in thousands of messages, and a few that occur in some. Only the rare ones are looked up in the
+index, so that the cost does not grow with the chat; all of them count for the order. How often a word occurs is known from the
+statistics of PostgreSQL (`ANALYZE`), without a query for each word.
+"""
+
+import math
+import re
+import time
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+from uuid import UUID
+
+from django.db import connection
+
+from chats.search import quote_term, split_terms
+
+MAX_MATCHES = 5_000
+"""Messages of all chats that the looked-up words of one request may match, by an estimate."""
+MAX_SHORT_CHAT = 5_000
+"""A chat of at most so many rows is searched for all words."""
+MAX_FOUND = 8
+"""Messages that are added to a conversation."""
+STATISTICS_SECONDS = 600
+"""How long the statistics of a process count as fresh."""
+DEFAULT_FREQUENCY = 0.0001
+"""The assumed frequency of a word in a table without statistics."""
+_STOP_WORDS = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have how i if in is it its me my no not of on or our"
+    " please she so tell that the their them there they this to us was we were what when where which who whom whose why will with"
+    " would you your about".split()
+)
+_ENDING = re.compile(r"(?:ies|ing|ed|es|s)$")
+_WORD = re.compile(r"^'((?:[^'\\]|''|\\\\)*)'(:\*)?$")
+
+
+@dataclass(frozen=True)
+class FoundText:
+    """An older message that matches a request."""
+
+    id: UUID
+    seq: int
+    author: str
+    text: str
+    created_at: datetime
+
+
+class WordStatistics:
+    """The frequencies of the words of messages, as PostgreSQL estimates them; read again every `STATISTICS_SECONDS`."""
+
+    def __init__(self) -> None:
+        self._read_at = 0.0
+        self._words: list[str] = []
+        self._frequencies: list[float] = []
+        self.rows = 0.0
+        self._lock = Lock()
+
+    def read(self) -> None:
+        """Read the statistics if they are old."""
+        with self._lock:
+            if self._read_at and time.monotonic() - self._read_at < STATISTICS_SECONDS:
+                return
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT reltuples FROM pg_class WHERE oid = 'chats_message'::regclass")
+                self.rows = max(1.0, float(cursor.fetchone()[0]))
+                cursor.execute(
+                    "SELECT most_common_elems::text::text[], most_common_elem_freqs FROM pg_stats"
+                    " WHERE schemaname = current_schema() AND tablename = 'chats_message' AND attname = 'words'"
+                )
+                words, frequencies = cursor.fetchone() or (None, None)
+            # The last two of the frequencies are the least and the greatest of them.
+            pairs = sorted(zip(words or (), frequencies or (), strict=False))
+            self._words, self._frequencies = [word for word, _ in pairs], [frequency for _, frequency in pairs]
+            self._read_at = time.monotonic()
+
+    def estimate_frequency(self, term: str) -> float:
+        """Return an estimate of the part of all messages that have this term."""
+        match = _WORD.match(term)
+        word = match[1].replace("''", "'").replace("\\\\", "\\") if match else term
+        least = min(self._frequencies, default=DEFAULT_FREQUENCY) / 2
+        at = bisect_left(self._words, word)
+        if match is None or not match[2]:
+            is_known = at < len(self._words) and self._words[at] == word
+            return self._frequencies[at] if is_known else least
+        total = 0.0
+        while at < len(self._words) and self._words[at].startswith(word):
+            total += self._frequencies[at]
+            at += 1
+        return min(1.0, max(total, least))
+
+
+STATISTICS = WordStatistics()
+
+
+def split_request(text: str) -> list[str]:
+    """Return the terms of a request, without words that say nothing, and each word without its ending."""
+    terms: list[str] = []
+    for term in split_terms(text):
+        match = _WORD.match(term)
+        if match is None or not match[2] or not match[1].isascii():
+            terms.append(term)
+        elif match[1] not in _STOP_WORDS:
+            stem = _ENDING.sub("", match[1])
+            terms.append(f"{quote_term(stem if len(stem) >= 4 else match[1])}{match[2]}")
+    return list(dict.fromkeys(terms))
+
+
+def find_by_words(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX_FOUND) -> list[UUID]:
+    """Return the messages of a chat before `before_seq` that share the rarest words with this text, the best first."""
+    terms = split_request(text)
+    if not terms:
+        return []
+    STATISTICS.read()
+    frequencies = {term: STATISTICS.estimate_frequency(term) for term in terms}
+    weights = {term: math.log(1 + 1 / frequency) for term, frequency in frequencies.items()}
+    looked_up = " | ".join(terms if before_seq <= MAX_SHORT_CHAT else _choose_rare(terms, frequencies))
+    score = " + ".join(["CASE WHEN words @@ %s::tsquery THEN %s ELSE 0 END"] * len(terms))
+    params: list[object] = [value for term in terms for value in (term, weights[term])]
+    with connection.cursor() as cursor:
+        # A long message has more words by chance.
+        cursor.execute(
+            f"SELECT id, ({score}) / (3 + ln(1 + length(words))) AS score FROM chats_message"
+            " WHERE chat_id = %s AND seq < %s AND words @@ %s::tsquery ORDER BY score DESC, seq DESC LIMIT %s",
+            [*params, chat_id, before_seq, looked_up, limit],
+        )
+        return [id for id, _ in cursor.fetchall()]
+
+
+def _choose_rare(terms: Sequence[str], frequencies: dict[str, float]) -> list[str]:
+    """Return the rarest terms, as long as they match at most `MAX_MATCHES` messages together. If even the rarest one matches more,
+    the messages that have the three rarest terms are looked up."""
+    ordered = sorted(terms, key=lambda term: frequencies[term])
+    chosen: list[str] = []
+    matches = 0.0
+    for term in ordered:
+        matches += frequencies[term] * STATISTICS.rows
+        if matches > MAX_MATCHES:
+            break
+        chosen.append(term)
+    return chosen or [f"({' & '.join(ordered[:3])})"]
+
+
+def find_messages(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX_FOUND) -> list[FoundText]:
+    """Return the messages of a chat before `before_seq` that match this text best, the best first."""
+    ids = find_by_words(chat_id, text, before_seq=before_seq, limit=limit)
+    if not ids:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT m.id, m.seq, a.name, m.payload ->> 'text', m.created_at FROM chats_message m"
+            " LEFT JOIN actors_actor a ON a.id = m.author_id WHERE m.id = ANY(%s) ORDER BY array_position(%s, m.id)",
+            [ids, ids],
+        )
+        return [FoundText(id, seq, name or "", text or "", at) for id, seq, name, text, at in cursor.fetchall()]

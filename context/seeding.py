@@ -1,0 +1,144 @@
+"""Make long chats for measurements and tests: messages in English and Chinese, and facts with the questions that ask for them."""
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import accumulate
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from chats.models import Chat, ChatActor
+from chats.services import lock_chat
+from common.clock import now
+from common.ids import new_id
+from llm.tokens import estimate_tokens
+
+ENGLISH = (
+    "the of and to a in is that for it on with as we at by this be have from or but not they you hotel guide train ticket price"
+    " deposit group meeting budget report draft client flight room bus dinner museum garden river bridge station contract invoice"
+    " partner season winter autumn morning evening week month review plan list change answer question offer number name key box"
+    " shelf office door colour menu chef allergy insurance visa passport form letter phone code address street map tour boat lake"
+    " temple market shop discount voucher refund delay storm weather snow rain festival music stage poster photo camera film story"
+    " page headline editor printer paper ink sign badge desk chair lamp window floor stairs lift garage parking fuel engine wheel"
+).split()
+CHINESE = (
+    "我們 你們 他們 今天 明天 昨天 下週 上個月 飯店 導遊 火車 車票 價格 訂金 團體 會議 預算 報告"
+    " 草稿 客戶 航班 房間 巴士 晚餐 博物館 花園 河流 橋樑 車站 合約"
+    " 發票 夥伴 季節 冬天 秋天 早上 晚上 檢查 計畫 清單 改變 回答 問題 報價 號碼 名字 鑰匙 箱子"
+    " 櫃子 辦公室 門口 顏色 菜單 廚師 過敏 保險 簽證 護照 表格 信件"
+    " 電話 密碼 地址 街道 地圖 行程 小船 湖邊 寺廟 市場 商店 折扣 優惠券 退款 延誤 颱風 天氣 下雪"
+    " 下雨 節日 音樂 舞台 海報 照片 相機 影片 故事 頁面 標題 編輯"
+    " 可以 需要 已經 還是 因為 所以 大家 請問 謝謝 一下 比較 應該 可能 知道 覺得 時候 地方 東西 事情"
+).split()
+SYLLABLES = "ba den fir gor hal jin kel lor mar nep osh pra quin rol sat tev uld vex wim yor zan".split()
+NAMES = (
+    "Harbor Cedar Falcon Juniper Marigold Orchid Pelican Quartz Raven Sable Tundra Umber Vesper Willow Yarrow Zephyr Amber Birch"
+    " Coral Dahlia Ember Fern Ginger Hazel Iris"
+).split()
+ZH_NAMES = (
+    "海港 雪松 獵鷹 杜松 金盞 蘭花 鵜鶘 石英 渡鴉 黑貂 凍原 琥珀 晚星 柳樹 蓍草 西風 樺木 珊瑚 大麗 餘燼 蕨葉 薑花 榛果 鳶尾 百合"
+).split()
+TEMPLATES = (
+    ("The deposit for the {name} suite is {value} dollars.", "How much is the deposit for the {name} suite?"),
+    (
+        "I put the spare key of the {name} office into box {value}.",
+        "In which box is the spare key of the {name} office?",
+    ),
+    ("The chef of {name} said that table {value} has a nut allergy.", "Which table at {name} has a nut allergy?"),
+    ("The code for the garage at {name} street is {value}.", "What is the code for the garage at {name} street?"),
+    ("Our contract with {name} ends after {value} days.", "After how many days does our contract with {name} end?"),
+)
+ZH_TEMPLATES = (
+    ("{name}套房的訂金是 {value} 元。", "{name}套房的訂金是多少？"),
+    ("{name}辦公室的備用鑰匙放在 {value} 號箱子裡。", "{name}辦公室的備用鑰匙在幾號箱子？"),
+    ("{name}的廚師說第 {value} 桌對堅果過敏。", "{name}的哪一桌對堅果過敏？"),
+    ("{name}街車庫的密碼是 {value}。", "{name}街車庫的密碼是什麼？"),
+    ("我們和{name}的合約 {value} 天後到期。", "我們和{name}的合約幾天後到期？"),
+)
+MAX_FACTS = 100
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A message that answers a question. `value`: what only this message says."""
+
+    text: str
+    question: str
+    value: str
+
+
+def build_facts(count: int, seed: int = 1) -> list[Fact]:
+    """Return facts, half of them in Chinese, each with a value of its own. Raises `ValueError` for more than `MAX_FACTS`."""
+    if count > MAX_FACTS:
+        raise ValueError(f"There are at most {MAX_FACTS} facts.")
+    generator = random.Random(seed)
+    values = generator.sample(range(10_000, 99_999), count)
+    facts: list[Fact] = []
+    for number, value in enumerate(values):
+        templates, names = ((TEMPLATES, NAMES), (ZH_TEMPLATES, ZH_NAMES))[number % 2]
+        text, question = templates[number // 2 % len(templates)]
+        name = names[number // 2 % len(names)]
+        facts.append(Fact(text.format(name=name, value=value), question.format(name=name), str(value)))
+    return facts
+
+
+def build_texts(count: int, seed: int = 1) -> Iterator[str]:
+    """Yield texts of talk: half of them English, four tenths Chinese, the rest mixed. Few words are frequent, many are rare. One in
+    a hundred is about the things and names of the facts without being one."""
+    generator = random.Random(seed)
+    rare = ["".join(generator.choices(SYLLABLES, k=3)) for _ in range(20_000)]
+    words = [*ENGLISH, *rare]
+    weights = list(accumulate(1 / (rank + 8) for rank in range(len(words))))
+    zh_weights = list(accumulate(1 / (rank + 20) for rank in range(len(CHINESE))))
+    for _ in range(count):
+        kind = generator.random()
+        if kind < 0.01:
+            template, name = generator.choice(TEMPLATES)[1], generator.choice(["our", "the other", *NAMES])
+            about = template.format(name=name).lower()
+            yield about if kind < 0.005 else generator.choice(ZH_TEMPLATES)[1].format(name="另一個")
+            continue
+        text = ""
+        if kind < 0.6:
+            text = (
+                " ".join(generator.choices(words, cum_weights=weights, k=generator.randint(4, 22))).capitalize() + "."
+            )
+        if kind >= 0.5:
+            text += "".join(generator.choices(CHINESE, cum_weights=zh_weights, k=generator.randint(3, 14))) + "。"
+        yield text
+
+
+def create_messages(chat_id: UUID, count: int, *, facts: Sequence[Fact] = (), seed: int = 1) -> None:
+    """Append messages of the chat's participants, in their order, with the facts at random places among the older ones; and update
+    PostgreSQL's statistics. They wake no agent, and nobody is notified. Each participant has read them.
+
+    Raises `NotFound`.
+    """
+    generator = random.Random(seed)
+    places = dict(zip(sorted(generator.sample(range(int(count * 0.95)), len(facts))), facts, strict=True))
+    with transaction.atomic():
+        lock_chat(chat_id)
+        chat = Chat.objects.get(pk=chat_id)
+        authors = list(chat.participants.filter(ended_at=None).order_by("pk").values_list("actor_id", flat=True))
+        first, ended_at = chat.version + 1, now()
+        sql = "COPY chats_message (id, chat_id, seq, version, author_id, type, payload, tokens, created_at) FROM STDIN"
+        with connection.cursor() as cursor, cursor.copy(sql) as copy:
+            for number, text in enumerate(build_texts(count, seed)):
+                fact = places.get(number)
+                text = fact.text if fact else text
+                payload: dict[str, Any] = {"text": text, "mentions": [], "wake": "nobody"}
+                at = ended_at - timedelta(seconds=count - number)
+                seq, author = first + number, generator.choice(authors)
+                copy.write_row(
+                    (
+                        new_id(), chat_id, seq, seq, author, "TEXT_MESSAGE", json.dumps(payload, ensure_ascii=False),
+                        estimate_tokens(text), at,
+                    )
+                )  # fmt: skip
+        Chat.objects.filter(pk=chat_id).update(version=first + count - 1)
+        ChatActor.objects.filter(chat=chat_id).update(last_read_seq=first + count - 1)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE chats_message")

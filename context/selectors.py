@@ -1,0 +1,179 @@
+"""Reads of summaries, of important events of a chat, and of the strategies of agents."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.db.models.fields.json import KT
+
+from chats.models import Chat, Message
+from context.models import AgentContext, HistorySummary, Sentence, SummaryCorrection, SummaryState
+from events.payloads import MessageReference
+from events.rows import ContextSettingsRow, HistorySummaryRow, SentenceRow
+from workspaces.models import Workspace
+
+IMPORTANT_TYPES = (
+    "FILE_MESSAGE",
+    "SPEC_SAVED",
+    "DRAFT_APPLIED",
+    "DRAFT_MERGED",
+    "SUGGESTION_ACCEPTED",
+    "APPROVAL_DECIDED",
+)
+"""Messages of older times that each strategy keeps: files, decisions, and changes of agents."""
+MAX_EVENTS = 12
+"""Important events that are added to a conversation, the newest ones."""
+
+
+@dataclass(frozen=True)
+class CurrentSentence:
+    """A sentence of a summary with the correction that replaces its text, if there is one."""
+
+    sentence: Sentence
+    correction: SummaryCorrection | None = None
+
+    @property
+    def text(self) -> str:
+        return self.correction.new_text if self.correction else self.sentence.text
+
+
+def find_newest_summary(chat_id: UUID) -> HistorySummary | None:
+    """Return the newest summary of a chat that is ready."""
+    ready = HistorySummary.objects.filter(chat=chat_id, state=SummaryState.READY)
+    return ready.order_by("-created_at", "-pk").first()
+
+
+def list_corrections(chat_id: UUID) -> list[SummaryCorrection]:
+    """Return the corrections that count, the oldest first."""
+    corrections = SummaryCorrection.objects.filter(chat=chat_id, ended_at=None).select_related("person")
+    return list(corrections.order_by("created_at", "pk"))
+
+
+def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[SummaryCorrection]) -> list[CurrentSentence]:
+    """Return the sentences with their corrections. A correction of a sentence that a later summary has left out is added, so that
+    it outlives every summary."""
+    left = {correction.id: correction for correction in corrections}
+
+    def take(sentence: Sentence) -> SummaryCorrection | None:
+        for correction in left.values():
+            is_same = sentence.id == correction.sentence_id or sentence.text in (
+                correction.old_text,
+                correction.new_text,
+            )
+            is_rewritten = sentence.section == correction.section and set(sentence.seqs) == set(correction.seqs)
+            if is_same or is_rewritten:
+                return left.pop(correction.id)
+        return None
+
+    current = [CurrentSentence(sentence, take(sentence)) for sentence in sentences]
+    for correction in left.values():
+        own = Sentence(
+            id=correction.sentence_id, section=correction.section, text=correction.old_text, seqs=correction.seqs
+        )
+        current.append(CurrentSentence(own, correction))
+    return current
+
+
+def list_current_sentences(summary: HistorySummary) -> list[CurrentSentence]:
+    """Return the sentences that count, with their corrections. A sentence is left out when one of its messages was edited or
+    deleted after the summary was written."""
+    return [current for current, _ in _read_sentences(summary)]
+
+
+def _read_sentences(summary: HistorySummary) -> list[tuple[CurrentSentence, list[MessageReference]]]:
+    current = apply_corrections(summary.parse_sentences(), list_corrections(summary.chat_id))
+    wanted = {seq for one in current for seq in one.sentence.seqs}
+    rows = Message.objects.filter(chat=summary.chat_id, seq__in=wanted)
+    ids: dict[int, UUID] = {}
+    for id, seq, edited_at, is_deleted in rows.values_list("pk", "seq", "edited_at", KT("payload__is_deleted")):
+        if is_deleted != "true" and (edited_at is None or edited_at < summary.created_at):
+            ids[seq] = id
+    return [
+        (one, [MessageReference(seq=seq, message_id=ids[seq]) for seq in one.sentence.seqs])
+        for one in current
+        if all(seq in ids for seq in one.sentence.seqs)
+    ]
+
+
+def find_agent_strategy(chat_id: UUID, agent_id: UUID) -> str | None:
+    """Return the strategy by which the agent last read this chat, or null if it has always read it whole."""
+    return AgentContext.objects.filter(chat=chat_id, agent=agent_id).values_list("strategy", flat=True).first()
+
+
+def list_important_events(chat_id: UUID, before_seq: int) -> list[Message]:
+    """Return the newest `MAX_EVENTS` important events before `before_seq`, in the order of the log."""
+    events = Message.objects.filter(
+        chat=chat_id, seq__lt=before_seq, type__in=IMPORTANT_TYPES, metadata__isnull=True
+    ).select_related("author")
+    return list(events.order_by("-seq")[:MAX_EVENTS])[::-1]
+
+
+def build_summary_row(chat: Chat) -> HistorySummaryRow:
+    """Return the newest summary of a chat, and the state of the last attempt to write one."""
+    last = HistorySummary.objects.filter(chat=chat).order_by("-created_at", "-pk").first()
+    strategy: Any = chat.workspace.context_strategy
+    if last is None:
+        return HistorySummaryRow(chat_id=chat.pk, state="none", strategy=strategy)
+    state: Any = last.state
+    summary = last if last.state == SummaryState.READY else find_newest_summary(chat.pk)
+    if summary is None:
+        return HistorySummaryRow(chat_id=chat.pk, state=state, error_code=last.error_code or None, strategy=strategy)
+    ends = Message.objects.filter(chat=chat, seq__in=[summary.from_seq, summary.through_seq])
+    by_seq = {seq: (id, at) for seq, id, at in ends.values_list("seq", "pk", "created_at")}
+    nothing = (None, None)
+    return HistorySummaryRow(
+        chat_id=chat.pk,
+        state=state,
+        error_code=last.error_code or None,
+        id=summary.id,
+        from_seq=summary.from_seq,
+        through_seq=summary.through_seq,
+        through_id=by_seq.get(summary.through_seq, nothing)[0],
+        messages=summary.messages,
+        from_at=by_seq.get(summary.from_seq, nothing)[1],
+        through_at=by_seq.get(summary.through_seq, nothing)[1],
+        written_at=summary.ended_at,
+        model=summary.model,
+        tokens=summary.tokens,
+        source_tokens=summary.source_tokens,
+        sentences=[_build_sentence_row(one, sources) for one, sources in _read_sentences(summary)],
+        strategy=strategy,
+    )
+
+
+def _build_sentence_row(one: CurrentSentence, sources: list[MessageReference]) -> SentenceRow:
+    row = SentenceRow(id=one.sentence.id, section=one.sentence.section, text=one.text, sources=sources)
+    if one.correction is None:
+        return row
+    by = one.correction.person
+    return row.model_copy(
+        update={
+            "correction_id": one.correction.id,
+            "old_text": one.correction.old_text,
+            "corrected_by": by.id if by else None,
+            "corrected_by_name": by.name if by else "",
+            "corrected_at": one.correction.created_at,
+        }
+    )
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the summaries, corrections and strategies of a workspace that are purged. A listener of `workspace_purged`."""
+    models: tuple[Any, ...] = (SummaryCorrection, HistorySummary, AgentContext)
+    return [model.objects.filter(chat__workspace=workspace) for model in models]
+
+
+def build_settings_row(workspace: Workspace) -> ContextSettingsRow:
+    """Return the settings of a workspace for long chats."""
+    strategy: Any = workspace.context_strategy
+    return ContextSettingsRow(
+        strategy=strategy,
+        max_tokens=workspace.context_max_tokens,
+        embedding_model=workspace.embedding_model,
+        can_embed=False,
+        embedded=0,
+        unembedded=0,
+        revision=workspace.context_revision,
+    )

@@ -1,0 +1,39 @@
+"""The listeners of context on the hooks of the apps above it."""
+
+import logging
+from typing import Any, Protocol
+from uuid import UUID
+
+from django.db import DatabaseError, transaction
+
+from context.services.summaries import fail_summary, store_summary
+
+logger = logging.getLogger(__name__)
+
+
+class EndedJob(Protocol):
+    """What a summary needs of the run that wrote it. `stamp` names the model."""
+
+    id: UUID
+    origin: str
+    state: str
+    answer: str
+    error_code: str
+    stamp: Any
+
+
+def finish_summary(job: EndedJob) -> None:
+    """Store the answer of a job that wrote the summary of a chat, or its error. A listener of `job_ended`."""
+    if job.origin != "chat_summary":
+        return
+    if job.state != "completed":
+        fail_summary(job.id, job.error_code or job.state)
+        return
+    try:
+        with transaction.atomic():
+            store_summary(job.id, job.answer, (job.stamp or {}).get("model", ""))
+    except DatabaseError:
+        raise
+    except Exception:
+        logger.exception("The summary of the job %s cannot be stored.", job.id)
+        fail_summary(job.id, "internal")

@@ -1,0 +1,267 @@
+"""Write the summary of a chat: a job continues the newest summary with the messages since then.
+
+It is started by a Celery task at the end of a run, so no answer waits for it, and read by the next runs.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from celery import current_app
+from django.db import IntegrityError, transaction
+
+from actors.models import Actor
+from chats.models import SPOKEN_TYPES, Chat, Message
+from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
+from common.errors import Conflict
+from common.ids import new_id
+from common.text import to_storable
+from context.earlier import MIN_KEPT, START_SHARE, TOKENS_PER_MESSAGE
+from context.hooks import SummaryJob, summary_requested
+from context.models import HistorySummary, Sentence, SummaryState
+from context.selectors import CurrentSentence, find_newest_summary, list_corrections, list_current_sentences
+from events import audit
+from events.publish import publish_workspace_list_changed
+from llm.tokens import estimate_tokens
+
+INPUT_TOKENS = 12_000
+"""Tokens of new messages that one job reads."""
+MAX_JOBS_BEHIND = 4
+"""Older messages than so many jobs can read are left out, where a chat has grown long without a summary."""
+KEPT_SHARE = 0.3
+"""The part of a conversation's tokens for the newest messages, which no summary stands for."""
+MAX_MESSAGE_CHARACTERS = 2_000
+MAX_SENTENCES = 60
+MAX_SENTENCE = 600
+MAX_SECTION = 80
+PAUSE_SECONDS = 300
+"""After a summary has failed, none is started for so long, unless a person asks for it."""
+EXPECTED_CHARACTERS = 4_000
+_OBJECT = re.compile(r"\{.*\}", re.S)
+
+
+@dataclass(frozen=True)
+class NewMessage:
+    """A message that a job reads."""
+
+    seq: int
+    author: str
+    text: str
+    tokens: int
+    date: str
+
+
+def request_summary_on_commit(chat_id: UUID, person_id: UUID | None, budget: int) -> None:
+    """Send the task that continues the summary of a chat when this transaction is committed. If it is lost, the next run sends
+    it."""
+    if person_id is not None:
+        arguments = [str(chat_id), str(person_id), budget]
+        send = partial(current_app.send_task, "context.tasks.summarise_chat", arguments)
+        transaction.on_commit(send, robust=True)
+
+
+def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> HistorySummary | None:
+    """Start the job that continues the summary, if the messages since then have `START_SHARE` of these tokens. Return null if they
+    have not, if one is being written, or if the last one has just failed."""
+    chat = Chat.objects.filter(pk=chat_id).select_related("workspace").first()
+    person = Actor.objects.filter(pk=person_id).first()
+    last = HistorySummary.objects.filter(chat=chat_id).order_by("-created_at", "-pk").first()
+    if chat is None or person is None or (last is not None and last.state == SummaryState.WRITING):
+        return None
+    if last is not None and last.state == SummaryState.FAILED and last.ended_at is not None:
+        if (now() - last.ended_at).total_seconds() < PAUSE_SECONDS:
+            return None
+    base = find_newest_summary(chat_id)
+    unread = _list_sizes(chat_id, base.through_seq if base else 0, limit=budget + MAX_JOBS_BEHIND * INPUT_TOKENS)
+    if sum(size for _, size in unread) < START_SHARE * budget:
+        return None
+    kept, kept_tokens = 0, 0
+    for _, size in reversed(unread):
+        if kept >= MIN_KEPT and kept_tokens + size > KEPT_SHARE * budget:
+            break
+        kept, kept_tokens = kept + 1, kept_tokens + size
+    return _start(chat, person, base, unread[: len(unread) - kept])
+
+
+def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
+    """Write the summary of a chat anew, from its messages and the corrections of people.
+
+    Raises `NotFound`, `Forbidden`, and `Conflict` if one is being written, or if there is nothing to summarise.
+    """
+    chat = get_chat_for(actor, chat_id, ChatVerb.POST)
+    unread = _list_sizes(chat_id, 0, limit=MAX_JOBS_BEHIND * INPUT_TOKENS)[:-MIN_KEPT]
+    newest = find_newest_summary(chat_id)
+    if newest is not None:
+        unread = [(seq, size) for seq, size in unread if seq <= newest.through_seq] or unread
+    summary = _start(chat, actor, None, unread) if unread else None
+    if summary is None:
+        raise Conflict("There is nothing to summarise here, or a summary is being written.")
+    audit.record(actor, "summary.requested", workspace_id=chat.workspace_id, object_id=chat.id)
+    return summary
+
+
+def _list_sizes(chat_id: UUID, since: int, *, limit: int) -> list[tuple[int, int]]:
+    """Return the numbers and tokens of the messages since `since`, in order; the newest of them that have at most `limit`
+    tokens."""
+    texts = Message.objects.filter(chat=chat_id, seq__gt=since, type__in=SPOKEN_TYPES, metadata__isnull=True)
+    rows: list[tuple[int, int]] = []
+    for seq, tokens, size in texts.order_by("-seq").values_list("seq", "tokens", "payload_bytes").iterator(1_000):
+        tokens = (tokens if tokens is not None else size // 4) + TOKENS_PER_MESSAGE
+        limit -= tokens
+        if limit < 0:
+            break
+        rows.append((seq, tokens))
+    return rows[::-1]
+
+
+def _start(
+    chat: Chat, person: Actor, base: HistorySummary | None, unread: Sequence[tuple[int, int]]
+) -> HistorySummary | None:
+    """Start the job that continues `base` with the first of these messages. Return null if another one was faster."""
+    through, tokens, count = 0, 0, 0
+    for seq, size in unread:
+        if count and tokens + size > INPUT_TOKENS:
+            break
+        through, tokens, count = seq, tokens + size, count + 1
+    if not count:
+        return None
+    sentences = list_current_sentences(base) if base else []
+    messages = _read_messages(chat.id, unread[0][0], through)
+    text = build_job_text(sentences, chat, messages)
+    try:
+        with transaction.atomic():
+            summary = HistorySummary.objects.create(
+                chat=chat,
+                base=base,
+                from_seq=base.from_seq if base else unread[0][0],
+                through_seq=through,
+                messages=(base.messages if base else 0) + len(messages),
+                source_tokens=(base.source_tokens if base else 0) + tokens,
+            )
+            job = SummaryJob(person, chat.workspace_id, chat.id, text, {"text": text}, EXPECTED_CHARACTERS)
+            [summary.job_id] = summary_requested.call(job)
+            summary.save(update_fields=["job_id"])
+            publish_workspace_list_changed(chat.workspace_id, "summaries")
+    except IntegrityError:
+        return None
+    return summary
+
+
+def _read_messages(chat_id: UUID, first: int, last: int) -> list[NewMessage]:
+    rows = Message.objects.filter(
+        chat=chat_id, seq__gte=first, seq__lte=last, type__in=SPOKEN_TYPES, metadata__isnull=True
+    ).select_related("author")
+    return [
+        NewMessage(
+            row.seq,
+            " ".join(row.author.name.split()) if row.author else "",
+            _shorten(row.text) if row.type == "TEXT_MESSAGE" else _describe_file(row.payload),
+            row.tokens or 0,
+            f"{row.created_at:%Y-%m-%d %H:%M}",
+        )
+        for row in rows.order_by("seq")
+    ]
+
+
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_MESSAGE_CHARACTERS else f"{text[:MAX_MESSAGE_CHARACTERS]}…"
+
+
+def _describe_file(payload: dict[str, Any]) -> str:
+    return "[a deleted file]" if payload.get("is_deleted") else f"[shared the file “{payload.get('name', '')}”]"
+
+
+def build_job_text(sentences: Iterable[CurrentSentence], chat: Chat, messages: Iterable[NewMessage]) -> str:
+    """Return the input of the job: the summary so far, corrections, and new messages, each between marks with a random key."""
+    key = secrets.token_hex(8)
+    so_far = [f"{_number(one.sentence.seqs)} ({one.sentence.section}) {one.text}" for one in sentences]
+    corrections = [
+        f"{_number(correction.seqs)} ({correction.section}) {correction.new_text}"
+        for correction in list_corrections(chat.id)
+    ]
+    lines = [f"[{message.seq}] {message.date} {message.author}: {message.text}" for message in messages]
+    parts = [("summary", so_far), ("corrections", corrections), ("messages", lines)]
+    return "\n\n".join(
+        "\n".join([f"<<<{name} {key}>>>", *(part or ["(none)"]), f"<<<end of {name} {key}>>>"]) for name, part in parts
+    )
+
+
+def _number(seqs: Iterable[int]) -> str:
+    return f"[{', '.join(map(str, seqs))}]"
+
+
+def store_summary(job_id: UUID, answer: str, model: str) -> None:
+    """Store the answer of a job as the newest summary of its chat. If it cannot be read, the summary has failed."""
+    summary = HistorySummary.objects.select_for_update().filter(job_id=job_id, state=SummaryState.WRITING).first()
+    if summary is None:
+        return
+    known = set(
+        Message.objects.filter(
+            chat=summary.chat_id, seq__gte=summary.from_seq, seq__lte=summary.through_seq, seq__in=_list_cited(answer)
+        ).values_list("seq", flat=True)
+    )
+    before = {one.text: one.id for one in (summary.base.parse_sentences() if summary.base else [])}
+    sentences = parse_answer(answer, known, before)
+    if not sentences:
+        _end(summary, SummaryState.FAILED, error_code="unreadable")
+        return
+    summary.sentences = [sentence.model_dump(mode="json") for sentence in sentences]
+    summary.tokens = sum(estimate_tokens(sentence.text) for sentence in sentences)
+    summary.model = model[:200]
+    _end(summary, SummaryState.READY)
+
+
+def fail_summary(job_id: UUID, error_code: str) -> None:
+    """Store that a job has ended without a summary. The one before it still counts."""
+    summary = HistorySummary.objects.select_for_update().filter(job_id=job_id, state=SummaryState.WRITING).first()
+    if summary is not None:
+        _end(summary, SummaryState.FAILED, error_code=error_code[:40])
+
+
+def _end(summary: HistorySummary, state: SummaryState, *, error_code: str = "") -> None:
+    summary.state, summary.error_code, summary.ended_at = state, error_code, now()
+    summary.save()
+    workspace_id = Chat.objects.values_list("workspace", flat=True).get(pk=summary.chat_id)
+    publish_workspace_list_changed(workspace_id, "summaries")
+
+
+def _list_cited(answer: str) -> list[int]:
+    return [seq for entry in _read_entries(answer) for seq in _read_numbers(entry.get("from"))]
+
+
+def parse_answer(answer: str, known: set[int], ids_of_texts: dict[str, UUID]) -> list[Sentence]:
+    """Return the sentences of an answer that name messages that exist; none if the answer is no such JSON. A sentence of the
+    summary before keeps its id."""
+    sentences: list[Sentence] = []
+    for entry in _read_entries(answer)[:MAX_SENTENCES]:
+        text = " ".join(to_storable(str(entry.get("text", ""))).split())[:MAX_SENTENCE]
+        section = " ".join(to_storable(str(entry.get("section", ""))).split())[:MAX_SECTION]
+        seqs = sorted({seq for seq in _read_numbers(entry.get("from")) if seq in known})[:20]
+        if text and seqs:
+            sentences.append(Sentence(id=ids_of_texts.get(text) or new_id(), section=section, text=text, seqs=seqs))
+    order = list(dict.fromkeys(sentence.section for sentence in sentences))
+    return sorted(sentences, key=lambda sentence: order.index(sentence.section))
+
+
+def _read_entries(answer: str) -> list[dict[str, Any]]:
+    match = _OBJECT.search(answer)
+    try:
+        content = json.loads(match[0]) if match else {}
+    except (ValueError, RecursionError):
+        return []
+    entries = content.get("sentences") if isinstance(content, dict) else None
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+def _read_numbers(value: object) -> list[int]:
+    numbers = value if isinstance(value, list) else []
+    return [
+        number for number in numbers if isinstance(number, int) and not isinstance(number, bool) and 0 < number < 2**62
+    ]

@@ -1,0 +1,63 @@
+"""The rows of summaries of chats, and of a workspace's settings for long chats."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from events.payloads import ContextStrategy, MessageReference
+from events.row import Row
+
+SummaryWriting = Literal["none", "writing", "ready", "failed"]
+"""The state of the last attempt to write a summary of a chat; `none`: there was none."""
+
+
+class SentenceRow(Row):
+    """A sentence of a summary, with the messages that it is from. A corrected one has the text before (`old_text`), the person who
+    corrected it and when."""
+
+    id: UUID
+    section: str
+    text: str
+    sources: list[MessageReference]
+    correction_id: UUID | None = None
+    old_text: str | None = None
+    corrected_by: UUID | None = None
+    corrected_by_name: str = ""
+    corrected_at: datetime | None = None
+
+
+class HistorySummaryRow(Row):
+    """The summary of a chat's older messages, from `from_seq` to `through_seq`. Its fields are null and empty while there is none.
+
+    `state` and `error_code` are those of the last attempt. `source_tokens`: an estimate for the messages that it stands for.
+    """
+
+    chat_id: UUID
+    state: SummaryWriting
+    error_code: str | None = None
+    id: UUID | None = None
+    from_seq: int | None = None
+    through_seq: int | None = None
+    through_id: UUID | None = None
+    messages: int = 0
+    from_at: datetime | None = None
+    through_at: datetime | None = None
+    written_at: datetime | None = None
+    model: str = ""
+    tokens: int = 0
+    source_tokens: int = 0
+    sentences: list[SentenceRow] = []
+    strategy: ContextStrategy
+
+
+class ContextSettingsRow(Row):
+    """What models read of the long chats of a workspace. `max_tokens` null: as much as the model allows. `can_embed`: the database
+    has the extension that searches by meaning. `embedded` and `unembedded`: messages with and without an embedding."""
+
+    strategy: ContextStrategy
+    max_tokens: int | None
+    embedding_model: str
+    can_embed: bool
+    embedded: int
+    unembedded: int
+    revision: int

@@ -1,0 +1,175 @@
+"""What a run reads of a chat that is too long for it, by strategy, and what its answer says about that."""
+
+import pytest
+
+from agents.specs.content import ContextSettings, SpecContent
+from chats import services as chats
+from chats.models import Message
+from common.ids import new_id
+from context.models import AgentContext, HistorySummary, SummaryCorrection
+from runs.kinds import get_kind
+from runs.kinds.base import get_content
+from runs.models import Run
+from tests.runs.test_takeover import claimed
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def long_chat(environment):
+    """A chat of 200 messages of about 25 tokens each, for models that read 2,000."""
+    team = environment.team
+    Workspace.objects.update(context_max_tokens=2_000)
+    rows = [
+        Message(
+            chat=team.chat, author=team.alice if number % 2 else team.bob, type="TEXT_MESSAGE",
+            payload={"text": f"note {number}: " + "lorem ipsum dolor " * 5, "mentions": [], "wake": "nobody"},
+            created_at=team.chat.created_at,
+        )
+        for number in range(200)
+    ]  # fmt: skip
+    rows[20].payload["text"] = "The garage code is 4711."
+    chats.save_changes(team.chat.id, rows)
+    return rows
+
+
+def prepare(environment, text="What is the garage code?"):
+    run = claimed(environment, text=text)
+    prepared = get_kind(run).prepare(run)
+    Run.objects.filter(pk=run.pk).update(state="completed")
+    return prepared
+
+
+def read_text(prepared):
+    return "\n".join(turn.text for turn in prepared.transcript.turns)
+
+
+def add_summary(chat, through, *texts, seqs=None, state="ready"):
+    sentences = [{"id": str(new_id()), "section": "Decided", "text": text, "seqs": seqs or [through]} for text in texts]
+    return HistorySummary.objects.create(
+        chat=chat, state=state, from_seq=1, through_seq=through, messages=100, sentences=sentences
+    )
+
+
+def test_a_chat_that_fits_is_read_whole_without_more_statements(environment):
+    prepared = prepare(environment)
+    assert prepared.run.earlier is None
+
+
+def test_a_limit_of_the_workspace_or_the_agent_shortens_the_conversation(environment, long_chat):
+    Workspace.objects.update(context_strategy="truncate", context_max_tokens=4_000)
+    turns = len(prepare(environment).transcript.turns)
+    Workspace.objects.update(context_max_tokens=6_000)
+    more = len(prepare(environment).transcript.turns)
+    spec = environment.team.robin.current_spec
+    type(spec).objects.filter(pk=spec.pk).update(context=ContextSettings(max_tokens=2_500).model_dump())
+    get_content.cache_clear()
+    fewer = len(prepare(environment).transcript.turns)
+    assert fewer < turns < more < 200
+
+
+def test_truncate_keeps_the_newest_messages_and_important_events(environment, long_chat):
+    Workspace.objects.update(context_strategy="truncate")
+    saved = chats.build_system_message(
+        environment.team.chat.id, "SPEC_SAVED", actor=environment.team.alice, target=environment.team.robin, version=7
+    )
+    chats.save_changes(environment.team.chat.id, [saved])
+    Message.objects.filter(pk=saved.pk).update(seq=0)
+    prepared = prepare(environment)
+    text = read_text(prepared)
+    assert "4711" not in text
+    assert "[#0]" in text
+    assert "Alice saved version 7 of Robin" in text
+    assert prepared.transcript.turns[-1].text.endswith("What is the garage code?")
+    facts = prepared.run.earlier.facts
+    assert (facts.strategy, facts.found, facts.summary_through, facts.events) == ("truncate", [], None, 1)
+    assert facts.turns == sum(turn.role == "user" for turn in prepared.transcript.turns)
+
+
+def test_retrieve_adds_the_messages_that_match_the_request(environment, long_chat):
+    Workspace.objects.update(context_strategy="retrieve")
+    prepared = prepare(environment)
+    assert f"[#{long_chat[20].seq}] Bob, " in prepared.transcript.turns[0].text
+    assert "4711" in prepared.transcript.turns[0].text
+    assert [one.message_id for one in prepared.run.earlier.facts.found][:1] == [long_chat[20].id]
+
+
+def test_retrieve_reads_no_other_chat(environment, long_chat):
+    Workspace.objects.update(context_strategy="retrieve")
+    other = environment.open_chat("Private")
+    environment.post("The garage code of the other house is 9999.", chat=other, wake="nobody")
+    assert "9999" not in read_text(prepare(environment))
+
+
+def test_summarise_reads_the_summary_and_the_messages_after_it(environment, long_chat):
+    assert Workspace.objects.get(pk=environment.team.workspace.pk).context_strategy == "summarise"
+    through = long_chat[180].seq
+    add_summary(environment.team.chat, through, "The garage code is 4711.", seqs=[long_chat[20].seq])
+    prepared = prepare(environment)
+    system = prepared.transcript.turns[0].text
+    assert f"- The garage code is 4711. [#{long_chat[20].seq}]" in system
+    texts = [turn.text for turn in prepared.transcript.turns[1:]]
+    assert "note 181: " in texts[0]
+    assert not any("note 180: " in text for text in texts)
+    assert prepared.run.earlier.facts.summary_through == through
+
+
+def test_without_a_summary_older_messages_are_left_out_and_one_is_requested(environment, long_chat):
+    add_summary(environment.team.chat, long_chat[180].seq, "not ready", state="failed")
+    prepared = prepare(environment)
+    assert "4711" not in read_text(prepared)
+    assert prepared.run.earlier.needs_summary
+    assert prepared.run.earlier.facts.summary_through is None
+
+
+def test_a_sentence_of_an_edited_or_deleted_message_is_not_read(environment, long_chat):
+    chat = environment.team.chat
+    add_summary(chat, long_chat[180].seq, "The garage code is 4711.", seqs=[long_chat[20].seq])
+    HistorySummary.objects.update(
+        sentences=[
+            *HistorySummary.objects.get().sentences,
+            {"id": str(new_id()), "section": "Decided", "text": "Another fact.", "seqs": [long_chat[21].seq]},
+        ]
+    )
+    Message.objects.filter(pk=long_chat[20].pk).update(payload={"text": "gone", "is_deleted": True})
+    text = read_text(prepare(environment))
+    assert "4711" not in text
+    assert "Another fact." in text
+
+
+def test_a_correction_is_read_instead_of_the_sentence(environment, long_chat):
+    chat = environment.team.chat
+    add_summary(chat, long_chat[180].seq, "The garage code is 4711.", seqs=[long_chat[20].seq])
+    SummaryCorrection.objects.create(
+        chat=chat, sentence_id=new_id(), section="Decided", old_text="The garage code is 4711.",
+        new_text="The garage code is 4712.", seqs=[long_chat[20].seq], person=environment.team.alice,
+    )  # fmt: skip
+    text = read_text(prepare(environment))
+    assert "4711" not in text
+    assert "The garage code is 4712." in text
+
+
+def test_the_strategy_of_an_agent_precedes_that_of_the_workspace(environment, long_chat):
+    spec = environment.team.robin.current_spec
+    type(spec).objects.filter(pk=spec.pk).update(context=ContextSettings(strategy="retrieve").model_dump())
+    get_content.cache_clear()
+    assert prepare(environment).run.earlier.facts.strategy == "retrieve"
+    assert SpecContent().context.strategy == "default"
+
+
+def test_an_answer_says_what_it_was_built_from_and_the_chat_that_the_strategy_is_new(environment, long_chat, engine):
+    environment.model.script(text="It is 4711.")
+    Workspace.objects.update(context_strategy="retrieve")
+    for _ in range(2):
+        environment.post("What is the garage code?")
+        environment.wait_until_idle()
+    [first, second] = environment.log("TEXT_MESSAGE")[-3::2]
+    for answer in (first, second):
+        context = answer.payload["stamp"]["context"]
+        assert context["strategy"] == "retrieve"
+        assert {"seq": long_chat[20].seq, "message_id": str(long_chat[20].id)} in context["found"]
+    [line] = environment.log("CONTEXT_STRATEGY_CHANGED")
+    assert (line.payload["target_name"], line.payload["strategy"]) == ("Robin", "retrieve")
+    assert line.seq == first.seq - 1
+    assert AgentContext.objects.get().strategy == "retrieve"
