@@ -41,7 +41,7 @@ class EditNoteBody(Body):
     scope: NoteScope | None = None
 
 
-class ForgetNoteQuery(Body):
+class ForgetNoteBody(Body):
     revision: Revision
 
 

@@ -11,6 +11,7 @@ urlpatterns = [
     path("agents/<uuid:agent_id>/history/clear", views.ClearHistory.as_view()),
     path("clearings/<uuid:clearing_id>/undo", views.UndoClearing.as_view()),
     path("notes/<uuid:note_id>", views.OneNote.as_view()),
+    path("notes/<uuid:note_id>/forget", views.ForgetNote.as_view()),
     path("notes/<uuid:note_id>/restore", views.RestoreNote.as_view()),
     path("notes/<uuid:note_id>/revisions", views.NoteRevisions.as_view()),
     path("runs/<uuid:run_id>/memory", views.MemoryOfRun.as_view()),

@@ -11,7 +11,6 @@ from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
 from common.rest import (
     Page,
     Request,
-    build_empty_response,
     build_list_response,
     build_query_parameters,
     build_response,
@@ -28,7 +27,7 @@ from events.rows import (
 )
 from memory import selectors
 from memory import services as memory
-from memory.api.bodies import EditNoteBody, ForgetNoteQuery, HistoryQuery, NewNoteBody, NotesQuery
+from memory.api.bodies import EditNoteBody, ForgetNoteBody, HistoryQuery, NewNoteBody, NotesQuery
 from memory.permissions import get_note_for
 
 
@@ -58,12 +57,12 @@ class OneNote(APIView):
         body = read(request, EditNoteBody)
         return build_response(memory.edit_note(request.user, note_id, **dict(body)).to_row())
 
-    @extend_schema(
-        operation_id="forget_note", parameters=build_query_parameters(ForgetNoteQuery), responses={204: None}
-    )
-    def delete(self, request: Request, note_id: UUID) -> HttpResponse:
-        memory.forget_note(request.user, note_id, revision=read_query(request, ForgetNoteQuery).revision)
-        return build_empty_response()
+
+class ForgetNote(APIView):
+    @extend_schema(operation_id="forget_note", request=ForgetNoteBody, responses=NoteRow)
+    def post(self, request: Request, note_id: UUID) -> HttpResponse:
+        body = read(request, ForgetNoteBody)
+        return build_response(memory.forget_note(request.user, note_id, revision=body.revision).to_row())
 
 
 class RestoreNote(APIView):

@@ -94,6 +94,7 @@ def make_things(team: Team) -> Things:
         "price_id": ModelPriceFactory.create(workspace=team.workspace).id,
         **_make_summary(team, message.seq),
         "approval_id": ApprovalFactory.create(chat=team.chat, agent=team.robin, person=team.alice).id,
+        **_make_memory(team, run.id),
     }  # fmt: skip
 
 
@@ -103,6 +104,15 @@ def _make_summary(team: Team, seq: int) -> Things:
     HistorySummaryFactory.create(chat=team.chat, from_seq=seq, through_seq=seq, sentences=[sentence])
     correction = SummaryCorrectionFactory.create(chat=team.chat, person=team.alice, seqs=[seq])
     return {"sentence_id": sentence["id"], "correction_id": correction.id}
+
+
+def _make_memory(team: Team, run_id: UUID) -> Things:
+    """Create a note, a clearing of the history, and what the run has used."""
+    note = NoteFactory.create(chat=team.chat, agent=team.robin)
+    HistoryEntryFactory.create(chat=team.chat, agent=team.robin)
+    MemoryUseFactory.create(chat=team.chat, agent=team.robin, run_id=run_id)
+    clearing = MemoryClearingFactory.create(workspace=team.workspace, agent=team.robin, cleared_by=team.alice)
+    return {"note_id": note.id, "clearing_id": clearing.id}
 
 
 def _make_http_server(team: Team) -> Things:
@@ -489,6 +499,17 @@ OPERATIONS: dict[str, Operation] = {
     "decide_approval": Operation(
         "POST", "approvals/{approval_id}/decide", EDITORS, lambda t: {"decision": "refused", "note": "Not now"}
     ),
+    "read_memory": Operation("GET", "agents/{agent_id}/memory", MEMBERS),
+    "list_notes": Operation("GET", "agents/{agent_id}/notes", MEMBERS),
+    "create_note": Operation("POST", "agents/{agent_id}/notes", EDITORS, lambda t: {"text": "Tea costs three."}),
+    "edit_note": Operation("PATCH", "notes/{note_id}", EDITORS, lambda t: {"revision": 1, "text": "Tea costs four."}),
+    "forget_note": Operation("POST", "notes/{note_id}/forget", EDITORS, lambda t: {"revision": 1}),
+    "restore_note": Operation("POST", "notes/{note_id}/restore", EDITORS),
+    "list_note_revisions": Operation("GET", "notes/{note_id}/revisions", MEMBERS),
+    "list_history": Operation("GET", "agents/{agent_id}/history", MEMBERS),
+    "clear_history": Operation("POST", "agents/{agent_id}/history/clear", EDITORS),
+    "undo_clearing": Operation("POST", "clearings/{clearing_id}/undo", EDITORS),
+    "read_memory_of_run": Operation("GET", "runs/{run_id}/memory", MEMBERS),
     "list_files": Operation("GET", "workspaces/{workspace_id}/files", MEMBERS),
     "upload_workspace_file": Operation("POST", "workspaces/{workspace_id}/files", MEMBERS, _upload),
     "list_chat_files": Operation("GET", "chats/{chat_id}/files", MEMBERS),

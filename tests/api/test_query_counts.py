@@ -11,11 +11,13 @@ from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
 from events.rows import ListingCategory, SpecOrigin
+from memory.models import Note
 from publishing import services as publishing
 from tests.api.fixtures import make_team_with_things
 from tests.api.operations import OPERATIONS, make_merge, make_suggestion
 from tests.api.test_rights import client_for, send_operation
 from tests.factories.agents import DraftSnapshotFactory
+from tests.factories.memory import HistoryEntryFactory, NoteFactory, NoteRevisionFactory
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent, make_person
 from tests.saved_rows import SavedRows
@@ -56,6 +58,10 @@ def grow(team: Team, count: int) -> None:
         DraftSnapshotFactory.create(draft=agent_draft, author=person)
         draft = drafts.claim_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
+        note = NoteFactory.create(chat=team.chat, agent=team.robin, on_behalf_of=person, edited_by=person)
+        NoteRevisionFactory.create(note=Note.objects.filter(agent=team.robin).earliest("created_at"), replaced_by=person,
+            revision=Note.objects.count())  # fmt: skip
+        HistoryEntryFactory.create(chat=note.chat, agent=team.robin)
         RunFactory.create(chat=team.chat, agent=team.robin, spec=team.robin.current_spec, state="completed")
         specs.write_spec(
             team.robin, SpecContent(), author=team.alice, origin=SpecOrigin.DRAFT, number=100 + team.robin.specs.count()

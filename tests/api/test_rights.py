@@ -34,6 +34,7 @@ OURS = (
     "events",
     "files",
     "llm",
+    "memory",
     "notifications",
     "publishing",
     "runs",
@@ -156,7 +157,7 @@ THROUGH_A_CHAT = {"accept_suggestion", "merge_suggestions", "restore_version"}
 def is_in_chat(name: str) -> bool:
     path = OPERATIONS[name].path
     return name in THROUGH_A_CHAT or any(
-        f"{{{key}}}" in path for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id")
+        f"{{{key}}}" in path for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id")
     )
 
 
@@ -280,6 +281,7 @@ def test_EDIT6_acting_for_another_person_needs_the_rights_of_both(team, actor, p
 # --- ids in bodies ----------------------------------------------------------------------------------------------------
 
 FOREIGN = {
+    ("create_note", "chat_id"): ("chat_id", 404),
     ("create_chat", "actor_ids"): ("agent_id", 400),
     ("add_participant", "actor_id"): ("actor_id", 404),
     ("open_direct_chat", "actor_id"): ("actor_id", 404),

@@ -2,6 +2,7 @@
 import type { ComponentType } from 'react'
 import type { AgentRow } from '@/api'
 import type { PlainTextKey } from '@/lib/language'
+import { AgentMemoryTab } from './AgentMemoryTab'
 import { AgentOverviewTab } from './AgentOverviewTab'
 
 interface AgentTab {
@@ -16,4 +17,10 @@ interface AgentTab {
 
 export const agentTabs: readonly AgentTab[] = [
   { id: 'overview', label: 'agentTab.overview', content: AgentOverviewTab },
+  {
+    id: 'memory',
+    label: 'agentTab.memory',
+    content: AgentMemoryTab,
+    isVisible: agent => agent.verbs.includes('see_memory'),
+  },
 ]

@@ -1373,10 +1373,26 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["forget_note"];
+        delete?: never;
         options?: never;
         head?: never;
         patch: operations["edit_note"];
+        trace?: never;
+    };
+    "/api/v1/notes/{note_id}/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["forget_note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/notes/{note_id}/restore": {
@@ -3404,6 +3420,9 @@ export interface components {
             is_cut: boolean;
             state: components["schemas"]["FileState"];
             text: string;
+        };
+        ForgetNoteBodyRequest: {
+            revision: number;
         };
         /** @description An argument as the form describes it. `target`: its name in the request, if it is another one. */
         FormArgumentRequest: {
@@ -9620,37 +9639,6 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    forget_note: {
-        parameters: {
-            query: {
-                revision: number;
-            };
-            header?: never;
-            path: {
-                note_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No response body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
     edit_note: {
         parameters: {
             query?: never;
@@ -9663,6 +9651,40 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PatchedEditNoteBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoteRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    forget_note: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                note_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgetNoteBodyRequest"];
             };
         };
         responses: {

@@ -9,8 +9,8 @@ export const toSpecContent = (spec: SpecRow): SpecContent => ({
   model: spec.model,
   parameters: spec.parameters,
   limits: spec.limits,
-  memory: 'chat',
   context: spec.context,
+  memory: spec.memory,
   tools: spec.tools,
 })
 
@@ -68,9 +68,9 @@ export function listFieldChanges(before: SpecContent, after: SpecContent, t: Tex
     ['top_p', before.parameters.top_p, after.parameters.top_p],
     ['max_steps', before.limits.max_steps, after.limits.max_steps],
     ['max_seconds', before.limits.max_seconds, after.limits.max_seconds],
-    ['memory', before.memory, after.memory],
     ['context_strategy', before.context.strategy, after.context.strategy],
     ['context_max_tokens', before.context.max_tokens, after.context.max_tokens],
+    ['memory', t(`memory.reach.${before.memory}`), t(`memory.reach.${after.memory}`)],
   ] as const
   const names = new Set([...before.tools, ...after.tools].map(tool => tool.tool))
   const find = (content: SpecContent, name: string) => content.tools.find(tool => tool.tool === name)

@@ -60,6 +60,9 @@ export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
             ) : null}
             {hasPages ? <Staying name={t('publish.pages')}>{t('publish.pagesHint')}</Staying> : null}
             <Staying name={t('publish.keys')}>{t('publish.keysHint')}</Staying>
+            <Staying name={t('publish.notes')}>
+              {t(check.memory === 'agent' ? 'publish.notesHintAgent' : 'publish.notesHint')}
+            </Staying>
             <Staying name={t('publish.memory')}>{t('publish.memoryHint')}</Staying>
             <Staying name={t('publish.history')}>{t('publish.historyHint')}</Staying>
           </ul>

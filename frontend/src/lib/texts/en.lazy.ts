@@ -7,6 +7,7 @@ import directory from './en/directory'
 import files from './en/files'
 import history from './en/history'
 import mcp from './en/mcp'
+import memory from './en/memory'
 import models from './en/models'
 import notifications from './en/notifications'
 import screens from './en/screens'
@@ -25,6 +26,7 @@ export default {
   ...files,
   ...history,
   ...mcp,
+  ...memory,
   ...models,
   ...notifications,
   ...screens,

@@ -6,6 +6,7 @@ import directory from './zh-hans/directory'
 import files from './zh-hans/files'
 import history from './zh-hans/history'
 import mcp from './zh-hans/mcp'
+import memory from './zh-hans/memory'
 import models from './zh-hans/models'
 import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
@@ -24,6 +25,7 @@ export default {
   ...files,
   ...history,
   ...mcp,
+  ...memory,
   ...models,
   ...notifications,
   ...screens,

@@ -6,6 +6,7 @@ import directory from './zh-hant/directory'
 import files from './zh-hant/files'
 import history from './zh-hant/history'
 import mcp from './zh-hant/mcp'
+import memory from './zh-hant/memory'
 import models from './zh-hant/models'
 import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
@@ -24,6 +25,7 @@ export default {
   ...files,
   ...history,
   ...mcp,
+  ...memory,
   ...models,
   ...notifications,
   ...screens,

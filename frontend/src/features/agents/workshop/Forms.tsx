@@ -374,6 +374,20 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
         onChange={value => set({ max_seconds: value ?? 1_800 })}
       />
       <ContextFields content={content} isReadOnly={isReadOnly} onEdit={onEdit} />
+      <Field label={t('memory.reach')} hint={t(`memory.reachHint.${content.memory}`)}>
+        {attributes => (
+          <select
+            {...attributes}
+            className={cx(fieldStyles.input, fieldStyles.select)}
+            value={content.memory}
+            disabled={isReadOnly}
+            onChange={event => onEdit({ ...content, memory: event.target.value === 'agent' ? 'agent' : 'chat' })}
+          >
+            <option value="chat">{t('memory.reach.chat')}</option>
+            <option value="agent">{t('memory.reach.agent')}</option>
+          </select>
+        )}
+      </Field>
     </div>
   )
 }

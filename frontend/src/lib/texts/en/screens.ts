@@ -53,6 +53,7 @@ const screens = {
   workspacePlaceholder: 'Lighthouse Tours',
   // agent page
   'agentTab.overview': 'Overview',
+  'agentTab.memory': 'Memory',
   agentTabs: 'The pages of {{name}}',
   // model
   demoHint: 'Offline and free, to look around',

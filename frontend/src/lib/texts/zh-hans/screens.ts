@@ -55,6 +55,7 @@ const screens: Record<keyof typeof en, string> = {
   workspacePlaceholder: '灯塔旅行社',
   // agent page
   'agentTab.overview': '概览',
+  'agentTab.memory': '记忆',
   agentTabs: '{{name}} 的页面',
   // model
   demoHint: '离线、免费，先试试看',

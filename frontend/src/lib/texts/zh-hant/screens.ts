@@ -55,6 +55,7 @@ const screens: Record<keyof typeof en, string> = {
   workspacePlaceholder: '燈塔旅行社',
   // agent page
   'agentTab.overview': '概覽',
+  'agentTab.memory': '記憶',
   agentTabs: '{{name}} 的頁面',
   // model
   demoHint: '離線、免費，先試試看',
