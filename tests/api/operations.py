@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import redis
 from django.conf import settings
@@ -32,6 +33,7 @@ from tests.factories.actors import PASSWORD
 from tests.factories.approvals import ApprovalFactory
 from tests.factories.context import HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.files import CONTENT, FileFactory
+from tests.factories.memory import HistoryEntryFactory, MemoryClearingFactory, MemoryUseFactory, NoteFactory
 from tests.factories.runs import RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory, WorkspaceToolFactory
