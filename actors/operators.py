@@ -24,6 +24,7 @@ TABLES = (
     "usage",
     "memory",
     "runs",
+    "schedules",
     "suggestions",
     "publishing",
     "notifications",

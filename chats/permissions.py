@@ -12,7 +12,7 @@ from django.db.models.lookups import Exact
 
 from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
-from common.access import Fetch, annotate_rights, replace_not_found
+from common.access import Fetch, annotate_rights, compute_verbs, replace_not_found
 from common.errors import Forbidden, NotFound
 from workspaces.models import Role
 from workspaces.permissions import (
@@ -36,6 +36,7 @@ class ChatVerb(StrEnum):
     RETRY_RUN = "retry_run"
     DECIDE_ANY_APPROVAL = "decide_approval"
     READ_REQUESTS = "read_requests"
+    CHANGE_SCHEDULES = "change_schedules"
 
 
 READER = "reader"
@@ -45,6 +46,7 @@ PARTICIPANT_VERBS = frozenset(ChatVerb) - {
     ChatVerb.STOP_ANY_RUN,
     ChatVerb.DECIDE_ANY_APPROVAL,
     ChatVerb.READ_REQUESTS,
+    ChatVerb.CHANGE_SCHEDULES,
 }
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(ChatVerb),
@@ -109,6 +111,11 @@ def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
     rows: Any = chats_with_rights([actor])
     visible: QuerySet[Chat] = rows.filter(role_0__isnull=False)
     return visible
+
+
+def compute_chat_verbs(chat: Chat) -> frozenset[ChatVerb]:
+    """Return the rights on a chat of the actor for whom it was fetched (`chats_visible_to`)."""
+    return compute_verbs(chat, 1, ROLE_VERBS, ChatVerb)
 
 
 def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:

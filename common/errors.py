@@ -57,6 +57,8 @@ class Code(StrEnum):
     TIME_ZONE_CHANGED = "time_zone_changed"
     WORKSPACE_HAS_PUBLIC_AGENTS = "workspace_has_public_agents"
     RUN_ENDED = "run_ended"
+    AGENT_REFUSED = "agent_refused"
+    SCHEDULE_INVALID = "schedule_invalid"
     APPROVAL_DECIDED = "approval_decided"
     INVALID_ARGUMENTS = "invalid_arguments"
     # public agents

@@ -21,6 +21,7 @@ LISTENERS: dict[str, list[str]] = {
         "usage.services.ledger.delete_requests_of_workspace",
         "notifications.selectors.list_rows_of_workspace",
         "suggestions.selectors.list_rows_of_workspace",
+        "schedules.selectors.list_rows_of_workspace",
         "runs.selectors.list_rows_of_workspace",
         "memory.selectors.list_rows_of_workspace",
         "context.selectors.list_rows_of_workspace",
@@ -32,7 +33,7 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "tools.hooks.tools_changed": ["notifications.services.listeners.notify_tools_changed"],
     "chats.hooks.message_posted": [
-        "runs.services.wake.wake_agents",
+        "waking.services.wake.wake_agents",
         "notifications.services.listeners.notify_mentioned_people",
     ],
     "chats.hooks.participants_added": ["notifications.services.listeners.notify_added_people"],
@@ -64,5 +65,6 @@ LISTENERS: dict[str, list[str]] = {
     "chats.hooks.actor_left": [
         "agents.services.listeners.end_drafts_of_leaver",
         "runs.services.runs.stop_runs_of_leaver",
+        "schedules.services.firing.pause_schedules_of_leaver",
     ],
 }

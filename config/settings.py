@@ -106,6 +106,8 @@ INSTALLED_APPS = [
     "usage",
     "memory",
     "runs",
+    "waking",
+    "schedules",
     "worker",
     "suggestions",
     "publishing",
@@ -392,6 +394,7 @@ QUOTAS = {
     "files": _quota("FILES", 20_000),  # of one workspace
     "tool_servers": _quota("TOOL_SERVERS", 50),  # of one workspace
     "workspace_tools": _quota("WORKSPACE_TOOLS", 500),  # of one workspace
+    "schedules": _quota("SCHEDULES", 200),  # of one workspace
     "suggestions": _quota("SUGGESTIONS", 500),  # open ones of one person in one workspace
 }
 REST_FRAMEWORK = {

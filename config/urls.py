@@ -18,6 +18,8 @@ API = (
     "usage",
     "memory",
     "runs",
+    "waking",
+    "schedules",
     "suggestions",
     "publishing",
     "notifications",

@@ -154,6 +154,7 @@ ListName = Literal[
     "memory",
     "summaries",
     "context",
+    "schedules",
 ]
 """The lists that `ListChanged` can name."""
 

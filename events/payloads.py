@@ -116,7 +116,8 @@ class TextPayload(Payload):
     """A text of a person or an agent.
 
     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-    started the run. `memory`: what its run has read of the agent's memory, if anything.
+    started the run; `answered_ids` are all that address the agent and that the run had read, if there are several. `memory`: what
+    its run has read of the agent's memory, if anything.
     """
 
     text: str = Field(max_length=MAX_TEXT)
@@ -127,6 +128,7 @@ class TextPayload(Payload):
     greeting: bool = False
     answers: UUID | None = None
     memory: UsedMemory | None = None
+    answered_ids: list[UUID] | None = None
 
 
 class FileKind(models.TextChoices):
@@ -365,6 +367,10 @@ class BudgetRefusal(Payload):
     time_zone: str = ""
 
 
+WakeLimit = Literal["hops", "pair_rate"]
+"""A limit that ends a loop of agents: of messages of agents in a row, and of how often two agents wake each other."""
+
+
 class SystemPayload(Payload):
     """An event in the chat: its actor, action and object.
 
@@ -373,6 +379,9 @@ class SystemPayload(Payload):
 
     `payer_name`: the person whose own model failed, for a run that failed for this reason.
     `budget`: the budget that ended the run.
+
+    For a woken agent: `reason`, the `name` of the schedule, its instructions (`text`), when it was due, and how many earlier times
+    were missed. For a limit of waking: the limit, the number `most`, and the names of the agents that were not woken.
 
     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
@@ -403,6 +412,15 @@ class SystemPayload(Payload):
     lines_changed: int | None = None
     touches: list[str] = []
     strategy: ContextStrategy | None = None
+    reason: Literal["hand", "schedule"] | None = None
+    schedule_id: UUID | None = None
+    name: str | None = None
+    text: str | None = Field(default=None, max_length=MAX_TEXT)
+    due_at: datetime | None = None
+    missed: int | None = None
+    limit: WakeLimit | None = None
+    most: int | None = None
+    agent_names: list[str] | None = None
 
 
 class ComparisonSide(Payload):
@@ -526,6 +544,9 @@ SystemMessageType = Literal[
     "AGENT_TAKEN_DOWN",
     # What an agent reads of this chat, which has become too long for its model, besides the newest messages.
     "CONTEXT_STRATEGY_CHANGED",
+    # A person or a schedule has woken an agent, which reads this message. A limit has ended a loop of agents that wake each other.
+    "AGENT_WOKEN",
+    "WAKE_LIMIT_REACHED",
 ]
 
 PAYLOADS: dict[str, type[Payload]] = {

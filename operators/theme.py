@@ -62,6 +62,8 @@ NAVIGATION = [
             _build_entry(_("Drafts"), "edit_note", "agents_draft"),
             _build_entry(_("Draft requests"), "notifications_active", "agents_lockwaiter"),
             _build_entry(_("Earlier texts"), "restore_page", "agents_draftsnapshot"),
+            _build_entry(_("Schedules"), "schedule", "schedules_schedule"),
+            _build_entry(_("Scheduled times"), "event_available", "schedules_scheduledtime"),
             _build_entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
             _build_entry(_("Merges"), "merge", "suggestions_merge"),
             _build_entry(_("Public agents"), "public", "publishing_listing"),

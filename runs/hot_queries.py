@@ -36,7 +36,7 @@ MAX_ROWS = 600
 """Messages of a chat that are read for a conversation. Its budget of tokens is usually used up before."""
 MAX_PARTICIPANTS_READ = 100
 """Participants whose names a model reads: the first who joined. A chat may have twice as many."""
-LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
+LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON", "AGENT_WOKEN")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "seq", "tokens")
 
 
@@ -134,16 +134,23 @@ def _query_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, 
 
 def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, *conditions: Q) -> QuerySet[Message, Any]:
     """Return the messages of the chat and the tool calls of this agent, the newest first, without those of sub-agents."""
-    is_read = Q(type__in=("TEXT_MESSAGE", "FILE_MESSAGE", "COMPARISON")) | Q(author_id=agent_id)
+    is_read = Q(type__in=("TEXT_MESSAGE", "FILE_MESSAGE", "COMPARISON", "AGENT_WOKEN")) | Q(author_id=agent_id)
     log = Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES, metadata__isnull=True)
     return _query_newest(log, max_bytes)
 
 
 def _query_new_messages(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> QuerySet[Message, Any]:
-    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type__in=SPOKEN_TYPES, metadata__isnull=True).exclude(
-        author_id=agent_id
-    )
+    rows = Message.objects.filter(
+        chat_id=chat_id, seq__gt=since, type__in=(*SPOKEN_TYPES, "AGENT_WOKEN"), metadata__isnull=True
+    ).exclude(author_id=agent_id)
     return _query_newest(rows, max_bytes)
+
+
+def _query_spoken_messages(chat_id: UUID, since: int) -> QuerySet[Message]:
+    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type__in=SPOKEN_TYPES, metadata__isnull=True)
+    facts = {"kind": F("author__kind"), "answered_author_id": F("reply_to__author_id")}
+    payload = {"mentions": F("payload__mentions"), "wake": F("payload__wake")}
+    return rows.only("seq", "author_id").annotate(**facts, **payload).order_by("-seq")[:MAX_ROWS]
 
 
 def _query_participants_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
@@ -154,6 +161,8 @@ def _query_participants_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
 
 LOG = PreparedQuery(list_log, UUID, UUID, int)
 NEW_MESSAGES = PreparedQuery(_query_new_messages, UUID, UUID, int, int)
+SPOKEN_MESSAGES = PreparedQuery(_query_spoken_messages, UUID, int)
+"""The messages of people and agents after a `seq`, the newest first, with the facts by which they address an agent."""
 PARTICIPANTS_OF_CHAT = PreparedQuery(_query_participants_of_chat, UUID)
 ACTORS = PreparedQuery(lambda ids: Actor.objects.filter(is_any_of("pk", ids)), list[UUID])
 

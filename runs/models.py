@@ -49,12 +49,20 @@ class RunOrigin(models.TextChoices):
     CHAT_SUMMARY = "chat_summary", _("summary of a chat")
 
 
+def build_concurrency_key(agent_id: UUID, chat_id: UUID, reach: str = "chat") -> str:
+    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time: an agent whose memory reaches over
+    all its chats (`reach`) has one key for all of them."""
+    return f"{agent_id}" if reach == "agent" else f"{agent_id}:{chat_id}"
+
+
 class Run(Identified, VersionedRow):
     """The work of an agent on one message in a chat, on one side of a comparison, or on a job.
 
     At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim sets `spec`,
     the version that answers; `message_id` is set before the first byte of a step. `read_to`: the version of the chat that was
-    read. `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
+    read. `answered_ids`: the messages that address the agent and that the run has read. `quotes_trigger`: others have written since
+    the message that it answers, so its texts quote that message. `agent_hops`: messages of agents in a row that led to the run.
+    Before `retry_at`, it is not claimed and asks no model.
 
     The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one;
     its messages have its `metadata`, and it ends at `deadline_at` without the time that it waits for people.
@@ -95,6 +103,10 @@ class Run(Identified, VersionedRow):
     triggered_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("triggered by"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    # The author of the message that woke it, who may be an agent; the person who woke the agent by hand; the owner of the schedule.
+    woken_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("woken by"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     payer = models.ForeignKey(Workspace, verbose_name=_("payer"), on_delete=models.CASCADE, related_name="paid_runs")
 
     spec = models.ForeignKey(
@@ -118,6 +130,8 @@ class Run(Identified, VersionedRow):
     steps_done = models.PositiveSmallIntegerField(_("steps done"), default=0)
     message_id = models.UUIDField(_("message id"), null=True)
     read_to = models.BigIntegerField(_("read to"), default=0)
+    answered_ids = ArrayField(models.UUIDField(), verbose_name=_("answered ids"), default=list)
+    quotes_trigger = models.BooleanField(_("quotes trigger"), default=False)
     limits = models.JSONField(_("limits"), default=dict)
     input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
     output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)

@@ -39,6 +39,7 @@ from runs.services.leases import (
     withdraw_crashes,
 )
 from runs.services.waiting import queue_callers_of_ended_sub_agents
+from schedules import services as schedules
 from usage import services as usage
 from worker.isolation import IsolatedProcesses
 
@@ -110,6 +111,7 @@ class Sweeper:
         release_dead_reservations()
         approvals.expire_approvals()
         queue_callers_of_ended_sub_agents()
+        schedules.fire_due_schedules()
         for job in self._periodic_jobs:
             if job.next_at <= time.monotonic():
                 job.next_at = time.monotonic() + job.seconds

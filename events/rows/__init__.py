@@ -88,6 +88,7 @@ from events.rows.publishing import (
     TakedownRow,
     TypicalRunRow,
 )
+from events.rows.schedules import LastTimeRow, NextTimesRow, PauseReason, ScheduleRow
 from events.rows.suggestions import (
     ListedSuggestionRow,
     MergeMethod,
@@ -131,6 +132,10 @@ __all__ = [
     "HistorySummaryRow",
     "SentenceRow",
     "SummaryWriting",
+    "ScheduleRow",
+    "PauseReason",
+    "NextTimesRow",
+    "LastTimeRow",
     "ActorRow",
     "AgentReportRow",
     "AgentRow",

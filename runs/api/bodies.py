@@ -9,10 +9,9 @@ from pydantic import Field
 from common.paging import PageQuery
 from common.request_types import Revision
 from common.rest import Body
-from events.payloads import MAX_TEXT, MESSAGE_TEXT
+from events.payloads import MESSAGE_TEXT
 from events.rows import Row, RunRow
 from runs.selectors import RunFilter
-from runs.services.wake import Effect, Reason
 
 
 class ComparisonBody(Body):
@@ -43,19 +42,6 @@ class RunDetailRow(Row):
     run: RunRow
     steps: list[StepRow]
     runs_ahead: int | None = None
-
-
-class WakesBody(Body):
-    text: str = Field(max_length=MAX_TEXT)
-    reply_to: UUID | None = None
-
-
-class WakesRow(Row):
-    """The effect of a message on one agent of the chat."""
-
-    agent_id: UUID
-    effect: Effect
-    reason: Reason | None = None
 
 
 class RunsQuery(PageQuery):

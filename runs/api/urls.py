@@ -1,4 +1,4 @@
-"""URLs of runs, the wake preview and comparisons."""
+"""URLs of runs and comparisons."""
 
 from django.urls import path
 
@@ -8,7 +8,6 @@ urlpatterns = [
     path("chats/<uuid:chat_id>/agents/<uuid:agent_id>/comparisons", views.Comparisons.as_view()),
     path("agents/<uuid:agent_id>/versions/<int:number>/replies", views.Replies.as_view()),
     path("chats/<uuid:chat_id>/runs", views.Runs.as_view()),
-    path("chats/<uuid:chat_id>/wakes", views.Wakes.as_view()),
     path("runs/<uuid:run_id>", views.OneRun.as_view()),
     path("runs/<uuid:run_id>/calls", views.Calls.as_view()),
     path("runs/<uuid:run_id>/stop", views.Stop.as_view()),

@@ -1,4 +1,4 @@
-"""Views of runs, of the wake preview and of comparisons."""
+"""Views of runs and of comparisons."""
 
 from uuid import UUID
 
@@ -13,11 +13,10 @@ from chats.services.posting_limits import get_posting_buckets, remember_workspac
 from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import LLMCallRow, MessageRow, ReplyRow, RunRow
-from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow, WakesBody, WakesRow
+from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow
 from runs.permissions import get_run_for
 from runs.selectors import build_reply_rows, count_runs_ahead, list_replies_of_version, list_runs
 from runs.services import comparisons, runs
-from runs.services.wake import preview_wakes
 from usage.selectors import list_calls_of_run
 
 
@@ -57,14 +56,6 @@ class Retry(APIView):
     @extend_schema(operation_id="retry_run", request=None, responses={201: RunRow})
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
         return build_response(runs.retry_run(request.user, run_id).to_row(), 201)
-
-
-class Wakes(APIView):
-    @extend_schema(operation_id="preview_wakes", request=WakesBody, responses=Page[WakesRow])
-    def post(self, request: Request, chat_id: UUID) -> HttpResponse:
-        body = read(request, WakesBody)
-        effects = preview_wakes(request.user, chat_id, text=body.text, reply_to=body.reply_to)
-        return build_list_response(WakesRow.model_validate(effect, from_attributes=True) for effect in effects)
 
 
 class Replies(APIView):

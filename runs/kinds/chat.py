@@ -45,6 +45,7 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
+from runs.runtime.answered_messages import add_answered_messages
 from runs.runtime.context import ChatContext, LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
@@ -122,12 +123,14 @@ class ChatRun(RunKind):
             self.close(update, RunEnded("stopped"))
         elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read and answered this message.
-            self.save(update.set(state=RunState.COMPLETED, ended_at=now()))
+            self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
             self.close(update, RunEnded("failed", obstacle.code, obstacle.text))
         else:
             self.start(update, owner, spec, stamp).set(read_to=chat.version)
+            if self.is_participant:
+                add_answered_messages(update, run.seen or 0)
             chats.save_changes(chat.id, [update, *self.acknowledge_messages(run)])
             return update.row
         return None
@@ -144,7 +147,7 @@ class ChatRun(RunKind):
         chats.advance_read_cursor(run.get_chat_id(), run.agent_id, run.read_to)
         queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
-        return [update.set(state=RunState.COMPLETED, ended_at=now()) for update in updates]
+        return [update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]) for update in updates]
 
     def prepare(self, run: Run) -> PreparedRun:
         spec = run.get_spec()
@@ -276,7 +279,10 @@ class ChatRun(RunKind):
             call_id, name, seconds = result.call.id, result.call.name, result.seconds
             rows.append(build_result_row(run, call_id=call_id, name=name, seconds=seconds, data=data, **stored))
         new_turns = read_new_turns(run) if self.is_participant else []
+        since = run.read_to
         update.set(read_to=run.get_chat().version)
+        if new_turns:
+            add_answered_messages(update, since)
         self.save(update, [*rows, *self.acknowledge_messages(run)])
         saved = replace(build_step_saved(run), new_turns=new_turns)
         if (memory := claimed.memory) is None or not memory.text:

@@ -63,7 +63,7 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
         newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, is_read)
     else:
         newest = LOG.rows(run.agent_id, run.get_chat_id(), max_bytes)
-    entries = [build_entry(row) for row in newest][::-1]
+    entries = [build_entry(row) for row in newest if _is_read_by(row, run.agent_id)][::-1]
     if run.trigger_id is not None and all(entry.id != run.trigger_id for entry in entries):
         trigger = Message.objects.filter(chat_id=run.get_chat_id(), pk=run.trigger_id, type__in=LOG_TYPES)
         entries = [*map(build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
@@ -107,7 +107,8 @@ def read_new_turns(run: Run) -> list[Turn]:
     """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons."""
     max_bytes = settings.LLM_MAX_CONTEXT * BYTES_PER_TOKEN + OTHER_BYTES
     new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, run.read_to)
-    entries = [entry for entry in map(build_entry, reversed(new)) if _get_side(entry) is None]
+    read = [row for row in reversed(new) if _is_read_by(row, run.agent_id)]
+    entries = [entry for entry in map(build_entry, read) if _get_side(entry) is None]
     if not entries:
         return []
     return build_turns_of_others(entries, agent_id=run.agent_id, chat=read_chat_context(run, entries))
@@ -210,12 +211,26 @@ def _get_side(entry: LogEntry) -> str | None:
     return side
 
 
+def _is_read_by(row: Sequence[Any], agent_id: UUID) -> bool:
+    """Return whether the agent reads this message. Only the agent that was woken reads that it was."""
+    return row[1] != "AGENT_WOKEN" or row[3].get("target_id") == str(agent_id)
+
+
+def build_woken_text(payload: Mapping[str, Any]) -> str:
+    """Return what an agent reads that a person or a schedule has woken."""
+    if payload.get("reason") == "schedule":
+        return f"[The schedule “{' '.join(payload['name'].split())}” wakes you. It asks you to do this:]\n{payload['text']}"
+    return "[I wake you by hand: look at this chat again, and answer what is still open. If nothing is, say so in one sentence.]"
+
+
 def build_entry(row: Sequence[Any]) -> LogEntry:
     id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
     size: dict[str, int] = {
         "seq": seq,
         "tokens": estimate_tokens(payload.get("text", "")) if tokens is None else tokens,
     }
+    if type_ == "AGENT_WOKEN":
+        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), {"text": build_woken_text(payload)}, **size)
     if type_ == "COMPARISON":
         return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload, **size)
     return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, **size)

@@ -30,6 +30,7 @@ from tests.factories.llm import LLMPolicyFactory
 from tests.factories.notifications import NotificationFactory
 from tests.factories.publishing import AgentReportFactory
 from tests.factories.runs import JobFactory, RunFactory, StepFactory
+from tests.factories.schedules import ScheduledTimeFactory, ScheduleFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.tools import (
     ServerAuthorizationFactory,
@@ -132,6 +133,8 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     AgentReportFactory.create(agent=copy, reporter=person, text=name)
     _create_suggestions(draft, person, name, number)
     _create_runs(agent, chat, message, number)
+    schedule = ScheduleFactory.create(chat=chat, agent=agent, owner=person, name=name[:80])
+    ScheduledTimeFactory.create(schedule=schedule)
     grant_right(person, "invite_workspace", workspace)
     grant_right(person, "stop_run_chat", chat)
     grant_right(person, "save_agent_actor", agent)

@@ -35,6 +35,7 @@ from tests.factories.context import HistorySummaryFactory, SummaryCorrectionFact
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.memory import HistoryEntryFactory, MemoryClearingFactory, MemoryUseFactory, NoteFactory
 from tests.factories.runs import RunFactory
+from tests.factories.schedules import ScheduleFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.factories.usage import BudgetFactory, LLMCallFactory, ModelPriceFactory
@@ -91,6 +92,7 @@ def make_things(team: Team) -> Things:
         "spec_id": team.robin.current_spec_id, "message_id": message.id, "revision": 1, "comparison_id": new_id(),
         "model_test_id": new_id(), "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
         **_make_mcp_server(team), **_make_http_server(team),
+        "schedule_id": ScheduleFactory.create(chat=team.chat, agent=team.robin, owner=team.alice).id,
         "suggestion_id": suggestion.id, "merge_id": make_merge(team, suggestion).id,
         "budget_id": BudgetFactory.create(workspace=team.workspace).id,
         "price_id": ModelPriceFactory.create(workspace=team.workspace).id,
@@ -554,6 +556,28 @@ OPERATIONS: dict[str, Operation] = {
         lambda t: {"id": str(new_id()), "text": "hi", "reply_to": t["message_id"]},
     ),  # fmt: skip
     "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
+    "wake_agent": Operation("POST", "chats/{chat_id}/agents/{agent_id}/wake", MEMBERS, lambda t: {"id": str(new_id())}),
+    "list_schedules": Operation("GET", "agents/{agent_id}/schedules", MEMBERS),
+    "create_schedule": Operation(
+        "POST",
+        "chats/{chat_id}/agents/{agent_id}/schedules",
+        EDITORS,
+        lambda t: {
+            "id": str(new_id()),
+            "name": "Morning",
+            "instructions": "Sum up.",
+            "expression": "0 8 * * *",
+            "time_zone": "Asia/Taipei",
+        },
+    ),  # fmt: skip
+    "change_schedule": Operation(
+        "PATCH", "schedules/{schedule_id}", EDITORS, lambda t: {"revision": 1, "name": "Evening"}
+    ),
+    "delete_schedule": Operation("DELETE", "schedules/{schedule_id}", EDITORS),
+    "run_schedule_now": Operation("POST", "schedules/{schedule_id}/run", EDITORS, lambda t: {"id": str(new_id())}),
+    "preview_schedule": Operation(
+        "POST", "schedules/preview", EVERYBODY, lambda t: {"expression": "@daily", "time_zone": "Asia/Taipei"}
+    ),
     "list_participants": Operation("GET", "chats/{chat_id}/participants", MEMBERS),
     "add_participant": Operation(
         "POST",

@@ -95,14 +95,16 @@ def _make_suggestions(chat: str, robin: str) -> dict[str, str]:
     _discard_drafts()
     LOCKED_DRAFTS.append(f"/api/v1/chats/{chat}/agents/{robin}/draft")
     merge = alice.ok("POST", f"agents/{robin}/merges", body)
-    return {"suggestion_id": suggestions[0], "merge_id": merge["id"]}
+    morning = {"name": "Morning", "instructions": "Sum up.", "expression": "@daily", "time_zone": "Asia/Taipei"}
+    schedule = alice.ok("POST", f"chats/{chat}/agents/{robin}/schedules", {"id": str(new_id()), **morning})
+    return {"suggestion_id": suggestions[0], "merge_id": merge["id"], "schedule_id": schedule["id"]}
 
 
 OBJECTS: dict[str, dict[str, Any]] = {}
 """The objects of each operation, so that the objects that one operation deletes are still there for the others."""
 DESTROYS = {
     "delete_agent", "remove_member", "change_role", "remove_participant", "leave_workspace", "revoke_link", "revoke_token",
-    "delete_workspace",
+    "delete_workspace", "delete_schedule",
     "stop_run", "retry_run", "stop_merge", "retry_merge", "merge_suggestions", "accept_suggestion", "reject_suggestion",
     "withdraw_suggestion", "save_draft", "restore_version", "accept_invitation", "hand_over_draft",
 }  # fmt: skip

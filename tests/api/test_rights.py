@@ -38,6 +38,7 @@ OURS = (
     "notifications",
     "publishing",
     "runs",
+    "schedules",
     "suggestions",
     "tools",
     "usage",

@@ -15,10 +15,10 @@ from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
 from common.ids import new_id
 from events.payloads import MAX_TEXT
 from runs.models import Run
-from runs.services.wake import preview_wakes
 from tests.api.test_rights import client_for
 from tests.people import make_agent
 from tests.queries import record_statements
+from waking.services.wake import preview_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,12 +18,12 @@ from publishing.models import AgentReport, Listing
 from publishing.selectors import count_affected, get_publication, preview_takedown
 from publishing.services import lines
 from runs.models import Run
-from runs.services.wake import preview_wakes
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_operator, make_person
 from tests.publishing.publications import LISTING, add_to_chat, publish
+from waking.services.wake import preview_wakes
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db

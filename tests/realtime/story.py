@@ -5,6 +5,7 @@ A step may be refused, and changes nothing then.
 
 import random
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, cast
 from uuid import UUID, uuid4
 
@@ -41,13 +42,17 @@ from runs.runtime.conversation import make_storable
 from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, comparisons, leases, runs
+from schedules import services as schedules
+from schedules.models import Schedule
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
 from tests.factories.files import FileFactory
+from tests.factories.schedules import ScheduleFactory
 from tests.jobs import answer_job
 from tests.people import Team, make_agent, make_operator
 from tests.recorder import Recorder
 from usage.callers import ResolvedModel
+from waking.services import by_hand
 from workspaces import services as workspaces
 
 OWNER = "story:1"
@@ -390,6 +395,21 @@ class Story:
 
     def retry_run(self, chance: random.Random) -> None:
         runs.retry_run(actor=self.team.alice, run_id=self.run(chance, state__in=["failed", "stopped"]).id)
+
+    def wake_agent(self, chance: random.Random) -> None:
+        by_hand.wake_agent(actor=self.team.alice, chat_id=self.team.chat.id, agent_id=self.team.robin.id)
+
+    def run_schedule_now(self, chance: random.Random) -> None:
+        schedule = Schedule.objects.first() or ScheduleFactory.create(
+            chat=self.team.chat, agent=self.team.robin, owner=self.team.alice
+        )
+        schedules.run_schedule_now(actor=self.team.alice, schedule_id=schedule.pk)
+
+    def fire_schedule(self, chance: random.Random) -> None:
+        schedule = ScheduleFactory.create(
+            chat=self.team.chat, agent=self.team.robin, owner=self.team.alice, next_at=now() - timedelta(minutes=1)
+        )
+        schedules.fire_schedule(schedule.pk)
 
     def reclaim_run(self, chance: random.Random) -> None:
         run = self.run(chance, state="running")

@@ -13,9 +13,10 @@ from common.errors import AppError, Code, Conflict, Forbidden, NotFound, TooLarg
 from common.ids import new_id
 from events.rows import VoteCount
 from runs.models import Run
-from runs.services import claims, comparisons, runs, wake
+from runs.services import claims, comparisons, runs
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
+from waking.services.wake import preview_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -196,7 +197,7 @@ def test_RUN16_one_side_is_stopped_and_the_other_continues(environment):
 @pytest.mark.usefixtures("applied")
 def test_a_side_of_a_comparison_does_not_read_new_messages(team):
     compare(team)
-    [robin] = wake.preview_wakes(team.bob, team.chat.id, text="hello")
+    [robin] = preview_wakes(team.bob, team.chat.id, text="hello")
     assert robin.effect == "wakes"
 
 

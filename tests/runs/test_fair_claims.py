@@ -13,12 +13,11 @@ from common.ids import new_id
 from runs.hot_queries import NEXT_OF_SAME_KEY
 from runs.kinds import chat as kinds
 from runs.kinds.job import JobInput
-from runs.models import Run
+from runs.models import Run, build_concurrency_key
 from runs.selectors import count_runs_ahead
 from runs.services import claims, comparisons, runs
 from runs.services.capacity import Capacity
 from runs.services.runs import start_job
-from runs.services.wake import build_concurrency_key
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_person, make_team
 from tests.scripted_model import overlap

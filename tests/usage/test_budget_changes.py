@@ -13,7 +13,6 @@ from common.errors import Conflict, Invalid
 from events.payloads import BudgetPeriod, BudgetScope
 from llm.messages import Answer, Usage
 from notifications.models import Notification
-from runs.services.wake import preview_wakes
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.publishing.publications import add_to_chat, publish
 from tests.usage.test_budgets import ENDPOINT, ONE, REQUEST, ask, build_caller, read_balances, resolve
@@ -21,6 +20,7 @@ from usage import services as usage
 from usage.errors import BudgetUsedUp
 from usage.models import Balance, Budget, LLMCall, Reservation
 from usage.selectors import list_budgets
+from waking.services.wake import preview_wakes
 from workspaces import services as workspaces
 from workspaces.models import Workspace
 

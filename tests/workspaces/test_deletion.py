@@ -244,7 +244,7 @@ def list_tables():
 
 TABLES = [
     "actors", "agents", "approvals", "chats", "events", "files", "llm", "notifications", "publishing", "runs",
-    "suggestions", "tools", "usage", "workspaces",
+    "schedules", "suggestions", "tools", "usage", "workspaces",
 ]  # fmt: skip
 
 

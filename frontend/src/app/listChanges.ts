@@ -35,6 +35,8 @@ function getQueryKey(change: ListChanged, workspaceId: string): readonly unknown
       return keys.summaries
     case 'context':
       return keys.contextSettings(workspaceId)
+    case 'schedules':
+      return keys.schedules
     case 'drafts':
       return keys.lockedDrafts(workspaceId)
     case 'notifications':

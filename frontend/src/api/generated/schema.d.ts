@@ -232,6 +232,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/specs/{spec_id}": {
         parameters: {
             query?: never;
@@ -600,6 +616,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["create_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions": {
         parameters: {
             query?: never;
@@ -610,6 +642,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["suggest_spec"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/wake": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["wake_agent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1597,6 +1645,54 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["stop_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["preview_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_schedule"];
+        options?: never;
+        head?: never;
+        patch: operations["change_schedule"];
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["run_schedule_now"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2816,7 +2912,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -3700,6 +3796,20 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
+        /**
+         * @description The last time at which a schedule was due. `missed`: how many earlier times were missed, and are done by this run; if the
+         *     state is `missed`, that many were missed and nothing was done. `message_id`: the message that woke the agent.
+         */
+        LastTimeRow: {
+            /** Format: date-time */
+            due_at: string;
+            /** @default null */
+            message_id: string | null;
+            /** @default 0 */
+            missed: number;
+            /** @enum {string} */
+            state: "fired" | "missed";
+        };
         /** @description A tool that does not go along. `lines` are the lines of the prompt that name it, from 1. */
         LeftToolRow: {
             lines: number[];
@@ -3766,7 +3876,7 @@ export interface components {
         /** @description A list of a workspace or of a person changed. The client reads it again. */
         ListChanged: {
             /** @enum {string} */
-            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files" | "tools" | "budgets" | "memory" | "summaries" | "context";
+            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts" | "files" | "tools" | "budgets" | "memory" | "summaries" | "context" | "schedules";
             topic: string;
             /**
              * @default list_changed
@@ -4220,6 +4330,20 @@ export interface components {
             /** Format: uuid */
             actor_id: string;
         };
+        /**
+         * @description `id` is made by the client; repeating the request changes nothing. `expression`: five fields of cron, or `@daily` and the
+         *     like. `grace_seconds`: a time that was missed by more is not made up for.
+         */
+        NewScheduleBodyRequest: {
+            expression: string;
+            /** @default 3600 */
+            grace_seconds?: number;
+            /** Format: uuid */
+            id: string;
+            instructions: string;
+            name: string;
+            time_zone: string;
+        };
         /** @description `auth_name`: the header, the query parameter, or the user name. `credential` is stored encrypted and never returned. */
         NewServerBodyRequest: {
             /**
@@ -4268,6 +4392,10 @@ export interface components {
             /** @default null */
             handle?: string | null;
             name: string;
+        };
+        /** @description The next three times of an expression that is being written. */
+        NextTimesRow: {
+            next_times: string[];
         };
         /** @description What a note was before a change: `revision` is the number that it had, `replaced_by` the person who changed it. */
         NoteRevisionRow: {
@@ -4543,6 +4671,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["RunRow"][];
         };
+        PageOfScheduleRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ScheduleRow"][];
+        };
         PageOfSpecRow: {
             /** @default null */
             next: string | null;
@@ -4686,6 +4819,22 @@ export interface components {
             /** @enum {string} */
             role: "editor" | "suggester";
         };
+        /** @description The fields to change. The editor who changes a schedule becomes its owner; `is_enabled` true also ends its pause. */
+        PatchedScheduleBodyRequest: {
+            /** @default null */
+            expression?: string | null;
+            /** @default null */
+            grace_seconds?: number | null;
+            /** @default null */
+            instructions?: string | null;
+            /** @default null */
+            is_enabled?: boolean | null;
+            /** @default null */
+            name?: string | null;
+            revision: number;
+            /** @default null */
+            time_zone?: string | null;
+        };
         /** @description What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it. */
         PatchedServerBodyRequest: {
             /** @default null */
@@ -4730,6 +4879,12 @@ export interface components {
             time_zone?: string | null;
         };
         /**
+         * @description Why a schedule is paused: its owner has left the chat or the workspace, its agent is not in the chat or does not answer,
+         *     or a budget that applies to both is used up.
+         * @enum {string}
+         */
+        PauseReason: "owner_left" | "agent_removed" | "budget_used_up";
+        /**
          * @description Whether the calls of a tool are made at once, wait for the approval of a person, or are not possible.
          * @enum {string}
          */
@@ -4761,6 +4916,10 @@ export interface components {
              * @constant
              */
             type: "presence";
+        };
+        PreviewBodyRequest: {
+            expression: string;
+            time_zone: string;
         };
         /** @description Amounts are in millionths of a dollar per million tokens. `model` empty: all models of the provider. */
         PriceBodyRequest: {
@@ -5000,6 +5159,11 @@ export interface components {
             /** @enum {string} */
             why: "mention" | "reply" | "message" | "hand" | "schedule" | "task" | "retry" | "comparison";
         };
+        /** @description `id` of the system message is made by the client; repeating the request changes nothing. */
+        RunNowBodyRequest: {
+            /** Format: uuid */
+            id: string;
+        };
         /**
          * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
          *     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
@@ -5057,6 +5221,37 @@ export interface components {
             /** @default  */
             message?: string;
             revision: number;
+        };
+        /**
+         * @description A schedule that wakes an agent in a chat. It works with the rights and the budgets of its owner. `next_times` are the next
+         *     three runs; none if it is off or paused. `grace_seconds`: a time that was missed by more is not made up for. `can_change`:
+         *     whether the reader may change it.
+         */
+        ScheduleRow: {
+            /** Format: uuid */
+            agent_id: string;
+            can_change: boolean;
+            /** Format: uuid */
+            chat_id: string;
+            chat_title: string;
+            expression: string;
+            grace_seconds: number;
+            /** Format: uuid */
+            id: string;
+            instructions: string;
+            is_enabled: boolean;
+            /** @default null */
+            last: components["schemas"]["LastTimeRow"] | null;
+            name: string;
+            /** @default [] */
+            next_times: string[];
+            /** Format: uuid */
+            owner_id: string;
+            owner_name: string;
+            /** @default null */
+            paused_reason: components["schemas"]["PauseReason"] | null;
+            revision: number;
+            time_zone: string;
         };
         /** @description A page that a search found. `title` is its URL if it has none; `text` is an excerpt. */
         SearchHit: {
@@ -5507,7 +5702,7 @@ export interface components {
             run_id: string | null;
             seq: number;
             /** @enum {string} */
-            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED";
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED";
             version: number;
         };
         /**
@@ -5519,6 +5714,9 @@ export interface components {
          *     `payer_name`: the person whose own model failed, for a run that failed for this reason.
          *     `budget`: the budget that ended the run.
          *
+         *     For a woken agent: `reason`, the `name` of the schedule, its instructions (`text`), when it was due, and how many earlier times
+         *     were missed. For a limit of waking: the limit, the number `most`, and the names of the agents that were not woken.
+         *
          *     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
          *     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
          */
@@ -5527,6 +5725,8 @@ export interface components {
             actor_id?: string | null;
             /** @default  */
             actor_name: string;
+            /** @default null */
+            agent_names?: string[] | null;
             /** @default [] */
             authors: string[];
             /** @default null */
@@ -5538,15 +5738,29 @@ export interface components {
             /** @default null */
             draft_apply?: number | null;
             /** @default null */
+            due_at?: string | null;
+            /** @default null */
+            limit?: ("hops" | "pair_rate") | null;
+            /** @default null */
             lines_changed?: number | null;
             /** @default null */
             merge_id?: string | null;
+            /** @default null */
+            missed?: number | null;
+            /** @default null */
+            most?: number | null;
+            /** @default null */
+            name?: string | null;
             /** @default  */
             note: string;
             /** @default  */
             payer_name: string;
             /** @default null */
+            reason?: ("hand" | "schedule") | null;
+            /** @default null */
             run_id?: string | null;
+            /** @default null */
+            schedule_id?: string | null;
             /** @default null */
             spec_id?: string | null;
             /** @default null */
@@ -5561,6 +5775,8 @@ export interface components {
             target_id?: string | null;
             /** @default  */
             target_name: string;
+            /** @default null */
+            text?: string | null;
             /** @default [] */
             touches: string[];
             /** @default null */
@@ -5640,9 +5856,12 @@ export interface components {
          * @description A text of a person or an agent.
          *
          *     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-         *     started the run. `memory`: what its run has read of the agent's memory, if anything.
+         *     started the run; `answered_ids` are all that address the agent and that the run had read, if there are several. `memory`: what
+         *     its run has read of the agent's memory, if anything.
          */
         TextPayload: {
+            /** @default null */
+            answered_ids?: string[] | null;
             /** @default null */
             answers?: string | null;
             /** @default false */
@@ -6169,6 +6388,11 @@ export interface components {
             /** @default 0 */
             production: number;
         };
+        /** @description `id` of the system message is made by the client; repeating the request changes nothing. */
+        WakeBodyRequest: {
+            /** Format: uuid */
+            id: string;
+        };
         WakesBodyRequest: {
             /** @default null */
             reply_to?: string | null;
@@ -6179,9 +6403,9 @@ export interface components {
             /** Format: uuid */
             agent_id: string;
             /** @enum {string} */
-            effect: "wakes" | "joins" | "refused";
+            effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "refused";
             /** @default null */
-            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "budget_used_up") | null;
+            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "budget_used_up") | null;
         };
         /**
          * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.
@@ -6891,6 +7115,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageOfInspectedRunRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_schedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfScheduleRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -7769,6 +8020,41 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    create_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewScheduleBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     suggest_spec: {
         parameters: {
             query?: never;
@@ -7791,6 +8077,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    wake_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WakeBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10065,6 +10394,143 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    preview_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NextTimesRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    change_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedScheduleBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    run_schedule_now: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunNowBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -24,6 +24,7 @@ export const keys = {
   summaries: ['summaries'] as const,
   summary: (chatId: string) => ['summaries', chatId] as const,
   contextSettings: (id: string) => ['workspace', id, 'context'] as const,
+  schedules: ['schedules'] as const,
   run: (id: string) => ['run', id] as const,
   runCalls: (id: string) => ['run', id, 'calls'] as const,
   files: (id: string) => ['workspace', id, 'files'] as const,

@@ -58,6 +58,13 @@ export const useAgentsAtWork = (chatId: string): readonly string[] =>
 
 export const useActiveRuns = (chatId: string): readonly RunRow[] => useChatSelector(chatId, selectActiveRuns, sameItems)
 
+const selectRunPhases = (chat: ChatState) =>
+  selectActiveRuns(chat)
+    .filter(run => !run.parent_id)
+    .map(run => `${run.agent_id}:${run.state}:${run.version}`)
+/** Returns values that change with each stored step of an active run: a message reaches its agent in another way then. */
+export const useRunPhases = (chatId: string): readonly string[] => useChatSelector(chatId, selectRunPhases, sameItems)
+
 const selectSubAgentRuns = (chat: ChatState) => [...chat.runs.values()].filter(run => run.parent_id)
 /** Returns the known runs of sub-agents: all active ones, and those that ended while this page was open. */
 export const useSubAgentRuns = (chatId: string): readonly RunRow[] =>

@@ -4,13 +4,25 @@ import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
 import { isBeginningOfChat } from './quiet'
 
-type ValueName = 'version' | 'apply' | 'note' | 'via' | 'actor' | 'target' | 'agent' | 'authors'
+type ValueName =
+  | 'version'
+  | 'apply'
+  | 'note'
+  | 'via'
+  | 'actor'
+  | 'target'
+  | 'agent'
+  | 'authors'
+  | 'name'
+  | 'missed'
+  | 'targets'
+  | 'most'
 type SystemTextKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
 
 export interface SystemText {
   key: SystemTextKey
   values: Record<ValueName, string>
-  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context'
+  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context' | 'woken' | 'limit'
   /** The note of its author, shown below the text. */
   quote: string
   suggestionId: string | null
@@ -41,6 +53,8 @@ const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: System
   AGENT_TAKEN_DOWN: { key: 'sys.agentTakenDown', icon: 'stopped' },
   CONTEXT_STRATEGY_CHANGED: { key: 'sys.contextSummarise', icon: 'context' },
   RUN_STOPPED: { key: 'sys.stopped', icon: 'stopped' },
+  AGENT_WOKEN: { key: 'sys.woken', icon: 'woken' },
+  WAKE_LIMIT_REACHED: { key: 'sys.limitHops', icon: 'limit' },
 }
 
 type GetName = (id: string | null | undefined, fallback: string) => string
@@ -62,6 +76,7 @@ export function buildSystemText(row: SystemMessageRow, getName: GetName, formatL
       target: getName(about.target_id, about.target_name ?? ''),
       agent: getName(about.wake_id, about.wake_name ?? ''),
       authors: formatList(about.authors ?? []),
+      targets: formatList(about.agent_names ?? []),
     },
     quote: isNewSuggestion || row.type === 'SUGGESTION_REJECTED' ? (about.note ?? '') : '',
     suggestionId: about.suggestion_id ?? null,
@@ -79,6 +94,9 @@ const plainValues = (about: SystemPayload) => ({
   apply: `r${about.draft_apply ?? '?'}`,
   note: about.note ?? '',
   via: about.via ?? '',
+  name: about.name ?? '',
+  missed: String(about.missed ?? 0),
+  most: String(about.most ?? 0),
 })
 
 const getSummary = (about: SystemPayload): SystemText['summary'] =>
@@ -107,13 +125,21 @@ function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolea
     case 'sys.draft':
     case 'sys.lock':
       return about.via ? chooseViaKey(about) : key
+    case 'sys.woken':
+      return chooseWokenKey(about)
+    case 'sys.limitHops':
+      return about.limit === 'pair_rate' ? 'sys.limitPair' : key
     case 'sys.accepted':
-      return about.authors?.length ? 'sys.acceptedOf' : key
     case 'sys.rejected':
-      return about.authors?.length ? 'sys.rejectedOf' : key
+      return about.authors?.length ? `${key}Of` : key
     default:
       return key
   }
+}
+
+function chooseWokenKey({ reason, missed }: SystemPayload): SystemTextKey {
+  if (reason !== 'schedule') return 'sys.woken'
+  return missed ? 'sys.wokenBySchedulesMissed' : 'sys.wokenBySchedule'
 }
 
 function chooseJoinedKey(isAlone: boolean, changesWake: boolean): SystemTextKey {

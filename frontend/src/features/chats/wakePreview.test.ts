@@ -5,7 +5,12 @@ import { withWorking } from './wakePreview'
 const wake = (agent_id: string, effect: Wake['effect']): Wake => ({ agent_id, effect, reason: null })
 
 it('replaces the effect for agents at work, except for those that cannot answer', () => {
-  const answer = [wake('robin', 'wakes'), wake('scribe', 'joins'), wake('away', 'refused')]
-  const preview = withWorking(answer, ['robin', 'away'])
-  expect(preview.map(row => row.effect)).toEqual(['joins', 'wakes', 'refused'])
+  const answer = [
+    wake('robin', 'wakes'),
+    wake('scribe', 'joins'),
+    wake('away', 'refused'),
+    wake('quill', 'after_answer'),
+  ]
+  const preview = withWorking(answer, ['robin', 'away', 'quill'])
+  expect(preview.map(row => row.effect)).toEqual(['next_step_or_after', 'wakes', 'refused', 'after_answer'])
 })

@@ -14,18 +14,23 @@ interface PreviewInput {
   isActive: boolean
 }
 
-/** Returns which agents a message would wake. `agents` are those in the chat, `working` those whose run a message joins instead. */
+/**
+ * Returns what a message would do to each agent. `agents` are those in the chat, `working` those with an active run, and `phases`
+ * change with each step of these runs.
+ */
 export function useWakePreview(
   chatId: string,
   { text, replyTo, isActive }: PreviewInput,
   agents: readonly string[],
   working: readonly string[],
+  phases: readonly string[],
 ): readonly Wake[] | null {
   const [wakes, setWakes] = useState<readonly Wake[] | null>(null)
   const names = extractMentions(text)
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change, and when a run begins or ends, which may have used up a budget
+  const steps = phases.join(' ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change, when a run begins or ends, which may have used up a budget, and with each of its steps
   useEffect(() => {
     if (!isActive) return
     let isCurrent = true
@@ -39,7 +44,7 @@ export function useWakePreview(
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, names, agentIds, workingIds, replyTo, isActive])
+  }, [chatId, names, agentIds, workingIds, steps, replyTo, isActive])
   return useMemo(() => wakes && withWorking(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 
@@ -47,5 +52,6 @@ export function useWakePreview(
 export const withWorking = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
   wakes.map(wake => {
     if (wake.effect === 'refused') return wake
-    return working.includes(wake.agent_id) ? { ...wake, effect: 'joins', reason: null } : { ...wake, effect: 'wakes' }
+    if (!working.includes(wake.agent_id)) return { ...wake, effect: 'wakes' }
+    return wake.effect === 'wakes' ? { ...wake, effect: 'next_step_or_after', reason: null } : wake
   })

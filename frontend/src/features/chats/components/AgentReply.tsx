@@ -33,6 +33,9 @@ interface AgentReplyProps {
 const noTexts: readonly never[] = []
 const isText = (row: MessageRow): row is TextMessageRow => row.type === 'TEXT_MESSAGE'
 
+/** Returns how many messages an answer answers. */
+const countAnswered = (answer: TextMessageRow | undefined) => answer?.payload.answered_ids?.length ?? 1
+
 /** The messages of an agent in one run: reasoning, text and tool calls, followed by the stamp. */
 export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   const { runId, agentId, rows, at, last, answers, subAgents } = props
@@ -67,7 +70,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
       <Avatar id={agentId ?? ''} name={name} avatar={agent?.avatar} square size="l" />
       <div className={messageStyles.c}>
         <MessageHeader actor={agent} name={name} at={at} />
-        {quoted ? <Quote id={quoted} /> : null}
+        {quoted ? <Quote id={quoted} count={countAnswered(answer)} /> : null}
         <ReplyBody parts={reply.parts} isFinished={runEnd !== null} subAgents={subAgents} rows={rows} name={name} />
         {active && isPending(active) ? <PendingIndicator status={active} /> : null}
         {finished?.runEnd.budget ? (

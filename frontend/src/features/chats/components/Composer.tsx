@@ -26,7 +26,7 @@ import { FilePicker } from '@/ui/FilePicker'
 import { showToast } from '@/ui/toast'
 import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
-import { useAgentsAtWork, usePeopleWithChatOpen } from '../hooks'
+import { useAgentsAtWork, usePeopleWithChatOpen, useRunPhases } from '../hooks'
 import { replaceNamesByHandles } from '../mention'
 import { useMentionable, useMentionMenu } from '../mentionMenu'
 import { send } from '../outbox'
@@ -71,9 +71,16 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const present = usePeopleWithChatOpen(chatId)
   const agents = mentionable.filter(actor => actor.kind === 'agent').map(actor => actor.id)
   const working = useAgentsAtWork(chatId)
+  const phases = useRunPhases(chatId)
   const [hasFocus, setHasFocus] = useState(false)
   const sent = replaceNamesByHandles(text, mentionable)
-  const wakes = useWakePreview(chatId, { text: sent, replyTo, isActive: hasFocus || text !== '' }, agents, working)
+  const wakes = useWakePreview(
+    chatId,
+    { text: sent, replyTo, isActive: hasFocus || text !== '' },
+    agents,
+    working,
+    phases,
+  )
   const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
   const attachments = useUploads({ chatId })

@@ -13,7 +13,7 @@ import messageStyles from './Message.module.css'
 
 /** Returns the text of a message, or an empty string if its type has none. */
 const getMessageText = (row: MessageRow): string =>
-  row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? row.payload.text : ''
+  row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
 
 /** Returns the id of the element with the text of a message, which describes the message to screen readers. */
 export const getTextId = (messageId: string) => `text-${messageId}`
@@ -58,8 +58,8 @@ export function useFormatLine(): (row: MessageRow | undefined) => string {
 /** The maximal length of a quote, in characters. */
 const MAX_QUOTE_LENGTH = 400
 
-/** The message that this one replies to, in one line. */
-export function Quote({ id }: { id: string }) {
+/** The message that this one replies to, in one line. `count`: how many messages it answers, of which this is the first. */
+export function Quote({ id, count = 1 }: { id: string; count?: number }) {
   const { t } = useTexts()
   const { findMessage, findActor, goTo } = useChat()
   const formatLine = useFormatLine()
@@ -73,6 +73,7 @@ export function Quote({ id }: { id: string }) {
       ) : null}
       <span className="sr">{t('replyTo', { name: author?.name ?? '' })}</span>
       <span className="cut">{formatLine(row)}</span>
+      {count > 1 ? <span className="faint">{t('answersMany', { count })}</span> : null}
     </button>
   )
 }

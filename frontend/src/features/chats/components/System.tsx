@@ -1,4 +1,4 @@
-import { Archive, CircleAlert, CircleStop, UserMinus, UserPlus } from 'lucide-react'
+import { AlarmClock, Archive, CircleAlert, CircleStop, Unplug, UserMinus, UserPlus } from 'lucide-react'
 import { memo } from 'react'
 import type { SystemMessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
@@ -107,6 +107,10 @@ function EventIcon({ kind }: { kind: SystemText['icon'] }) {
       return <CircleStop className="i" aria-hidden />
     case 'context':
       return <Archive className="i" aria-hidden />
+    case 'woken':
+      return <AlarmClock className="i" aria-hidden />
+    case 'limit':
+      return <Unplug className="i" aria-hidden />
     default:
       return <LayerIcon layer={kind} />
   }

@@ -1,4 +1,4 @@
-import { CornerDownRight, Moon, TriangleAlert, Zap } from 'lucide-react'
+import { CornerDownRight, Moon, Reply, TriangleAlert, Zap } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { removeFromChat, type Wake } from '@/api'
 import { LayerIcon } from '@/features/layers'
@@ -27,7 +27,7 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const withSubAgents = useAgentsWithSubAgents(chatId)
   const filterByEffect = (effect: Wake['effect']) =>
     (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
-  const joined = filterByEffect('joins')
+  const steered = filterByEffect('next_step')
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
     <div className={composerStyles.wake} role="status">
@@ -37,16 +37,34 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
         <>
           <AgentGroup wakes={filterByEffect('wakes')} icon={<Zap className="i s" aria-hidden />} before="wake.wakes" />
           <AgentGroup
-            wakes={joined.filter(wake => withSubAgents.includes(wake.agent_id))}
+            wakes={filterByEffect('joins')}
+            icon={<CornerDownRight className="i s" aria-hidden />}
+            before="wake.reads"
+            after="wake.whenItBegins"
+          />
+          <AgentGroup
+            wakes={steered.filter(wake => withSubAgents.includes(wake.agent_id))}
             icon={<CornerDownRight className="i s" aria-hidden />}
             before="wake.joins"
             after="wake.nextNotSubAgents"
           />
           <AgentGroup
-            wakes={joined.filter(wake => !withSubAgents.includes(wake.agent_id))}
+            wakes={steered.filter(wake => !withSubAgents.includes(wake.agent_id))}
+            icon={<CornerDownRight className="i s" aria-hidden />}
+            before="wake.joins"
+            after="wake.nextStep"
+          />
+          <AgentGroup
+            wakes={filterByEffect('next_step_or_after')}
             icon={<CornerDownRight className="i s" aria-hidden />}
             before="wake.joins"
             after="wake.nextOrAfter"
+          />
+          <AgentGroup
+            wakes={filterByEffect('after_answer')}
+            icon={<Reply className="i s" aria-hidden />}
+            before="wake.answers"
+            after="wake.afterAnswer"
           />
           <AgentGroup
             wakes={filterByEffect('refused')}
@@ -102,6 +120,7 @@ const reasonTexts: Record<Exclude<NonNullable<Wake['reason']>, 'budget_used_up'>
   taken_down: 'wake.reason.taken_down',
   never_answers: 'wake.reason.never_answers',
   too_many_hops: 'wake.reason.too_many_hops',
+  too_many_wakes: 'wake.reason.too_many_wakes',
 }
 
 const describeReason = ({ reason }: Wake, t: Texts['t']): string | null =>

@@ -31,6 +31,13 @@ const chat = {
   'editing.elsewhere': '{{name}} is editing a draft in a chat you are not in.',
   'editing.youIn': 'You are editing a draft in #{{chat}}.',
   'editing.youElsewhere': 'You are editing a draft in another chat.',
+  'wake.reads': 'Read by',
+  'wake.whenItBegins': 'when it begins.',
+  'wake.nextStep': 'at its next step.',
+  'wake.answers': 'Answered by',
+  'wake.afterAnswer': 'after the answer that it is writing, with a quote of this message.',
+  'wake.reason.too_many_wakes': 'agents have woken each other often enough',
+  answersMany: 'answers {{count}} messages',
 } as const
 
 export default chat

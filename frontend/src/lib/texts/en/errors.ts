@@ -96,6 +96,8 @@ const errors = {
   'error.llm_profile_unusable':
     "The key of {{name}}'s own model can't be read any more. {{name}} can enter it again in Settings → Your model.",
   'run.failed': 'The answer failed. Retry.',
+  'error.agent_refused': 'This agent cannot be woken: it is suspended or was taken down.',
+  'error.schedule_invalid': 'This schedule is not valid. Look at its time.',
 } as const
 
 export default errors

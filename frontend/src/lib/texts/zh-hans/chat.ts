@@ -31,6 +31,13 @@ const chat = {
   'editing.elsewhere': '{{name}} 正在你未加入的聊天室编辑草稿。',
   'editing.youIn': '你正在 #{{chat}} 编辑草稿。',
   'editing.youElsewhere': '你正在另一个聊天室编辑草稿。',
+  'wake.reads': '将由',
+  'wake.whenItBegins': '开始时读取。',
+  'wake.nextStep': '（在下一步）',
+  'wake.answers': '将由',
+  'wake.afterAnswer': '在写完当前的回答后回复，并引用这条消息。',
+  'wake.reason.too_many_wakes': 'Agent 之间已互相唤醒够多次',
+  answersMany: '回答 {{count}} 条消息',
 }
 
 export default chat

@@ -90,6 +90,8 @@ const errors: Record<keyof typeof en, string> = {
   'run.llm_profile_withdrawn': '{{name}} 自己的模型已更换、删除或不再允许使用，因此工作已结束。请重试。',
   'error.llm_profile_unusable': '{{name}} 自己的模型的密钥已无法读取。{{name}} 可以在“设置 → 你的模型”重新输入。',
   'run.failed': '回答失败了。请重试。',
+  'error.agent_refused': '无法唤醒这个 Agent：它已停用或已下架。',
+  'error.schedule_invalid': '这个定时无效，请检查时间。',
 }
 
 export default errors

@@ -31,6 +31,13 @@ const chat = {
   'editing.elsewhere': '{{name}} 正在你未加入的聊天室編輯草稿。',
   'editing.youIn': '你正在 #{{chat}} 編輯草稿。',
   'editing.youElsewhere': '你正在另一個聊天室編輯草稿。',
+  'wake.reads': '將由',
+  'wake.whenItBegins': '開始時讀取。',
+  'wake.nextStep': '（在下一步）',
+  'wake.answers': '將由',
+  'wake.afterAnswer': '在寫完目前的回答後回覆，並引用這則訊息。',
+  'wake.reason.too_many_wakes': 'Agent 之間已互相喚醒夠多次',
+  answersMany: '回答 {{count}} 則訊息',
 }
 
 export default chat

@@ -91,6 +91,8 @@ const errors: Record<keyof typeof en, string> = {
   'run.llm_profile_withdrawn': '{{name}} 自己的模型已更換、刪除或不再允許使用，因此工作已結束。請重試。',
   'error.llm_profile_unusable': '{{name}} 自己的模型的金鑰已無法讀取。{{name}} 可以在「設定 → 你的模型」重新輸入。',
   'run.failed': '回答失敗了。請重試。',
+  'error.agent_refused': '無法喚醒這個 Agent：它已停用或已下架。',
+  'error.schedule_invalid': '這個排程無效，請檢查時間。',
 }
 
 export default errors

@@ -5,10 +5,11 @@ from django.db import transaction
 
 from actors.models import Actor, AgentStatus
 from chats import services as chats
-from chats.models import ChatActor
+from chats.models import ChatActor, Message
 from runs.models import Run
-from runs.services import wake
-from runs.services.wake import MAX_AGENT_HOPS, preview_wakes
+from waking.services import wake
+from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR
+from waking.services.wake import preview_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -162,3 +163,90 @@ def test_a_posted_message_and_its_runs_are_one_transaction(environment, monkeypa
     with pytest.raises(ZeroDivisionError):
         environment.post("hello")
     assert environment.log() == []
+
+
+# --- Loops between agents ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN18_the_end_of_a_loop_is_one_line_in_the_chat(crowd):
+    crowd.model.script(text="@robin you", system="You are Scribe")
+    crowd.model.script(text="@scribe you", system="You are Robin")
+    crowd.post("@robin go")
+    crowd.wait(lambda: crowd.log("WAKE_LIMIT_REACHED"), 15)
+    crowd.wait_until_idle()
+    [line] = crowd.log("WAKE_LIMIT_REACHED")
+    assert (line.payload["limit"], line.payload["most"]) == ("hops", MAX_AGENT_HOPS)
+    assert line.payload["agent_names"] in (["Robin"], ["Scribe"])
+    crowd.post("@robin go on")  # a person starts the count anew
+    crowd.wait(lambda: len(crowd.log("WAKE_LIMIT_REACHED")) == 2, 15)
+
+
+def post_as_agent(crowd, author, text):
+    """Post as a program outside does that has a token of the agent: without a run."""
+    return chats.post_message(author, crowd.team.chat.id, text=text)[0]
+
+
+def test_RUN18_two_agents_wake_each_other_only_so_often_until_a_person_writes(crowd):
+    robin, scribe = crowd.team.robin, crowd.scribe
+    for number in range(MAX_WAKES_OF_PAIR):
+        author, other = (robin, "scribe") if number % 2 else (scribe, "robin")
+        post_as_agent(crowd, author, f"@{other} {number}")
+        Run.objects.filter(state="queued").update(state="completed")
+    assert len(crowd.runs()) == MAX_WAKES_OF_PAIR
+    post_as_agent(crowd, robin, "@scribe more")
+    post_as_agent(crowd, scribe, "@robin more")
+    assert len(crowd.runs()) == MAX_WAKES_OF_PAIR
+    [line] = crowd.log("WAKE_LIMIT_REACHED")
+    assert (line.payload["limit"], line.payload["most"]) == ("pair_rate", MAX_WAKES_OF_PAIR)
+    crowd.post("go on", wake="nobody")
+    post_as_agent(crowd, robin, "@scribe more")
+    assert len(crowd.runs()) == MAX_WAKES_OF_PAIR + 1
+
+
+def test_RUN18_other_agents_are_not_counted_with_a_pair(crowd):
+    third = crowd.add_agent("Quill", handle="quill")
+    for number in range(MAX_WAKES_OF_PAIR):
+        post_as_agent(crowd, crowd.team.robin, f"@scribe {number}")
+        Run.objects.filter(state="queued").update(state="completed")
+    post_as_agent(crowd, third, "@scribe and me?")
+    assert len(crowd.runs()) == MAX_WAKES_OF_PAIR + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "wakes"),
+    [
+        ("Thanks @scribe!", False),
+        ("OK, got it, @scribe. Thank you very much 👍", False),
+        ("@scribe 收到，謝謝！", False),
+        ("@scribe 好的", False),
+        ("@scribe ok?", True),
+        ("@scribe", True),
+        ("Thanks @scribe, now write the report.", True),
+        ("@scribe 谢谢，请继续写", True),
+    ],
+)
+def test_an_acknowledgement_of_an_agent_wakes_no_agent(crowd, text, wakes):
+    post_as_agent(crowd, crowd.team.robin, text)
+    assert [run.agent.handle for run in crowd.runs()] == (["scribe"] if wakes else [])
+
+
+def test_an_acknowledgement_of_a_person_wakes(crowd):
+    assert woken(crowd, "ok @scribe") == ["scribe"]
+
+
+@pytest.mark.parametrize("payload", [{"incomplete": True}, {"greeting": True}, {"wake": "nobody"}])
+def test_an_incomplete_message_and_a_greeting_wake_no_agent(crowd, payload):
+    team = crowd.team
+    message = Message(
+        chat=team.chat, author=team.alice, type="TEXT_MESSAGE", payload={"mentions": [str(crowd.scribe.id)]} | payload
+    )
+    assert wake.wake_agents(team.chat, message) == []
+
+
+@pytest.mark.usefixtures("engine")
+def test_an_answer_that_breaks_off_wakes_no_agent(crowd):
+    crowd.model.script(mode="cut", text="@scribe please do this and that and more", after=4)
+    crowd.post("@robin go")
+    crowd.wait_until_idle()
+    assert [run.agent.handle for run in crowd.runs()] == ["robin"]

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec
+from agents.models import AgentSpec, AgentToolConfig
 from chats import services as chats
-from chats.models import SPOKEN_TYPES, Chat, Message, Response
+from chats.models import SPOKEN_TYPES, Chat, Message, Response, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Invalid
@@ -16,25 +18,29 @@ from common.ids import new_id
 from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import Request
 from runs.hot_queries import AGENTS_OF_CHAT
-from runs.models import Run, RunState
+from runs.models import Run, RunState, Step, build_concurrency_key
 from runs.runtime.dispatch import dispatch_run
 from usage.callers import Caller, ResolvedModel
 from usage.rules import read_rules, resolve_model
 from usage.selectors import compute_free_amounts
 from usage.services.reservations import estimate_max_cost
+from waking.acknowledgements import is_acknowledgement
+from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, is_pair_limit_reached
 
-MAX_AGENT_HOPS = 4
-"""How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
-
-Effect = Literal["wakes", "joins", "refused"]
-Reason = Literal["suspended", "taken_down", "never_answers", "too_many_hops", "budget_used_up"]
+Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "refused"]
+Reason = Literal["suspended", "taken_down", "never_answers", "too_many_hops", "too_many_wakes", "budget_used_up"]
 
 
 @dataclass(frozen=True)
 class WakeEffect:
-    """What a message does to one agent: it wakes the agent, joins (is read by) the active run of the agent, or cannot reach it.
+    """What a message does to one agent.
 
-    `reason`: why it cannot reach the agent; or `budget_used_up` if it wakes the agent, whose run will stop before it asks a model.
+    `wakes`: a run begins now. `joins`: a run that has not begun yet reads it. `next_step`: the active run reads it at its next
+    step. `after_answer`: the active run is writing its answer, and another run answers the message afterwards.
+    `next_step_or_after`: one of these two; it is not known whether the model that is being asked calls a tool. `refused`: it does
+    not reach the agent.
+
+    `reason`: why it does not reach the agent; or `budget_used_up` if it wakes the agent, whose run stops before it asks a model.
     """
 
     agent_id: UUID
@@ -42,24 +48,20 @@ class WakeEffect:
     reason: Reason | None = None
 
 
-def build_concurrency_key(agent_id: UUID, chat_id: UUID, reach: str = "chat") -> str:
-    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time: an agent whose memory reaches over
-    all its chats (`reach`) has one key for all of them."""
-    return f"{agent_id}" if reach == "agent" else f"{agent_id}:{chat_id}"
-
-
-def wake_agents(chat: Chat, message: Message) -> list[Run]:
-    """Return the queued runs of a new message, one for each agent that it wakes. The caller inserts them with the message.
+def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
+    """Return the rows that a new message adds: a queued run for each agent that it wakes and, if a limit keeps an agent from
+    being woken by another, a system message. The caller inserts them with the message.
 
     A listener of `message_posted`. A run is not inserted when its concurrency key has a queued run, which will read the message.
-    Errors, events, greetings and incomplete messages wake no agent.
+    Errors, events, greetings, incomplete messages and acknowledgements of agents wake no agent.
     """
     payload, author = message.payload, message.author
     is_silent = payload.get("wake") == "nobody" or payload.get("incomplete") or payload.get("greeting")
     if message.type not in SPOKEN_TYPES or author is None or is_silent:
         return []
     mentioned = [UUID(str(id)) for id in payload.get("mentions", [])]
-    if author.is_agent and not mentioned and not chat.is_between_agents:
+    is_addressing = bool(mentioned) or chat.is_between_agents
+    if author.is_agent and (not is_addressing or is_acknowledgement(message.text)):
         return []  # no query for most messages of agents
     cause = Run.objects.filter(pk=message.run_id).first() if message.run_id else None
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
@@ -71,28 +73,49 @@ def wake_agents(chat: Chat, message: Message) -> list[Run]:
     ]
     for run in runs:
         dispatch_run(run)
-    return runs
+    return [*runs, *build_limit_message(chat, author, addressed)]
 
 
-def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | None = None) -> list[WakeEffect]:
-    """Return the effect of a message on each agent that it addresses, in the order of joining. Raises `NotFound`, `Forbidden`."""
+def preview_wakes(
+    actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | None = None, cause: Run | None = None
+) -> list[WakeEffect]:
+    """Return the effect of a message on each agent that it addresses, in the order of joining. `cause`: the run of the agent that
+    posts it. Raises `NotFound`, `Forbidden`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     answered = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
-    addressed = _find_addressed_agents(
-        chat, actor, chats.find_mentions(chat, text), answered, agent_hops=int(actor.is_agent)
-    )
-    keys = [build_concurrency_key(agent.id, chat.id, reach) for agent, reach, _ in addressed]
-    active = Run.objects.filter(
-        chat=chat, concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.WAITING_CHILD, RunState.QUEUED]
-    )
-    active_ids = set(active.values_list("agent_id", flat=True))
-    waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active_ids]
-    limited_ids = _find_agents_without_budget(chat, actor, waking) if waking else set()
+    agent_hops = cause.agent_hops + 1 if cause else int(actor.is_agent)
+    addressed = _find_addressed_agents(chat, actor, chats.find_mentions(chat, text), answered, agent_hops)
+    reached = [(agent.id, reach) for agent, reach, refusal in addressed if refusal is None]
+    active = _find_effects_on_active_runs(chat, reached)
+    waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
+    limited_ids = find_agents_without_budget(chat, actor, waking) if waking else set()
     effects: list[WakeEffect] = []
     for agent, _, refusal in addressed:
-        reached: Effect = "joins" if agent.id in active_ids else "wakes"
         reason: Reason | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
-        effects.append(WakeEffect(agent.id, "refused" if refusal else reached, reason))
+        effects.append(WakeEffect(agent.id, "refused" if refusal else active.get(agent.id, "wakes"), reason))
+    return effects
+
+
+def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, str]]) -> dict[UUID, Effect]:
+    """Return the effect of a message on those of these agents, given with the reach of their memories, that have an active run in
+    this chat. Runs that wait for people are left out: meanwhile their agent answers other messages."""
+    keys = [build_concurrency_key(agent_id, chat.id, reach) for agent_id, reach in agents]
+    calls = Step.objects.filter(run=OuterRef("pk"), kind="tool", state="started")
+    tools = AgentToolConfig.objects.filter(spec=OuterRef("spec"), is_enabled=True)
+    active = Run.objects.filter(
+        chat=chat, concurrency_key__in=keys, state__in=[RunState.QUEUED, RunState.RUNNING, RunState.WAITING_CHILD]
+    ).annotate(has_started_calls=Exists(calls), has_tools=Exists(tools))
+    effects: dict[UUID, Effect] = {}
+    # An active run comes after the queued one of its agent, and its effect counts.
+    for run in sorted(active, key=lambda run: run.state != RunState.QUEUED):
+        effect: Effect = "next_step_or_after"
+        if run.state == RunState.QUEUED:
+            effect = "joins"
+        elif run.state == RunState.WAITING_CHILD or run.has_started_calls:
+            effect = "next_step"
+        elif not run.has_tools:
+            effect = "after_answer"
+        effects[run.agent_id] = effect
     return effects
 
 
@@ -115,20 +138,25 @@ def _find_addressed_agents(
             is_addressed = is_addressed or agent.id == answered_id or participant.response == Response.ALWAYS
         if agent.id == author.id or not is_addressed:
             continue
-        refusal: Reason | None = None
-        if agent.taken_down_at is not None:
-            refusal = "taken_down"
-        elif agent.status != AgentStatus.READY:
-            refusal = "suspended"
-        elif participant.response == Response.NEVER:
+        refusal = find_refusal(agent)
+        if refusal is None and participant.response == Response.NEVER:
             refusal = "never_answers"
-        elif agent_hops > MAX_AGENT_HOPS:
+        elif refusal is None and agent_hops > MAX_AGENT_HOPS:
             refusal = "too_many_hops"
+        elif refusal is None and author.is_agent and is_pair_limit_reached(chat, author, agent):
+            refusal = "too_many_wakes"
         found.append((agent, participant.reach, refusal))
     return found
 
 
-def _find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor]) -> set[UUID]:
+def find_refusal(agent: Actor) -> Reason | None:
+    """Return why nobody can wake this agent, or null."""
+    if agent.taken_down_at is not None:
+        return "taken_down"
+    return "suspended" if agent.status != AgentStatus.READY else None
+
+
+def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor]) -> set[UUID]:
     """Return the agents whose next request for the author is refused by a budget, however short the request is.
 
     It is a preview by the newest versions: nothing is reserved, and the text of an applied draft may name another model.
@@ -173,7 +201,9 @@ def _build_run(
         origin="wake",
         concurrency_key=build_concurrency_key(agent.id, chat.id, reach),
         trigger_id=message.id,
+        answered_ids=[message.id],
         agent_hops=agent_hops,
+        woken_by=author,
         root_id=cause.tree_id if cause else None,
         payer_id=chat.workspace_id,
         on_behalf_of_id=person_id or (cause.on_behalf_of_id if cause else None),

@@ -1,0 +1,43 @@
+"""Reads of schedules."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from actors.models import Actor
+from agents.permissions import AgentVerb, get_agent_for
+from chats.permissions import ChatVerb, chats_visible_to, compute_chat_verbs
+from events.rows import ScheduleRow
+from schedules.models import Schedule, ScheduledTime
+from workspaces.models import Workspace
+
+
+def list_schedules(actor: Actor, agent_id: UUID) -> list[ScheduleRow]:
+    """Return the schedules of an agent in the chats that the actor is in, the oldest first. Raises `NotFound`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    chats = {chat.pk: chat for chat in chats_visible_to(actor).filter(schedules__agent=agent).distinct()}
+    found = Schedule.objects.filter(agent=agent, chat__in=chats).select_related("chat", "owner").order_by("pk")
+    return build_rows(list(found), [id for id, chat in chats.items() if can_change_schedules(chat)])
+
+
+def can_change_schedules(chat: Any) -> bool:
+    """Return whether the actor for whom the chat was fetched may change its schedules."""
+    return ChatVerb.CHANGE_SCHEDULES in compute_chat_verbs(chat)
+
+
+def build_rows(schedules: Sequence[Schedule], changeable_chat_ids: Sequence[UUID]) -> list[ScheduleRow]:
+    """Return the rows of schedules, with the last time of each, by one query."""
+    times = ScheduledTime.objects.filter(schedule__in=[schedule.pk for schedule in schedules])
+    last = {time.schedule_id: time for time in times.order_by("schedule_id", "-due_at").distinct("schedule_id")}
+    return [
+        schedule.to_row(last=last.get(schedule.pk), can_change=schedule.chat_id in changeable_chat_ids)
+        for schedule in schedules
+    ]
+
+
+def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the schedules of a workspace that are purged. A listener of `workspace_purged`."""
+    schedules = Schedule.objects.filter(workspace=workspace)
+    return [ScheduledTime.objects.filter(schedule__in=schedules), schedules]

@@ -1,0 +1,103 @@
+"""Wake the agents of schedules that are due. The sweeper of any worker calls it; it needs no Redis."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import takewhile
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from actors.models import Actor
+from chats import services as chats
+from chats.models import Chat
+from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
+from common.errors import Conflict, Forbidden, NotFound
+from events.publish import publish_workspace_list_changed
+from events.rows import PauseReason
+from schedules.expressions import iterate_times
+from schedules.models import Schedule, ScheduledTime
+from waking.services.by_hand import build_wake, get_agent_of_chat
+from waking.services.wake import find_agents_without_budget
+
+MAX_PER_SWEEP = 100
+"""Schedules that one sweep fires. The others follow with the next one."""
+MAX_MISSED = 1_000
+"""Missed times that are counted."""
+
+
+def fire_due_schedules() -> int:
+    """Fire the schedules that are due, the oldest first. Return how many this process has fired; several may do so at once."""
+    due = Schedule.objects.filter(next_at__lte=now()).order_by("next_at").values_list("pk", flat=True)
+    return sum(fire_schedule(id) for id in due[:MAX_PER_SWEEP])
+
+
+@transaction.atomic
+def fire_schedule(schedule_id: UUID) -> bool:
+    """Fire a schedule that is due: its time, the message and the run are one transaction. Return false if another process has
+    fired it, or does so now.
+
+    All times since the one that was due are one run. If the last of them is older than `grace_seconds`, none is made up for. A
+    schedule whose agent cannot be woken for its owner is paused.
+    """
+    chat_id = Schedule.objects.filter(pk=schedule_id).values_list("chat", flat=True).first()
+    if chat_id is None:
+        return False
+    chat = chats.lock_chat(chat_id)  # before the schedule, as everywhere
+    due = Schedule.objects.filter(pk=schedule_id, next_at__lte=now()).select_related("owner")
+    schedule = due.select_for_update(of=("self",), skip_locked=True).first()
+    if schedule is None or schedule.next_at is None:
+        return False
+    moment, first = now(), schedule.next_at
+    later = takewhile(lambda time: time <= moment, iterate_times(schedule.expression, schedule.time_zone, after=first))
+    times = [first, *(time for _, time in zip(range(MAX_MISSED), later, strict=False))]
+    if reason := _find_pause_reason(chat, schedule):
+        schedule.paused_reason, schedule.next_at = reason, None
+    else:
+        schedule.next_at = next(iterate_times(schedule.expression, schedule.time_zone, after=moment), None)
+        _wake(chat, schedule, times)
+    schedule.save(update_fields=["paused_reason", "next_at"])
+    publish_workspace_list_changed(schedule.workspace_id, "schedules")
+    return True
+
+
+def _wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
+    """Store the last of these times, and wake the agent unless it is too late for that."""
+    due_at, missed = times[-1], len(times) - 1
+    time = ScheduledTime(schedule=schedule, due_at=due_at, missed=missed)
+    if now() - due_at > timedelta(seconds=schedule.grace_seconds):
+        time.state, time.missed = "missed", len(times)
+    else:
+        participant = get_agent_of_chat(chat, schedule.agent_id)
+        message, run = build_wake(
+            chat, participant, schedule.owner, reason="schedule", name=schedule.name, instructions=schedule.instructions,
+            schedule_id=schedule.pk, due_at=due_at, missed=missed or None,
+        )  # fmt: skip
+        time.message_id = message.pk
+        chats.save_changes(chat.id, [message, run])
+    time.save(force_insert=True)
+
+
+def _find_pause_reason(chat: Chat, schedule: Schedule) -> PauseReason | None:
+    """Return why this schedule cannot wake its agent for its owner, or null."""
+    try:
+        get_chat_for(schedule.owner, chat.id, ChatVerb.POST)
+    except (NotFound, Forbidden):
+        return PauseReason.OWNER_LEFT
+    try:
+        agent = get_agent_of_chat(chat, schedule.agent_id).actor
+    except (NotFound, Conflict):
+        return PauseReason.AGENT_REMOVED
+    is_limited = agent.id in find_agents_without_budget(chat, schedule.owner, [agent])
+    return PauseReason.BUDGET_USED_UP if is_limited else None
+
+
+def pause_schedules_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[Any]:
+    """Pause the schedules of an owner or an agent that leaves a chat. A listener of `actor_left`; the chat is locked."""
+    active = Schedule.objects.filter(Q(owner=actor) | Q(agent=actor), chat=chat, paused_reason="")
+    reason = PauseReason.AGENT_REMOVED if actor.is_agent else PauseReason.OWNER_LEFT
+    if active.update(paused_reason=reason, next_at=None):
+        publish_workspace_list_changed(chat.workspace_id, "schedules")
+    return []

@@ -1,0 +1,261 @@
+"""Schedules: rights, changes, firing once, missed times, pauses, and taking over."""
+
+from datetime import timedelta
+from threading import Barrier, Thread
+
+import pytest
+from django.db import connection, transaction
+
+from actors.models import Actor, AgentStatus
+from chats import services as chats
+from common.clock import now
+from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
+from common.ids import new_id
+from events.payloads import BudgetPeriod, BudgetScope
+from runs.models import Run
+from schedules import services as schedules
+from schedules.models import Schedule, ScheduledTime
+from schedules.selectors import list_schedules
+from schedules.services import firing
+from tests.factories.usage import ModelPriceFactory
+from tests.people import make_person
+from usage import services as usage
+from workspaces import services as workspaces
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def create(environment, *, by=None, **fields):
+    team = environment.team
+    fields = {
+        "name": "Morning", "instructions": "Read https://news.example and sum it up.", "expression": "0 8 * * *",
+        "time_zone": "Asia/Taipei",
+    } | fields  # fmt: skip
+    return schedules.create_schedule(by or team.alice, team.chat.id, team.robin.id, **fields)
+
+
+def make_due(schedule, **ago):
+    """Set the schedule to have been due so long ago."""
+    due = now() - timedelta(**ago or {"minutes": 1})
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=due)
+    return due
+
+
+def read(schedule, by):
+    return next(row for row in list_schedules(by, schedule.agent_id) if row.id == schedule.pk)
+
+
+# --- rights and changes ------------------------------------------------------------------------------------------
+
+
+def test_editors_create_schedules_and_participants_see_them(environment):
+    team = environment.team
+    schedule = create(environment)
+    for person, may in ((team.alice, True), (team.bob, False)):
+        row = read(schedule, person)
+        assert (row.name, row.owner_name, row.can_change, len(row.next_times)) == ("Morning", "Alice", may, 3)
+    with pytest.raises(NotFound):
+        list_schedules(team.charlie, team.robin.id)
+    for person, error in ((team.bob, Forbidden), (team.charlie, NotFound), (team.robin, Forbidden)):
+        with pytest.raises(error):
+            create(environment, by=person)
+    for person, error in ((team.bob, Forbidden), (team.charlie, NotFound)):
+        for work in (
+            lambda person: schedules.change_schedule(person, schedule.pk, revision=1, name="Mine"),
+            lambda person: schedules.delete_schedule(person, schedule.pk),
+            lambda person: schedules.run_schedule_now(person, schedule.pk),
+        ):
+            with pytest.raises(error):
+                work(person)
+    assert Schedule.objects.get().name == "Morning"
+    assert not Run.objects.exists()
+
+
+def test_a_person_who_is_not_in_the_chat_does_not_see_its_schedules(environment):
+    create(environment)
+    chats.remove_participant(environment.team.alice, environment.team.chat.id, environment.team.bob.id)
+    assert list_schedules(environment.team.bob, environment.team.robin.id) == []
+
+
+def test_the_same_id_again_creates_one_schedule(environment):
+    id = new_id()
+    assert create(environment, id=id).pk == create(environment, id=id).pk == id
+    with pytest.raises(Conflict):
+        create(environment, id=id, by=_make_editor(environment))
+    assert Schedule.objects.count() == 1
+
+
+def test_an_invalid_expression_and_too_many_schedules_are_refused(environment, settings):
+    for expression in ("* * * * *", "soon"):
+        with pytest.raises(Invalid):
+            create(environment, expression=expression)
+    settings.QUOTAS = settings.QUOTAS | {"schedules": 1}
+    create(environment)
+    with pytest.raises(LimitReached):
+        create(environment)
+    assert Schedule.objects.count() == 1
+
+
+def test_an_editor_who_changes_a_schedule_takes_it_over_but_not_by_switching_it_off(environment):
+    team, other = environment.team, _make_editor(environment)
+    schedule = create(environment)
+    off = schedules.change_schedule(other, schedule.pk, revision=1, is_enabled=False)
+    assert (off.owner, off.next_at, off.revision) == (team.alice, None, 2)
+    with pytest.raises(Conflict):
+        schedules.change_schedule(other, schedule.pk, revision=1, name="Stale")
+    on = schedules.change_schedule(other, schedule.pk, revision=2, is_enabled=True, expression="0 9 * * *")
+    assert (on.owner, on.expression, on.name) == (other, "0 9 * * *", "Morning")
+    assert on.next_at > now()
+
+
+def _make_editor(environment):
+    team = environment.team
+    person = make_person("Dora")
+    workspaces.join_workspace(person, team.workspace.id, role="editor", invited_by=team.alice)
+    chats.add_participant(team.alice, team.chat.id, person.id)
+    return person
+
+
+# --- firing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN26_a_schedule_that_is_due_wakes_its_agent_for_its_owner_with_its_instructions(environment):
+    schedule = create(environment)
+    due = make_due(schedule)
+    assert schedules.fire_due_schedules() == 1
+    environment.submit_queued_runs()
+    [run] = environment.wait_until_idle()
+    [line] = environment.log("AGENT_WOKEN")
+    assert (run.state, run.trigger_id, run.on_behalf_of, run.woken_by) == (
+        "completed", line.pk, environment.team.alice, environment.team.alice
+    )  # fmt: skip
+    assert (line.payload["reason"], line.payload["name"]) == ("schedule", "Morning")
+    assert "Read https://news.example and sum it up." in str(environment.model.requests[-1])
+    time = ScheduledTime.objects.get()
+    assert (time.due_at, time.state, time.missed, time.message_id) == (due, "fired", 0, line.pk)
+    schedule.refresh_from_db()
+    assert schedule.next_at > now()
+    assert schedules.fire_due_schedules() == 0
+
+
+def test_RUN26_times_that_were_missed_run_once(environment):
+    schedule = create(environment, expression="*/10 * * * *")
+    make_due(schedule, minutes=35)
+    schedules.fire_due_schedules()
+    time = ScheduledTime.objects.get()
+    assert (time.state, time.missed) in (("fired", 3), ("fired", 4))  # by the minute in which this runs
+    assert environment.log("AGENT_WOKEN")[0].payload["missed"] == time.missed
+    assert len(environment.runs()) == 1
+
+
+def test_RUN26_a_time_older_than_the_grace_is_missed(environment):
+    schedule = create(environment, grace_seconds=60)
+    make_due(schedule, hours=2)
+    schedules.fire_due_schedules()
+    time = ScheduledTime.objects.get()
+    assert (time.state, time.missed, time.message_id) == ("missed", 1, None)
+    assert environment.runs() == environment.log("AGENT_WOKEN") == []
+    schedule.refresh_from_db()
+    assert schedule.next_at > now()
+
+
+def test_RUN26_sweepers_at_once_never_fire_twice(environment):
+    made = [create(environment, name=f"S{number}") for number in range(12)]
+    for schedule in made:
+        make_due(schedule)
+    barrier, fired = Barrier(4), []
+
+    def sweep():
+        try:
+            barrier.wait(10)
+            fired.append(schedules.fire_due_schedules())
+        finally:
+            connection.close()
+
+    threads = [Thread(target=sweep) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    schedules.fire_due_schedules()  # those that were locked by the others
+    assert ScheduledTime.objects.count() == len(made)
+    assert len(environment.log("AGENT_WOKEN")) == len(made)
+    assert len(environment.runs()) == 1  # the others join the queued run, and are read by it
+
+
+def test_RUN26_a_crash_before_the_commit_leaves_the_schedule_due(environment):
+    schedule = create(environment)
+    due = make_due(schedule)
+    with transaction.atomic():
+        firing.fire_schedule(schedule.pk)
+        transaction.set_rollback(True)  # as PostgreSQL does when the process is killed
+    schedule.refresh_from_db()
+    assert schedule.next_at == due
+    assert not ScheduledTime.objects.exists()
+    assert environment.runs() == []
+    assert firing.fire_schedule(schedule.pk)
+    assert len(environment.runs()) == 1
+
+
+def test_a_schedule_that_is_off_does_not_fire(environment):
+    schedule = create(environment)
+    schedules.change_schedule(environment.team.alice, schedule.pk, revision=1, is_enabled=False)
+    assert (schedules.fire_due_schedules(), environment.runs()) == (0, [])
+
+
+def test_run_now_works_for_the_person_and_leaves_the_times(environment):
+    other, schedule = _make_editor(environment), create(environment)
+    id = new_id()
+    message, is_new = schedules.run_schedule_now(other, schedule.pk, id=id)
+    again, is_new_again = schedules.run_schedule_now(other, schedule.pk, id=id)
+    assert (message.pk, is_new, again.pk, is_new_again) == (id, True, id, False)
+    [run] = environment.runs()
+    assert run.on_behalf_of == other
+    before, schedule = schedule.next_at, Schedule.objects.get()
+    assert (schedule.next_at, schedule.owner) == (before, environment.team.alice)
+
+
+# --- pauses ------------------------------------------------------------------------------------------------------
+
+
+def test_a_schedule_pauses_when_its_owner_leaves_and_another_editor_takes_it_over(environment):
+    team, other, schedule = environment.team, _make_editor(environment), create(environment)
+    with transaction.atomic():
+        chats.remove_participant(other, team.chat.id, team.alice.id)
+    row = read(schedule, other)
+    assert (row.paused_reason, row.next_times) == ("owner_left", [])
+    assert schedules.fire_due_schedules() == 0
+    taken = schedules.change_schedule(other, schedule.pk, revision=1, is_enabled=True)
+    assert (taken.owner, taken.paused_reason) == (other, "")
+    make_due(schedule)
+    schedules.fire_due_schedules()
+    assert [run.on_behalf_of for run in environment.runs()] == [other]
+
+
+def test_a_schedule_pauses_when_its_agent_is_removed_or_suspended(environment):
+    team, schedule = environment.team, create(environment)
+    Actor.objects.filter(pk=team.robin.pk).update(status=AgentStatus.SUSPENDED)
+    make_due(schedule)
+    schedules.fire_due_schedules()
+    assert Schedule.objects.get().paused_reason == "agent_removed"
+    with pytest.raises(Conflict):
+        schedules.change_schedule(team.alice, schedule.pk, revision=1, is_enabled=True)
+    Actor.objects.filter(pk=team.robin.pk).update(status=AgentStatus.READY)
+    schedules.change_schedule(team.alice, schedule.pk, revision=1, is_enabled=True)
+    with transaction.atomic():
+        chats.remove_participant(team.alice, team.chat.id, team.robin.id)
+    assert Schedule.objects.get().paused_reason == "agent_removed"
+    assert environment.runs() == []
+
+
+def test_a_schedule_pauses_when_a_budget_of_its_owner_is_used_up(environment):
+    team, schedule = environment.team, create(environment)
+    ModelPriceFactory.create(workspace=team.workspace)
+    usage.create_budget(
+        team.alice, team.workspace.id, scope=BudgetScope.PERSON, period=BudgetPeriod.DAY, limit_micro=0,
+        subject_id=team.alice.id,
+    )  # fmt: skip
+    make_due(schedule)
+    schedules.fire_due_schedules()
+    assert (Schedule.objects.get().paused_reason, environment.runs()) == ("budget_used_up", [])

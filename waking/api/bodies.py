@@ -1,0 +1,29 @@
+"""Bodies and rows of the requests about waking."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from common.rest import Body
+from events.payloads import MAX_TEXT
+from events.rows import Row
+from waking.services.wake import Effect, Reason
+
+
+class WakesBody(Body):
+    text: str = Field(max_length=MAX_TEXT)
+    reply_to: UUID | None = None
+
+
+class WakesRow(Row):
+    """The effect of a message on one agent of the chat."""
+
+    agent_id: UUID
+    effect: Effect
+    reason: Reason | None = None
+
+
+class WakeBody(Body):
+    """`id` of the system message is made by the client; repeating the request changes nothing."""
+
+    id: UUID

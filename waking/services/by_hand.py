@@ -1,0 +1,102 @@
+"""Waking an agent without a message: by hand, and for a schedule."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from actors.models import Actor
+from chats import services as chats
+from chats.models import Chat, ChatActor, Message
+from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
+from common.errors import Code, Conflict, Forbidden, NotFound, build_duplicate_id_error
+from common.ids import new_id
+from events import audit
+from runs.hot_queries import AGENTS_OF_CHAT
+from runs.models import Run, build_concurrency_key
+from runs.runtime.dispatch import dispatch_run
+from waking.services.wake import find_refusal
+
+
+@transaction.atomic
+def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None = None) -> tuple[Message, bool]:
+    """Wake an agent by hand, so that it looks at the chat again. Return the system message, and whether it was created: the same
+    `id` again returns the first one. If the agent has an active run, that reads the message, and no second run begins.
+
+    Raises `NotFound`, `Forbidden` for an agent as actor, and `Conflict` when the agent is suspended or taken down (`agent_refused`)
+    or the id belongs to something else (`id_taken`).
+    """
+    id = id or new_id()
+    chat = get_chat_for(actor, chat_id, ChatVerb.POST, lock=True)
+    if actor.is_agent:
+        raise Forbidden("Only a person wakes an agent by hand.", hints=["Mention the agent in a message."])
+    if stored := Message.objects.filter(pk=id).first():
+        is_same = stored.chat_id == chat.id and stored.type == "AGENT_WOKEN"
+        if not is_same or (stored.payload["target_id"], stored.payload["actor_id"]) != (str(agent_id), str(actor.id)):
+            raise build_duplicate_id_error("message")
+        return stored, False
+    message, run = build_wake(chat, get_agent_of_chat(chat, agent_id), actor, id=id, reason="hand")
+    try:
+        with transaction.atomic():
+            chats.save_changes(chat.id, [message, run])
+    except IntegrityError:
+        raise build_duplicate_id_error("message") from None
+    audit.record(actor, "agent.woken", workspace_id=chat.workspace_id, object_id=agent_id)
+    return message, True
+
+
+def get_agent_of_chat(chat: Chat, agent_id: UUID) -> ChatActor:
+    """Return the participant that is this agent, if it can be woken, with its `reach`. Raises `NotFound`, `Conflict`."""
+    participant = next((found for found in AGENTS_OF_CHAT.all(chat.id) if found.actor_id == agent_id), None)
+    if participant is None:
+        raise NotFound("There is no such agent in this chat.")
+    agent = participant.actor
+    if refusal := find_refusal(agent):
+        raise Conflict(
+            f"{agent.name} cannot be woken.",
+            code=Code.AGENT_REFUSED,
+            data={"reason": refusal},
+            hints=["It was taken down." if refusal == "taken_down" else "It is suspended. An operator can resume it."],
+        )
+    return participant
+
+
+def build_wake(
+    chat: Chat,
+    participant: ChatActor,
+    person: Actor,
+    *,
+    id: UUID | None = None,
+    reason: str,
+    name: str | None = None,
+    instructions: str | None = None,
+    schedule_id: UUID | None = None,
+    due_at: datetime | None = None,
+    missed: int | None = None,
+) -> tuple[Message, Run]:
+    """Return the system message that wakes the agent of `get_agent_of_chat`, and its queued run, which works for the person. The
+    caller has locked the chat and saves both. The run is not inserted when the agent has a queued one in this chat, which will
+    read the message."""
+    agent, reach = participant.actor, getattr(participant, "reach", "chat")
+    message = chats.build_system_message(
+        chat.id, "AGENT_WOKEN", actor=person, target=agent, reason=reason, name=name, text=instructions,
+        schedule_id=schedule_id, due_at=due_at, missed=missed,
+    )  # fmt: skip
+    message.id = id or new_id()
+    run = Run(
+        workspace_id=chat.workspace_id,
+        chat=chat,
+        agent=agent,
+        origin="wake",
+        concurrency_key=build_concurrency_key(agent.id, chat.id, reach),
+        trigger_id=message.id,
+        woken_by=person,
+        payer_id=chat.workspace_id,
+        on_behalf_of=person,
+        triggered_by=person,
+        dispatched_at=now(),
+    )
+    run.trigger = message
+    dispatch_run(run)
+    return message, run
