@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def create(environment, *, by=None, **fields):
     team = environment.team
     fields = {
-        "name": "Morning", "instructions": "Read https://news.example and sum it up.", "expression": "0 8 * * *",
+        "name": "Morning", "instructions": "Read https://news.example and sum it up.", "expression": "0 8 1 1 *",
         "time_zone": "Asia/Taipei",
     } | fields  # fmt: skip
     return schedules.create_schedule(by or team.alice, team.chat.id, team.robin.id, **fields)
