@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0005_one_queued_run_per_key_and_chat'),
+        ('runs', '0006_chat_summary'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
