@@ -340,6 +340,22 @@ def test_a_browser_without_a_sign_in_comes_back_to_the_tools_with_the_reason(tea
     assert bob.get(path, query)["Location"] == "/"
 
 
+def test_a_browser_comes_back_to_the_tools_when_the_server_was_deleted_meanwhile(team):
+    server = ToolServerFactory.create(workspace=team.workspace, kind="mcp", auth="oauth")
+    ServerAuthorizationFactory.create(server=server, authorization_server=AUTHORIZATION)
+    alice = Client()
+    alice.force_login(team.alice)
+    url = alice.post(f"/api/v1/mcp-servers/{server.pk}/sign-in").json()["url"]
+    state = parse_qs(urlsplit(url).query)["state"][0]
+    path = f"/api/v1/mcp-servers/{server.pk}/sign-in/return"
+    server.delete()
+    there = f"/w/{team.workspace.handle}/settings?section=tools&sign_in=gone"
+    answer = alice.get(path, {"code": "c", "state": state})
+    assert (answer.status_code, answer["Location"]) == (302, there), answer.content
+    # The start of a sign-in counts once, and only in its own session.
+    assert alice.get(path, {"code": "c", "state": state})["Location"] == "/"
+
+
 def test_a_sign_in_that_took_too_long_is_named(team):
     server = ToolServerFactory.create(workspace=team.workspace, kind="mcp", auth="oauth")
     ServerAuthorizationFactory.create(server=server, authorization_server=AUTHORIZATION)

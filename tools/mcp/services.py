@@ -31,7 +31,7 @@ SIGN_IN_SECONDS = 600
 _SESSION_KEY = "mcp_sign_in"
 
 
-SignInFailure = Literal["refused", "expired", "failed"]
+SignInFailure = Literal["refused", "expired", "failed", "gone"]
 """Why a sign-in came to nothing. The web app has a text for each."""
 
 
@@ -87,12 +87,19 @@ def start_sign_in(actor: "Actor", server_id: UUID, session: MutableMapping[str, 
     stored = encrypt_for(Secret(verifier), owner=str(server.id), purpose=ServerAuthorization.PURPOSE)
     # One at a time: a later start ends an earlier one.
     session[_SESSION_KEY] = {
-        "state": state, "server": str(server.id), "verifier": stored, "at": now().timestamp()
+        "state": state, "server": str(server.id), "workspace": server.workspace.handle, "verifier": stored,
+        "at": now().timestamp(),
     }  # fmt: skip
     found = AuthorizationServer.from_json(authorization.authorization_server)
     return build_authorize_url(
         found, redirect_uri=build_redirect_uri(settings.WEB_APP_URL, server.id), state=state, verifier=verifier
     )
+
+
+def get_sign_in_workspace(session: Mapping[str, Any], server_id: UUID) -> str | None:
+    """Return the handle of the workspace in which this session has started a sign-in at the server; null if it has not."""
+    started = session.get(_SESSION_KEY)
+    return started.get("workspace") if started and started["server"] == str(server_id) else None
 
 
 def accept_sign_in(

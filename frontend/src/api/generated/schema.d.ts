@@ -2574,7 +2574,7 @@ export interface components {
             description: string;
             greeting: string;
             /** @enum {string} */
-            key: "scribe" | "translator" | "reviewer" | "blank";
+            key: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
             name: string;
             prompt: string;
             tools: string[];
@@ -4275,7 +4275,7 @@ export interface components {
              * @default blank
              * @enum {string}
              */
-            template?: "scribe" | "translator" | "reviewer" | "blank";
+            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
             /** @default null */
             tools?: string[] | null;
         };

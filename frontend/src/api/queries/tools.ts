@@ -98,6 +98,11 @@ const createServer = (workspaceId: string, body: HttpServerInput) =>
 export const useAddHttpServer = (workspaceId: string) =>
   useToolAction(workspaceId, (body: HttpServerInput) => createServer(workspaceId, body))
 
+export const useReplaceCredential = (workspaceId: string) =>
+  useToolAction(workspaceId, ({ id, ...body }: { id: string; revision: number; credential: string }) =>
+    unwrap(rest.PATCH('/api/v1/tool-servers/{server_id}', { params: { path: { server_id: id } }, body })),
+  )
+
 export const useCreateTool = (workspaceId: string, serverId: string) =>
   useToolAction(workspaceId, (body: HttpToolInput) =>
     unwrap(rest.POST('/api/v1/tool-servers/{server_id}/tools', { params: { path: { server_id: serverId } }, body })),

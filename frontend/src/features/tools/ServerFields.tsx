@@ -77,18 +77,31 @@ export function ServerFields<Scheme extends AuthScheme>({
           onChange={auth_name => onChange({ auth_name })}
         />
       ) : null}
-      {auth === 'none' || auth === 'oauth' ? null : (
-        <TextField
-          label={t(auth === 'basic' ? 'tools.password' : auth === 'bearer' ? 'mcp.token' : 'mcp.key')}
-          hint={t('mcp.stored')}
-          type="password"
-          value={input.credential}
-          required
-          maxLength={4000}
-          autoComplete="off"
-          onChange={credential => onChange({ credential })}
-        />
-      )}
+      <CredentialField auth={auth} value={input.credential} onChange={credential => onChange({ credential })} />
     </>
+  )
+}
+
+interface CredentialFieldProps {
+  auth: AuthScheme
+  value: string
+  onChange(value: string): void
+}
+
+/** The token, key or password of a server; nothing where requests need none. */
+export function CredentialField({ auth, value, onChange }: CredentialFieldProps) {
+  const { t } = useTexts()
+  if (auth === 'none' || auth === 'oauth') return null
+  return (
+    <TextField
+      label={t(auth === 'basic' ? 'tools.password' : auth === 'bearer' ? 'mcp.token' : 'mcp.key')}
+      hint={t('mcp.stored')}
+      type="password"
+      value={value}
+      required
+      maxLength={4000}
+      autoComplete="off"
+      onChange={onChange}
+    />
   )
 }

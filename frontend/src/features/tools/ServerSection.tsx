@@ -1,4 +1,4 @@
-import { Check, type LucideIcon, Trash2, TriangleAlert } from 'lucide-react'
+import { Check, KeyRound, type LucideIcon, Trash2, TriangleAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { type ToolServerRow, useDeleteToolServer } from '@/api'
 import { cx } from '@/lib/cx'
@@ -8,6 +8,7 @@ import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { showToast } from '@/ui/toast'
+import { ReplaceCredentialDialog } from './ReplaceCredentialDialog'
 import { ToolListItem } from './ToolListItem'
 import styles from './Tools.module.css'
 
@@ -49,6 +50,9 @@ export function ServerSection({
         <span className={cx(styles.actions, 'end')}>
           {state}
           {mayChange ? actions : null}
+          {mayChange && server.auth !== 'none' && server.auth !== 'oauth' ? (
+            <ReplaceCredentialButton server={server} workspaceId={workspaceId} />
+          ) : null}
           {mayChange ? <DeleteServerButton server={server} workspaceId={workspaceId} /> : null}
         </span>
       </h2>
@@ -88,6 +92,19 @@ export function ServerState({ isOk, text }: { isOk: boolean; text: string }) {
       <Icon className="i s" aria-hidden />
       {text}
     </span>
+  )
+}
+
+function ReplaceCredentialButton({ server, workspaceId }: { server: ToolServerRow; workspaceId: string }) {
+  const { t } = useTexts()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <IconButton label={t('tools.replaceCredential', { name: server.name })} small onClick={() => setOpen(true)}>
+        <KeyRound className="i s" aria-hidden />
+      </IconButton>
+      <ReplaceCredentialDialog server={server} workspaceId={workspaceId} open={isOpen} onOpenChange={setOpen} />
+    </>
   )
 }
 

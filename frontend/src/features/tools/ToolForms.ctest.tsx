@@ -7,6 +7,7 @@ import { answerByPath, listChanges, page, withQueries } from '@/testing/restServ
 import { AddHttpServerDialog, AddMcpServerDialog } from './AddServerDialog'
 import { ApproveToolDialog } from './ApproveToolDialog'
 import { ImportDialog } from './ImportDialog'
+import { ReplaceCredentialDialog } from './ReplaceCredentialDialog'
 import { ToolFormDialog } from './ToolFormDialog'
 
 const tool: WorkspaceToolRow = {
@@ -69,6 +70,7 @@ beforeEach(() => {
     'PUT /workspace-tools/tool/approval': tool,
     'POST /workspaces/w/http-servers': server,
     'POST /workspaces/w/mcp-servers': server,
+    'PATCH /tool-servers/server': server,
   }
   requests = answerByPath(answers)
 })
@@ -162,6 +164,13 @@ it('adds an MCP server with a sign-in in the browser, which needs no key', async
       { name: 'Mailroom', base_url: 'https://mail.example.org/mcp', auth: 'oauth', auth_name: '', credential: '' },
     ],
   ])
+})
+
+it('replaces the credential of a server and nothing else', async () => {
+  const screen = await open(<ReplaceCredentialDialog {...shared} server={{ ...server, auth: 'basic', revision: 3 }} />)
+  await userEvent.fill(screen.getByLabelText('Password').element(), 'secret-2')
+  await screen.getByRole('button', { name: 'Replace', exact: true }).click()
+  expect(await waitForChanges()).toEqual([['PATCH /tool-servers/server', { revision: 3, credential: 'secret-2' }]])
 })
 
 it('shows only the parts of a definition that its server has changed', async () => {

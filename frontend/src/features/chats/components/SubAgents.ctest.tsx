@@ -120,8 +120,8 @@ it('says why a sub-agent failed', async () => {
   })
   const screen = await show([call(1, 'r', 'a', 'Read it'), failed])
   await expect.element(screen.getByText('failed')).toBeVisible()
-  await expect.element(screen.getByRole('button', { name: /^Reader It reached its step limit/ })).toBeVisible()
-  // The agent that gave the task repeats it, not a person.
+  await screen.getByRole('button', { name: /^Reader It reached its step limit/ }).click()
+  await expect.element(screen.getByText(/It has no Retry of its own: retry the reply of robin/)).toBeVisible()
   expect(screen.getByRole('button', { name: 'Retry' }).elements()).toEqual([])
 })
 

@@ -246,6 +246,7 @@ interface StreamBodyProps {
 function StreamBody({ subAgent, path, task, reply, status, end, stamp, used }: StreamBodyProps) {
   const { t } = useTexts()
   const { parts, runEnd } = reply
+  const { metadata } = subAgent
   return (
     <div className={styles.c}>
       {task ? (
@@ -255,7 +256,7 @@ function StreamBody({ subAgent, path, task, reply, status, end, stamp, used }: S
       ) : null}
       <NestedParts parts={parts} isFinished={runEnd !== null} subAgents={subAgent.subAgents} above={path} />
       {status && isPending(status) ? <PendingIndicator status={status} /> : null}
-      {end?.state === 'failed' ? <Failure end={end} runEnd={runEnd} /> : null}
+      {end?.state === 'failed' ? <Failure end={end} runEnd={runEnd} caller={metadata.agent.path.at(-2) ?? ''} /> : null}
       <StreamFooter subAgent={subAgent} stamp={stamp} used={used} isActive={status !== null} />
     </div>
   )
@@ -290,13 +291,15 @@ function StreamToggle({ subAgent, isOpen, children }: { subAgent: SubAgent; isOp
   )
 }
 
-/** Why a sub-agent failed. */
-function Failure({ end, runEnd }: { end: SubAgentEnd; runEnd: RunEnd | null }) {
+/** Why a sub-agent failed, and how its task is repeated: it has no retry of its own. */
+function Failure({ end, runEnd, caller }: { end: SubAgentEnd; runEnd: RunEnd | null; caller: string }) {
+  const { t } = useTexts()
   return (
     <>
       <p className={cx(styles.failed, 'no')}>
         <FailureReason code={end.code} payerName={runEnd?.payerName ?? ''} />
       </p>
+      {caller ? <p className="faint xs">{t('subAgents.retryCaller', { name: caller })}</p> : null}
       {runEnd?.note ? <Details note={runEnd.note} /> : null}
     </>
   )

@@ -25,6 +25,7 @@ const mcp = {
   'mcp.signInAgain': 'Sign in again',
   'mcp.signIn.refused': 'You or the server refused the sign-in. Nothing has changed.',
   'mcp.signIn.expired': 'The sign-in took too long, or another was started after it. Start it again.',
+  'mcp.signIn.gone': 'The server was deleted meanwhile, or you may not manage it any more. Nobody is signed in.',
   'mcp.signIn.failed': 'The sign-in failed: the server gave no usable answer. Start it again.',
   'mcp.error.host_refused': 'Its URL is not allowed here; an operator can allow it.',
   'mcp.error.unauthorized': 'It does not accept the credential or the sign-in.',

@@ -32,6 +32,8 @@ const subAgents = {
   'subAgents.allowedHint': 'It may give tasks to these agents, at most {{most}}.',
   'subAgents.waitsForYou': 'waits for you',
   'subAgents.waitsFor': 'waits for {{name}}',
+  'subAgents.retryCaller':
+    'It has no Retry of its own: retry the reply of {{name}}, or ask {{name}} to give the task again.',
 } as const
 
 export default subAgents

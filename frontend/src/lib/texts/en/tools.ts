@@ -104,6 +104,9 @@ const tools = {
   'tools.findOperation': 'Find an operation',
   'tools.imported': 'imported',
   'tools.schemaTokens': '{{n}} tokens of schemas',
+  'tools.replaceCredential': 'Replace the credential of {{name}}',
+  'tools.replaceCredential.hint': 'The old one is deleted. Tools, names and policies stay.',
+  'tools.replaceCredential.action': 'Replace',
 } as const
 
 export default tools

@@ -32,6 +32,7 @@ const subAgents = {
   'subAgents.allowedHint': '它可以把任务交给这些 Agent，最多 {{most}} 个。',
   'subAgents.waitsForYou': '等你决定',
   'subAgents.waitsFor': '等 {{name}} 决定',
+  'subAgents.retryCaller': '它本身没有“重试”：请重试 {{name}} 的回答，或请 {{name}} 再交办一次。',
 }
 
 export default subAgents

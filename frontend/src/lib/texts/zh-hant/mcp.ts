@@ -25,6 +25,7 @@ const mcp = {
   'mcp.signInAgain': '重新登入',
   'mcp.signIn.refused': '你或伺服器拒絕了登入，沒有任何變更。',
   'mcp.signIn.expired': '登入時間過長，或之後又開始了另一次登入。請重新開始。',
+  'mcp.signIn.gone': '伺服器已被刪除，或你不再能管理它。沒有任何人登入。',
   'mcp.signIn.failed': '登入失敗：伺服器沒有給出可用的回應。請重新開始。',
   'mcp.error.host_refused': '此處不允許它的網址；營運者可以允許。',
   'mcp.error.unauthorized': '它不接受憑證或登入。',

@@ -32,6 +32,7 @@ const subAgents = {
   'subAgents.allowedHint': '它可以把任務交給這些 Agent，最多 {{most}} 個。',
   'subAgents.waitsForYou': '等你決定',
   'subAgents.waitsFor': '等 {{name}} 決定',
+  'subAgents.retryCaller': '它本身沒有「重試」：請重試 {{name}} 的回答，或請 {{name}} 再交辦一次。',
 }
 
 export default subAgents
