@@ -23,7 +23,7 @@ MAX_MATCHES = 5_000
 """Messages of all chats that the looked-up words of one request may match, by an estimate."""
 MAX_SHORT_CHAT = 5_000
 """A chat of at most so many rows is searched for all words."""
-MAX_FOUND = 8
+MAX_FOUND = 10
 """Messages that are added to a conversation."""
 STATISTICS_SECONDS = 600
 """How long the statistics of a process count as fresh."""
@@ -145,10 +145,17 @@ def _choose_rare(terms: Sequence[str], frequencies: dict[str, float]) -> list[st
 
 
 def find_messages(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX_FOUND) -> list[FoundText]:
-    """Return the messages of a chat before `before_seq` that match this text best, the best first."""
-    ids = find_by_words(chat_id, text, before_seq=before_seq, limit=limit)
+    """Return the messages of a chat before `before_seq` that match this text best, the best first, and each text once."""
+    ids = find_by_words(chat_id, text, before_seq=before_seq, limit=limit * 5)
     if not ids:
         return []
+    found = {" ".join(one.text.lower().split()): one for one in reversed(_read_found(ids))}
+    # The request itself, asked before, answers nothing.
+    found.pop(" ".join(text.lower().split()), None)
+    return list(reversed(found.values()))[:limit]
+
+
+def _read_found(ids: list[UUID]) -> list[FoundText]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT m.id, m.seq, a.name, m.payload ->> 'text', m.created_at FROM chats_message m"

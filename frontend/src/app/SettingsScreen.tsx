@@ -3,6 +3,7 @@ import { type ReactNode, Suspense, useState } from 'react'
 import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
 import { BackButton, Links } from '@/features/chats'
+import { ContextSettings } from '@/features/context'
 import { ToolServers } from '@/features/tools'
 import { BudgetSettings } from '@/features/usage'
 import { General, Members, ModelForm, ModelPolicy, OwnModel } from '@/features/workspaces'
@@ -61,6 +62,7 @@ export function SettingsScreen() {
 const pages: Record<Section, ReactNode> = {
   members: <MembersSection />,
   model: <ModelSection />,
+  context: <ContextSection />,
   tools: <ToolsSection />,
   budgets: <BudgetsSection />,
   general: <GeneralSection />,
@@ -77,6 +79,11 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
       <div className={blocks.b}>{children}</div>
     </section>
   )
+}
+
+function ContextSection() {
+  const { workspace } = useShell()
+  return <ContextSettings workspace={workspace} />
 }
 
 function MembersSection() {

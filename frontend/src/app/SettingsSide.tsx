@@ -10,6 +10,7 @@ import {
   Lock,
   type LucideIcon,
   PiggyBank,
+  ScrollText,
   Search,
   TriangleAlert,
   User,
@@ -36,6 +37,7 @@ const icons: Record<Section, LucideIcon> = {
   general: Building2,
   members: Users,
   model: Cpu,
+  context: ScrollText,
   tools: Wrench,
   budgets: PiggyBank,
   profile: User,
@@ -45,7 +47,7 @@ const icons: Record<Section, LucideIcon> = {
 }
 
 const groups: readonly { title: PlainTextKey; pages: readonly Section[] }[] = [
-  { title: 'workspace', pages: ['general', 'members', 'model', 'tools', 'budgets'] },
+  { title: 'workspace', pages: ['general', 'members', 'model', 'context', 'tools', 'budgets'] },
   { title: 'settings.you', pages: ['profile', 'ownModel', 'security', 'tokens'] },
 ]
 
@@ -54,6 +56,7 @@ const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
   general: ['workspaceName', 'leave', 'deleteWorkspace'],
   members: ['role', 'inviteLink'],
   model: ['standardModel', 'apiKey', 'whoPays'],
+  context: ['field.context_strategy', 'field.context_max_tokens'],
   tools: ['mcp.add', 'mcp.url'],
   budgets: ['budget.limit', 'price.title'],
   profile: ['yourName', 'handle', 'email', 'language', 'theme', 'signOut'],

@@ -11,6 +11,7 @@ export const sections = [
   'general',
   'members',
   'model',
+  'context',
   'tools',
   'budgets',
   'profile',

@@ -11,6 +11,8 @@ import { containsRow, listTree, NestedLog, type NestedRows, noSubAgents, type Su
 export type Item =
   | { kind: 'day'; key: string; at: string }
   | { kind: 'new'; key: string }
+  /** Older messages above it are summarised. */
+  | { kind: 'summary'; key: string }
   /** `continuesAuthor`: it continues the messages of the same author above it, so its header is not repeated. */
   | { kind: 'message'; key: string; row: TextMessageRow | FileMessageRow; continuesAuthor: boolean }
   | { kind: 'unsent'; key: string; entry: Unsent; continuesAuthor: boolean }
@@ -38,6 +40,31 @@ export type Item =
     }
   /** `row` is the first of `rows`, which are shown as one. */
   | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
+
+/** Returns the last `seq` of the messages of an item; 0 for one without a message. */
+export function getLastSeq(item: Item | undefined): number {
+  switch (item?.kind) {
+    case 'message':
+    case 'comparison':
+      return item.row.seq
+    case 'system':
+    case 'reply':
+      return item.rows.at(-1)?.seq ?? 0
+    case 'subAgent':
+      return item.subAgent.rows.at(-1)?.seq ?? 0
+    default:
+      return 0
+  }
+}
+
+/** Inserts the line that says up to where older messages are summarised, if one of these items is there. */
+export function addSummaryLine(items: readonly Item[], through: number | null): readonly Item[] {
+  if (through === null) return items
+  const at = items.findIndex(item => getLastSeq(item) > through)
+  // The place may be on an older page.
+  if (at < 0 || !items.slice(0, at).some(item => getLastSeq(item) > 0)) return items
+  return [...items.slice(0, at), { kind: 'summary', key: 'summary' }, ...items.slice(at)]
+}
 
 /** Returns whether a message is shown in an item. */
 export function containsMessage(item: Item, id: string): boolean {

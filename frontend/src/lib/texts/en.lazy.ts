@@ -3,6 +3,7 @@ import access from './en/access'
 import accounts from './en/accounts'
 import approvals from './en/approvals'
 import compare from './en/compare'
+import context from './en/context'
 import directory from './en/directory'
 import files from './en/files'
 import history from './en/history'
@@ -22,6 +23,7 @@ export default {
   ...accounts,
   ...approvals,
   ...compare,
+  ...context,
   ...directory,
   ...files,
   ...history,

@@ -2,6 +2,7 @@ import access from './zh-hans/access'
 import accounts from './zh-hans/accounts'
 import approvals from './zh-hans/approvals'
 import compare from './zh-hans/compare'
+import context from './zh-hans/context'
 import directory from './zh-hans/directory'
 import files from './zh-hans/files'
 import history from './zh-hans/history'
@@ -21,6 +22,7 @@ export default {
   ...accounts,
   ...approvals,
   ...compare,
+  ...context,
   ...directory,
   ...files,
   ...history,

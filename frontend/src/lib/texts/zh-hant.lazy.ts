@@ -2,6 +2,7 @@ import access from './zh-hant/access'
 import accounts from './zh-hant/accounts'
 import approvals from './zh-hant/approvals'
 import compare from './zh-hant/compare'
+import context from './zh-hant/context'
 import directory from './zh-hant/directory'
 import files from './zh-hant/files'
 import history from './zh-hant/history'
@@ -21,6 +22,7 @@ export default {
   ...accounts,
   ...approvals,
   ...compare,
+  ...context,
   ...directory,
   ...files,
   ...history,

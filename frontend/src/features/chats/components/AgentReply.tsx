@@ -1,5 +1,6 @@
 import { type ComponentProps, memo, Suspense, useMemo } from 'react'
 import type { MessageRow, RunRow, TextMessageRow } from '@/api'
+import { ReplyContext } from '@/features/context'
 import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
@@ -106,6 +107,7 @@ interface ReplyFooterProps extends AgentReplyProps {
 
 function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status }: ReplyFooterProps) {
   const { t } = useTexts()
+  const { chatId, goTo } = useChat()
   const stamp = reply.stamp ?? run?.stamp ?? null
   return (
     <div className={messageStyles.foot}>
@@ -119,6 +121,19 @@ function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status
       {subAgents.length > 0 ? (
         <Suspense fallback={null}>
           <TotalCost runId={runId} agentId={agentId} name={name} rows={rows} subAgents={subAgents} />
+        </Suspense>
+      ) : null}
+      {stamp?.context ? (
+        <Suspense fallback={null}>
+          <ReplyContext
+            chatId={chatId}
+            goTo={goTo}
+            facts={stamp.context}
+            text={rows
+              .filter(isText)
+              .map(row => row.payload.text)
+              .join('\n')}
+          />
         </Suspense>
       ) : null}
       {status.status === 'awaiting_child' ? <span>{t('subAgents.waits')}</span> : null}

@@ -1,6 +1,7 @@
 import { MessageCircleOff } from 'lucide-react'
 import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import type { ChatSummaryRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
+import { findSummarisedThrough } from '@/features/context'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
@@ -27,7 +28,7 @@ import { findQuestion, findQuestionBefore } from '../question'
 import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { useScrollToMessage } from '../scrollToMessage'
-import { GrowingItems, type Item } from '../timeline'
+import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
@@ -130,7 +131,9 @@ function OpenChat(props: ChatPageProps) {
   const onRead = useReadCursor(chatId, workspace.id, me, summary?.last_read_seq ?? 0)
   const reading = useReading({ chatId, summary, messages, from: logPart.from, hasOlder: logPart.hasOlder, me, onRead })
   const { target, goTo } = useScrollToMessage(chatId, at, visit, messages, logPart)
-  const items = useItems(chatId, messages, logPart.range === null, reading.unreadAfter, me)
+  const logItems = useItems(chatId, messages, logPart.range === null, reading.unreadAfter, me)
+  const through = useMemo(() => findSummarisedThrough(messages), [messages])
+  const items = useMemo(() => addSummaryLine(logItems, through), [logItems, through])
 
   const isAgent = useCallback((id: string) => findActor(id)?.kind === 'agent', [findActor])
   const latestMessages = useLatest(messages)

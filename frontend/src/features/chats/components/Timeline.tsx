@@ -14,6 +14,7 @@ import {
 } from 'react'
 import { Virtualizer, type VirtualizerHandle } from 'virtua'
 import type { MessageRow } from '@/api'
+import { SummaryLine } from '@/features/context'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatDay, formatShortDate, formatTime, getDayKey } from '@/lib/time'
@@ -28,7 +29,7 @@ import { isUnread, type useReading } from '../reading'
 import { useRovingFocus } from '../roving'
 import { type Target, UNREAD } from '../scrollToMessage'
 import { useStickToEnd } from '../stickToEnd'
-import { containsMessage, getPlainText, type Item } from '../timeline'
+import { containsMessage, getLastSeq, getPlainText, type Item } from '../timeline'
 import { runWhenRendered } from '../whenDrawn'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
@@ -53,22 +54,6 @@ interface TimelineProps {
   target: Target | null
   goTo(id: string): void
   ref: Ref<TimelineHandle>
-}
-
-/** Returns the last `seq` of the messages of an item. */
-function getLastSeq(item: Item | undefined): number {
-  switch (item?.kind) {
-    case 'message':
-    case 'comparison':
-      return item.row.seq
-    case 'system':
-    case 'reply':
-      return item.rows.at(-1)?.seq ?? 0
-    case 'subAgent':
-      return item.subAgent.rows.at(-1)?.seq ?? 0
-    default:
-      return 0
-  }
 }
 
 /** The log. It follows new messages while the reader is at the end; older pages are added above without a jump. */
@@ -311,6 +296,8 @@ function ItemContent({ item }: { item: Item }) {
       return <DayDivider at={item.at} />
     case 'new':
       return <NewDivider />
+    case 'summary':
+      return <SummaryDivider />
     case 'message':
       return item.row.type === 'FILE_MESSAGE' ? (
         <FileMessage row={item.row} continuesAuthor={item.continuesAuthor} />
@@ -338,6 +325,11 @@ function ItemContent({ item }: { item: Item }) {
     case 'system':
       return <System row={item.row} rows={item.rows} />
   }
+}
+
+function SummaryDivider() {
+  const { chatId, goTo } = useChat()
+  return <SummaryLine chatId={chatId} goTo={goTo} />
 }
 
 function DayDivider({ at }: { at: string }) {

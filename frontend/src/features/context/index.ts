@@ -1,0 +1,13 @@
+import { lazy } from '@/ui/lazy'
+
+export { findSummarisedThrough } from './facts'
+
+export const ReplyContext = lazy(() =>
+  import('./components/ReplyContext').then(module => ({ default: module.ReplyContext })),
+)
+export const SummaryLine = lazy(() =>
+  import('./components/ReplyContext').then(module => ({ default: module.SummaryLine })),
+)
+export const ContextSettings = lazy(() =>
+  import('./components/ContextSettings').then(module => ({ default: module.ContextSettings })),
+)

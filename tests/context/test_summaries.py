@@ -1,0 +1,162 @@
+"""The summary of a long chat: a job writes it after a run, people read and correct it, and corrections outlive later summaries."""
+
+import json
+
+import pytest
+
+from chats import services as chats
+from chats.models import Message
+from common.errors import Conflict, Forbidden, Invalid, NotFound
+from context import services as context
+from context.models import HistorySummary, SummaryCorrection
+from context.selectors import build_summary_row
+from context.services.summaries import parse_answer
+from runs.models import Run
+from tests.jobs import answer_job, claim_job, fail_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BUDGET = 1_000
+
+
+def add_messages(team, count, start=0):
+    rows = [
+        Message(
+            chat=team.chat, author=team.alice, type="TEXT_MESSAGE", created_at=team.chat.created_at,
+            payload={"text": f"note {number} " + "lorem ipsum " * 10, "mentions": [], "wake": "nobody"},
+        )
+        for number in range(start, start + count)
+    ]  # fmt: skip
+    chats.save_changes(team.chat.id, rows)
+    return rows
+
+
+def start(team):
+    return context.start_due_summary(team.chat.id, team.alice.id, budget=BUDGET)
+
+
+def write(summary, *entries):
+    sentences = [{"section": section, "text": text, "from": seqs} for section, text, seqs in entries]
+    return answer_job(Run.objects.get(pk=summary.job_id), json.dumps({"sentences": sentences}))
+
+
+def read(team):
+    return build_summary_row(team.chat)
+
+
+@pytest.fixture
+def rows(environment):
+    return add_messages(environment.team, 60)
+
+
+def test_a_summary_is_written_by_a_job_and_leaves_the_newest_messages_out(environment, rows):
+    team = environment.team
+    summary = start(team)
+    assert start(team) is None  # one is being written
+    job = Run.objects.get(pk=summary.job_id)
+    assert (job.origin, job.on_behalf_of, job.agent.handle) == ("chat_summary", team.alice, "chat-summarizer")
+    assert f"[{rows[0].seq}] " in job.input["text"]
+    assert rows[0].seq == summary.from_seq
+    assert summary.through_seq <= rows[-12].seq
+    write(summary, ("Decided", "The note is about lorem.", [rows[3].seq, rows[5].seq]))
+    row = read(team)
+    assert (row.state, row.through_seq, row.through_id is not None) == ("ready", summary.through_seq, True)
+    [sentence] = row.sentences
+    assert (sentence.section, sentence.text) == ("Decided", "The note is about lorem.")
+    assert [(one.seq, one.message_id) for one in sentence.sources] == [(one.seq, one.id) for one in (rows[3], rows[5])]
+
+
+def test_the_next_summary_reads_only_what_is_new(environment, rows):
+    team = environment.team
+    first = start(team)
+    write(first, ("Decided", "The note is about lorem.", [rows[3].seq]))
+    assert start(team) is None  # too few messages are new
+    new = add_messages(team, 40, 60)
+    second = start(team)
+    text = Run.objects.get(pk=second.job_id).input["text"]
+    assert "The note is about lorem." in text
+    assert f"[{rows[0].seq}] " not in text
+    assert f"[{first.through_seq}] 2" not in text
+    assert (second.base, second.from_seq) == (first, first.from_seq)
+    assert first.through_seq < second.through_seq < new[-1].seq
+
+
+def test_a_sentence_that_names_no_message_is_dropped():
+    answer = 'Here: {"sentences": [{"section": "a", "text": "one", "from": [1]}, {"text": "two", "from": [9]}, {"text": "3"}]}'
+    assert [one.text for one in parse_answer(answer, {1, 2}, {})] == ["one"]
+    for broken in ("", "none", "{", '{"sentences": 3}', '{"sentences": ["x"]}', '[{"sentences": []}]'):
+        assert parse_answer(broken, {1}, {}) == []
+
+
+def test_a_failed_or_unreadable_summary_keeps_the_one_before(environment, rows):
+    team = environment.team
+    write(start(team), ("Decided", "The note is about lorem.", [rows[3].seq]))
+    add_messages(team, 40, 60)
+    fail_job(claim_job(Run.objects.get(pk=start(team).job_id)))
+    assert (read(team).state, read(team).error_code) == ("failed", "server")
+    assert [one.text for one in read(team).sentences] == ["The note is about lorem."]
+    assert start(team) is None  # not again at once
+    HistorySummary.objects.filter(state="failed").delete()
+    answer_job(Run.objects.get(pk=start(team).job_id), "I cannot do that.")
+    assert (read(team).state, read(team).error_code) == ("failed", "unreadable")
+
+
+def test_a_correction_shows_old_and_new_and_outlives_the_next_summary(environment, rows):
+    team = environment.team
+    write(start(team), ("Decided", "The deposit is 2,000.", [rows[3].seq]), ("Open", "Who asks?", [rows[4].seq]))
+    sentence = read(team).sentences[0]
+    context.correct_sentence(team.bob, team.chat.id, sentence.id, text="The deposit is 28,000.")
+    corrected = read(team).sentences[0]
+    assert (corrected.text, corrected.old_text, corrected.corrected_by_name) == (
+        "The deposit is 28,000.", "The deposit is 2,000.", "Bob",
+    )  # fmt: skip
+    assert corrected.corrected_at is not None
+
+    add_messages(team, 40, 60)
+    again = start(team)
+    assert "The deposit is 28,000." in Run.objects.get(pk=again.job_id).input["text"]
+    write(again, ("Open", "Who asks?", [rows[4].seq]))  # the model has left it out
+    kept = [(one.text, one.old_text) for one in read(team).sentences]
+    assert kept == [("Who asks?", None), ("The deposit is 28,000.", "The deposit is 2,000.")]
+    add_messages(team, 40, 100)
+    write(start(team), ("Decided", "The deposit is 2,000.", [rows[3].seq]))  # the model is wrong again
+    assert [one.text for one in read(team).sentences] == ["The deposit is 28,000."]
+
+    context.undo_correction(team.alice, team.chat.id, SummaryCorrection.objects.get(ended_at=None).id)
+    assert [(one.text, one.old_text) for one in read(team).sentences] == [("The deposit is 2,000.", None)]
+
+
+def test_a_correction_that_is_refused_changes_nothing(environment, rows):
+    team = environment.team
+    write(start(team), ("Decided", "The deposit is 2,000.", [rows[3].seq]))
+    sentence = read(team).sentences[0]
+    for error, person, id, text in (
+        (NotFound, team.charlie, sentence.id, "other"),
+        (NotFound, team.alice, team.chat.id, "other"),
+        (Invalid, team.alice, sentence.id, " The  deposit is 2,000. "),
+        (Invalid, team.alice, sentence.id, "   "),
+    ):
+        with pytest.raises(error):
+            context.correct_sentence(person, team.chat.id, id, text=text)
+    assert not SummaryCorrection.objects.exists()
+
+
+def test_the_content_of_a_deleted_message_leaves_the_summary_at_once(environment, rows):
+    team = environment.team
+    write(start(team), ("Decided", "One.", [rows[3].seq]), ("Decided", "Two.", [rows[3].seq, rows[4].seq]),
+          ("Decided", "Three.", [rows[5].seq]))  # fmt: skip
+    Message.objects.filter(pk=rows[3].pk).delete()
+    assert [one.text for one in read(team).sentences] == ["Three."]
+
+
+def test_a_person_can_ask_for_a_summary_anew(environment, rows):
+    team = environment.team
+    first = start(team)
+    write(first, ("Decided", "Wrong.", [rows[3].seq]))
+    again = context.request_summary(team.bob, team.chat.id)
+    assert (again.base, again.through_seq) == (None, first.through_seq)
+    assert "Wrong." not in Run.objects.get(pk=again.job_id).input["text"]
+    with pytest.raises(Conflict):
+        context.request_summary(team.bob, team.chat.id)
+    with pytest.raises((NotFound, Forbidden)):
+        context.request_summary(team.charlie, team.chat.id)
