@@ -22,6 +22,7 @@ from common.errors import Unavailable
 from common.processes import exit_on_memory_error, get_host, is_dead, is_on_this_host
 from common.tasks import send_task_now
 from files import services as files
+from memory import services as memory
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.models import Run
@@ -182,6 +183,8 @@ def _delete_old_rows() -> None:
     files.delete_unposted_files()
     usage.delete_old_balances()
     usage.delete_old_requests()
+    memory.delete_forgotten()
+    memory.delete_cleared()
 
 
 def _fail_run(run: Run) -> None:

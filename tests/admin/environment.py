@@ -27,6 +27,13 @@ from tests.factories.approvals import ApprovalFactory
 from tests.factories.context import AgentContextFactory, HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.files import FileFactory
 from tests.factories.llm import LLMPolicyFactory
+from tests.factories.memory import (
+    HistoryEntryFactory,
+    MemoryClearingFactory,
+    MemoryUseFactory,
+    NoteFactory,
+    NoteRevisionFactory,
+)
 from tests.factories.notifications import NotificationFactory
 from tests.factories.publishing import AgentReportFactory
 from tests.factories.runs import JobFactory, RunFactory, StepFactory
@@ -122,6 +129,11 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     ServerAuthorizationFactory.create(server=server, signed_in_by=person, encrypted_secrets=CANARY)
     WorkspaceToolFactory.create(workspace=workspace, server=server, title=name, description=name)
     FileFactory.create(chat=chat, uploaded_by=person, name=name)
+    note = NoteFactory.create(chat=chat, agent=agent, on_behalf_of=person, text=name[:400], run_id=None)
+    NoteRevisionFactory.create(note=note, replaced_by=person, text=name[:400])
+    clearing = MemoryClearingFactory.create(workspace=workspace, agent=agent, cleared_by=person)
+    HistoryEntryFactory.create(chat=chat, agent=agent, clearing=clearing)
+    MemoryUseFactory.create(chat=chat, agent=agent)
     ApprovalFactory.create(chat=chat, agent=agent, person=person, arguments=f'{{"text": "{CANARY[:3]}"}}')
     HistorySummaryFactory.create(chat=chat, model=name)
     SummaryCorrectionFactory.create(chat=chat, person=person, new_text=name)

@@ -58,7 +58,7 @@ def test_history_is_kept_back_where_somebody_may_not_read_its_chat(driver):
     assert not run.prepared.has_outside_texts
 
 
-def test_memory_of_a_chat_is_taken_from_the_run_when_somebody_joins_who_may_not_read_it(driver):
+def test_MEM1_memory_is_taken_from_the_run_when_somebody_joins_who_may_not_read_it(driver):
     team = driver.team
     workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
     driver.ask(driver.team.chat, "The code is canary-one.").answer()
@@ -72,7 +72,7 @@ def test_memory_of_a_chat_is_taken_from_the_run_when_somebody_joins_who_may_not_
     assert "You are Robin" in run.context
 
 
-def test_a_deleted_or_edited_message_leaves_the_history(driver):
+def test_MEM2_a_deleted_or_edited_message_leaves_the_history(driver):
     other = driver.open_chat("Kyoto", driver.team.bob)
     driver.ask(driver.team.chat, "canary-one").answer("canary-two")
     Message.objects.filter(payload__text="canary-two").update(payload={"text": "Corrected."})
@@ -91,7 +91,7 @@ def test_tool_calls_are_in_the_history_with_shortened_results(driver):
     assert 'You called remember({"text": "Green tea."}) → Noted, as note' in context
 
 
-def test_an_agent_with_one_memory_does_one_thing_after_the_other(driver):
+def test_MEM3_an_agent_with_one_memory_does_one_thing_after_the_other(driver):
     other = driver.open_chat("Kyoto", driver.team.bob)
     driver.post(driver.team.chat, "First")
     driver.post(other, "Second")
@@ -107,7 +107,7 @@ def test_an_agent_with_one_memory_does_one_thing_after_the_other(driver):
         Run.objects.filter(pk=first.run.pk).update(state="running", lease_until="2100-01-01T00:00Z")
 
 
-def test_messages_of_two_chats_that_wait_for_one_agent_are_both_answered(driver):
+def test_MEM3_messages_of_two_chats_that_wait_for_one_agent_are_both_answered(driver):
     other = driver.open_chat("Kyoto", driver.team.bob)
     driver.ask(driver.team.chat, "Begin")
     driver.post(driver.team.chat, "One more here")
@@ -141,7 +141,7 @@ def test_the_oldest_history_is_left_out_where_it_does_not_fit(driver, settings):
     assert "canary-00" not in context
 
 
-def test_cleared_history_is_not_used_until_the_clearing_is_undone(driver):
+def test_MEM2_cleared_history_is_not_used_until_the_clearing_is_undone(driver):
     team = driver.team
     other = driver.open_chat("Kyoto", team.bob)
     driver.ask(team.chat, "canary-one").answer()
@@ -158,7 +158,7 @@ def test_cleared_history_is_not_used_until_the_clearing_is_undone(driver):
         memory.undo_clearing(team.alice, clearing.id)
 
 
-def test_a_run_that_began_before_a_clearing_leaves_nothing_after_it(driver):
+def test_MEM2_a_run_that_began_before_a_clearing_leaves_nothing_after_it(driver):
     team = driver.team
     other = driver.open_chat("Kyoto", team.bob)
     driver.ask(team.chat, "canary-one").answer()

@@ -70,7 +70,7 @@ def test_the_same_note_is_kept_once(driver):
     assert Note.objects.count() == 1
 
 
-def test_a_note_is_used_only_where_all_may_read_its_chat(driver, carol):
+def test_MEM1_a_note_is_used_only_where_all_may_read_its_chat(driver, carol):
     team = driver.team
     run = driver.ask(team.chat, "x")
     run.call("remember", text="canary-one")
@@ -117,7 +117,7 @@ def test_an_agent_without_notes_that_remembers_each_chat_makes_no_query_for_memo
     ]
 
 
-def test_an_editor_widens_a_note_to_the_whole_workspace(driver, carol):
+def test_FAIR8_an_editor_widens_a_note_to_the_whole_workspace(driver, carol):
     team = driver.team
     run = driver.ask(team.chat, "x")
     run.call("remember", text="canary-one")

@@ -105,7 +105,7 @@ class Story:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_not_read_it(driver, part):
+def test_MEM1_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_not_read_it(driver, part):
     team = driver.team
     workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
     crossed = 0
@@ -133,7 +133,7 @@ def test_a_deleted_chat_takes_its_memory_along(driver):
     assert "canary" not in driver.ask(team.chat, "x").context
 
 
-def test_nothing_crosses_workspaces(driver):
+def test_MEM1_nothing_crosses_workspaces(driver):
     team = driver.team
     run = driver.ask(team.chat, "canary-one")
     run.call("remember", text="canary-two")

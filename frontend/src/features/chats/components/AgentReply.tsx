@@ -109,6 +109,7 @@ function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status
   const { t } = useTexts()
   const { chatId, goTo } = useChat()
   const stamp = reply.stamp ?? run?.stamp ?? null
+  const memory = rows.filter(isText).findLast(row => row.payload.memory)?.payload.memory
   return (
     <div className={messageStyles.foot}>
       {stamp ? (
@@ -118,6 +119,7 @@ function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status
           {subAgents.length === 0 ? <Cost used={getStampCost(stamp)} runId={runId} /> : null}
         </>
       ) : null}
+      {memory ? <span>{t('memoryUsed', { notes: memory.notes, entries: memory.entries })}</span> : null}
       {subAgents.length > 0 ? (
         <Suspense fallback={null}>
           <TotalCost runId={runId} agentId={agentId} name={name} rows={rows} subAgents={subAgents} />
