@@ -6,7 +6,7 @@ import subprocess
 from launcher.home import ROOT
 
 PAGE = (ROOT / "docs" / "guarantees.md").read_text()
-ID = r"(?:MSG|RUN|EDIT|SEC|FAIR)\d+"
+ID = r"(?:MSG|RUN|EDIT|SEC|FAIR|MEM)\d+"
 NAME = re.compile(rf"def test_((?:{ID}_)+)")
 OF_OTHER_DOCUMENTS = re.compile(r"\bS\d\.\d+\b|\bADR-\d|(?<!RFC 9562 )§")
 

@@ -47,6 +47,8 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     page.keyboard.press("Escape")
     alice.open(re.sub(r"(/w/[^/]+).*", r"\1/agents", chat))
     page.get_by_role("link", name=re.compile("Scribe")).first.click()
+    expect(page.get_by_role("heading", name="Scribe")).to_be_visible()
+    agent = find_path(alice)
     page.get_by_role("button", name="Start a chat").or_(page.get_by_role("button", name="Chat with it")).first.click()
     page.get_by_role("dialog").get_by_role("button", name=re.compile("Start|Create")).click()
     alice.post("How many do group fares need?")
@@ -57,8 +59,7 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     expect(page.get_by_text("memory: 1 notes, 1 earlier runs")).to_be_visible()
 
     # The page of the memory: the note with its source, changed in place.
-    alice.open(re.sub(r"(/w/[^/]+).*", r"\1/agents", chat))
-    page.get_by_role("link", name=re.compile("Scribe")).first.click()
+    alice.open(agent)
     page.get_by_role("link", name="Memory", exact=True).click()
     expect(page.get_by_text("Group fares need ten travellers.").first).to_be_visible()
     page.get_by_role("button", name="Edit this note").click()
