@@ -38,6 +38,7 @@ FIELDS_OF_AGENTS = (
     "workspace",
     "current_spec",
     "accepts_tasks",
+    "runs_outside",
     "is_public",
     "is_shipped",
     "published_at",
@@ -228,7 +229,7 @@ class ApiTokenAdmin(ReadOnlyAdmin):
     list_display = (
         "name",
         "prefix",
-        link_column("person"),
+        link_column("actor"),
         "scope",
         "created_at",
         "last_used_at",
@@ -236,9 +237,9 @@ class ApiTokenAdmin(ReadOnlyAdmin):
         "revoked_at",
     )
     list_filter = (("revoked_at", admin.EmptyFieldListFilter), CreatedWithinFilter)
-    list_select_related = ("person",)
-    search_fields = ("name", "prefix", "person__name", "person__email")
-    search_id_fields = ("person_id",)
+    list_select_related = ("actor",)
+    search_fields = ("name", "prefix", "actor__name", "actor__email")
+    search_id_fields = ("actor_id",)
     exclude = ("digest",)
     audit_prefixes = ("token",)
     actions = ("revoke",)

@@ -1,4 +1,4 @@
-"""Authentication of people, by password, session or API token. Agents can never sign in."""
+"""Authentication of people, by password, session or API token, and of agents by API token only."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from rest_framework.request import Request
 
 from actors import services as actors
 from actors.hot_queries import PERSON, TOKEN
-from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
+from actors.models import CAN_USE_TOKENS, TOKEN_PREFIX, Actor, ApiToken, Kind
 from actors.operators import list_permissions
 from actors.rates import get_anonymous_bucket, throttle
 from common.errors import Forbidden
@@ -73,9 +73,9 @@ def parse_bearer_token(header: str) -> str | None:
 
 
 def find_token(text: str) -> ApiToken | None:
-    """Return the valid token with this text, with its person, in one query.
+    """Return the valid token with this text, with its actor, in one query.
 
-    Return null if it is unknown, expired or revoked, or if its person may not sign in.
+    Return null if it is unknown, expired or revoked, or if its person may not sign in or its agent may not run.
     """
     token = TOKEN.first(hash_secret(text)) if text.startswith(TOKEN_PREFIX) else None
     return None if token is None or token.has_expired else token
@@ -84,12 +84,12 @@ def find_token(text: str) -> ApiToken | None:
 def find_tokens(texts: Collection[str]) -> dict[str, ApiToken]:
     """Return the valid tokens with these texts, by text, in one query."""
     by_digest = {hash_secret(text): text for text in texts}
-    tokens = ApiToken.unrevoked.select_related("person").filter(digest__in=by_digest, person__is_active=True)
+    tokens = ApiToken.unrevoked.select_related("actor").filter(CAN_USE_TOKENS, digest__in=by_digest)
     return {by_digest[token.digest]: token for token in tokens if not token.has_expired}
 
 
 class Token(BaseAuthentication):
-    """A personal API token in `Authorization: Bearer atl_…`.
+    """The API token of a person or an agent in `Authorization: Bearer atl_…`.
 
     An invalid token is refused, even if the request also has a valid session (SEC7).
     """
@@ -103,14 +103,16 @@ class Token(BaseAuthentication):
             throttle(get_anonymous_bucket(request))
             raise AuthenticationFailed("This API token is unknown, expired or revoked.")
         actors.record_token_use(token)
-        return token.person, token
+        return token.actor, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
 class SignedIn(IsAuthenticated):
-    """Refuse anonymous requests, and writes by a read-only API token.
+    """Refuse anonymous requests, writes by a read-only API token, and requests of agents that the view does not allow.
+
+    A view names the methods that agents may use in `agent_methods`; by default none (AGT1).
 
     DRF checks permissions before throttles, so an anonymous request is counted here (SEC21).
     """
@@ -120,6 +122,8 @@ class SignedIn(IsAuthenticated):
             is_read_only = isinstance(request.auth, ApiToken) and request.auth.is_read_only
             if is_read_only and request.method not in SAFE_METHODS:
                 raise Forbidden("This API token may only look.", hints=["Make one of full scope for this program."])
+            if request.user.is_agent and request.method not in getattr(view, "agent_methods", ()):
+                raise Forbidden("An agent may not do this.", hints=["docs/bots.md lists what an agent may do."])
             return True
         throttle(get_anonymous_bucket(request))
         return False

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
-from actors.models import Actor, ApiToken
+from actors.models import CAN_USE_TOKENS, Actor, ApiToken
 from common.prepared_query import PreparedQuery
 
 
@@ -15,7 +15,7 @@ def _query_person(person_id: UUID) -> QuerySet[Actor]:
 
 
 def _query_unrevoked_token(digest: str) -> QuerySet[ApiToken]:
-    return ApiToken.unrevoked.select_related("person").filter(digest=digest, person__is_active=True)
+    return ApiToken.unrevoked.select_related("actor").filter(CAN_USE_TOKENS, digest=digest)
 
 
 def _query_valid_session(key: str, at: datetime) -> QuerySet[Session]:

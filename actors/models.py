@@ -57,7 +57,8 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     """A person or an agent. A person is in any number of workspaces; an agent belongs to one workspace or is public.
 
     The name and description of an agent belong to the actor and not to its spec, so they are not versioned.
-    `accepts_tasks`: whether the other agents of its workspace may give it tasks.
+    `accepts_tasks`: whether the other agents of its workspace may give it tasks. `runs_outside`: an outside program answers for the
+    agent by an API token, so that messages wake no run.
     """
 
     kind = models.CharField(_("kind"), max_length=8, choices=Kind.choices)
@@ -96,6 +97,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     )
     status = models.CharField(_("status"), max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
     accepts_tasks = models.BooleanField(_("accepts tasks"), default=True)
+    runs_outside = models.BooleanField(_("runs outside"), default=False)
     is_public = models.BooleanField(_("is public"), default=False)
     is_shipped = models.BooleanField(_("is shipped"), default=False)
     published_at = models.DateTimeField(_("published at"), null=True, blank=True)
@@ -254,7 +256,7 @@ TOKEN_PREFIX = "atl_"
 
 
 class TokenScope(models.TextChoices):
-    """Whether an API token may do all that its person may, or only read."""
+    """Whether an API token may do all that its person or agent may, or only read."""
 
     FULL = "full", _("Full")
     READ = "read", _("Read")
@@ -267,10 +269,16 @@ class UnrevokedTokens(models.Manager["ApiToken"]):
         return super().get_queryset().filter(revoked_at=None)
 
 
-class ApiToken(Identified):
-    """A personal API token, by which a program acts as its person (SEC6, SEC7, SEC17). Only a hash of it is stored."""
+CAN_USE_TOKENS = Q(actor__is_active=True) | Q(
+    actor__kind=Kind.AGENT, actor__status=AgentStatus.READY, actor__is_public=False
+)
+"""The condition on tokens whose person may sign in, or whose agent may run and belongs to a workspace."""
 
-    person = models.ForeignKey(Actor, verbose_name=_("person"), on_delete=models.CASCADE, related_name="api_tokens")
+
+class ApiToken(Identified):
+    """An API token, by which a program acts as a person or as an agent (SEC6, SEC7, SEC17, AGT1). Only a hash of it is stored."""
+
+    actor = models.ForeignKey(Actor, verbose_name=_("actor"), on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(_("name"), max_length=80)
     prefix = models.CharField(_("prefix"), max_length=12)
     digest = models.CharField(_("digest"), max_length=64, unique=True)

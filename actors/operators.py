@@ -28,6 +28,7 @@ TABLES = (
     "suggestions",
     "publishing",
     "notifications",
+    "webhooks",
     "events",
 )
 

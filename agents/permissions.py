@@ -36,6 +36,7 @@ class AgentVerb(StrEnum):
     UPDATE_PROFILE = "update_agent_profile"
     DELETE = "delete_agent"
     PUBLISH = "publish_agent"
+    SET_ACCESS = "set_access"
     TAKE_DOWN = "take_down_agent"
     LOOK_THROUGH = "look_through_agent"
 

@@ -20,6 +20,7 @@ LISTENERS: dict[str, list[str]] = {
     "workspaces.hooks.workspace_purged": [
         "usage.services.ledger.delete_requests_of_workspace",
         "notifications.selectors.list_rows_of_workspace",
+        "webhooks.selectors.list_rows_of_workspace",
         "suggestions.selectors.list_rows_of_workspace",
         "schedules.selectors.list_rows_of_workspace",
         "runs.selectors.list_rows_of_workspace",
@@ -52,6 +53,8 @@ LISTENERS: dict[str, list[str]] = {
         "context.services.listeners.finish_summary",
         "suggestions.services.listeners.finish_summary_or_merge",
     ],
+    "runs.hooks.agents_woken_outside": ["webhooks.services.listeners.store_wakes"],
+    "webhooks.hooks.webhook_disabled": ["notifications.services.listeners.notify_webhook_disabled"],
     "agents.hooks.lock_lost": ["notifications.services.listeners.notify_lock_lost"],
     "agents.hooks.draft_requested": ["notifications.services.listeners.notify_draft_requested"],
     "agents.hooks.draft_handed_over": ["notifications.services.listeners.notify_draft_handed_over"],

@@ -113,6 +113,7 @@ INSTALLED_APPS = [
     "publishing",
     "notifications",
     "inspector",
+    "webhooks",
     "realtime",
 ]
 

@@ -24,6 +24,7 @@ API = (
     "publishing",
     "notifications",
     "inspector",
+    "webhooks",
     "realtime",
 )
 

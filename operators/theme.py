@@ -68,6 +68,9 @@ NAVIGATION = [
             _build_entry(_("Merges"), "merge", "suggestions_merge"),
             _build_entry(_("Public agents"), "public", "publishing_listing"),
             _build_entry(_("Reports"), "flag", "publishing_agentreport"),
+            _build_entry(_("Webhooks"), "webhook", "webhooks_webhook"),
+            _build_entry(_("Deliveries"), "outgoing_mail", "webhooks_delivery"),
+            _build_entry(_("Wakes of agents"), "notifications_active", "webhooks_agentwake"),
         ],
     },
     {

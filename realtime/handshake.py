@@ -63,7 +63,7 @@ def _is_allowed_origin(origin: str, host: str) -> bool:
 
 
 def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
-    """Return the active people of these session keys and API tokens. Invalid keys are left out.
+    """Return the actors of these session keys and API tokens who may use them. Invalid keys are left out.
 
     Two queries, and one more if there are tokens.
     """
@@ -76,7 +76,7 @@ def _find_by_token(texts: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
     for token in found.values():
         actors.record_token_use(token)
     return {
-        text: (token.person, SignIn("", token.person_id, "", token.pk, token.is_read_only))
+        text: (token.actor, SignIn("", token.actor_id, "", token.pk, token.is_read_only))
         for text, token in found.items()
     }
 

@@ -2,8 +2,9 @@
 
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from actors.models import AgentStatus, Kind
 from chats.models import ChatActor
 from common.prepared_query import PreparedQuery, is_any_of
 from workspaces.models import Membership
@@ -11,18 +12,22 @@ from workspaces.models import Membership
 
 def _query_participants(chat_ids: list[UUID], actor_ids: list[UUID]) -> QuerySet[ChatActor, tuple[UUID, UUID]]:
     memberships = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor"))
+    # A program of an agent. A public agent has no token.
+    agent = Q(actor__kind=Kind.AGENT, actor__status=AgentStatus.READY, actor__workspace=F("chat__workspace"))
     return ChatActor.objects.filter(
+        Q(Exists(memberships), actor__is_active=True) | agent,
         is_any_of("chat_id", chat_ids),
         is_any_of("actor_id", actor_ids),
-        Exists(memberships),
-        actor__is_active=True,
         ended_at=None,
     ).values_list("actor_id", "chat_id")
 
 
 def _query_participant_ids(chat_id: UUID, actor_ids: list[UUID]) -> QuerySet[ChatActor, tuple[UUID]]:
     return ChatActor.objects.filter(
-        is_any_of("actor_id", actor_ids), chat_id=chat_id, ended_at=None, actor__is_active=True
+        Q(actor__is_active=True) | Q(actor__kind=Kind.AGENT),
+        is_any_of("actor_id", actor_ids),
+        chat_id=chat_id,
+        ended_at=None,
     ).values_list("pk")
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.contrib.sessions.models import Session
 from django.db.models import Q, TextField
 
-from actors.models import Actor, ApiToken
+from actors.models import CAN_USE_TOKENS, Actor, AgentStatus, ApiToken, Kind
 from chats.models import Chat
 from common.clock import now
 from common.prepared_query import is_any_of
@@ -32,7 +32,7 @@ class SignIn:
 
 
 def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
-    """Return those pairs of a person and a topic that are allowed.
+    """Return those pairs of an actor and a topic that are allowed.
 
     At most three queries, and one more if somebody is not in one of the chats.
     """
@@ -53,7 +53,8 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
         )
         allowed |= {(pk, Topic("workspace", id)) for pk, id in members.values_list("actor_id", "workspace_id")}
     if actors:
-        active = Actor.people.filter(is_any_of("pk", actors), is_active=True)
+        may_run = Q(kind=Kind.AGENT, status=AgentStatus.READY, is_public=False)
+        active = Actor.objects.filter(Q(is_active=True) | may_run, is_any_of("pk", actors))
         allowed |= {(pk, Topic("actor", pk)) for pk in active.values_list("pk", flat=True)}
     return allowed & set(pairs)
 
@@ -108,7 +109,7 @@ def _filter_by_token(sign_ins: Collection[SignIn]) -> set[SignIn]:
         ApiToken.unrevoked.filter(
             Q(expires_at=None) | Q(expires_at__gt=now()), pk__in={sign_in.token_id for sign_in in sign_ins}
         )
-        .filter(person__is_active=True)
+        .filter(CAN_USE_TOKENS)
         .values_list("pk", flat=True)
     )
     return {sign_in for sign_in in sign_ins if sign_in.token_id in valid_ids}

@@ -1,8 +1,15 @@
 """Hooks of runs. `config/hooks.py` lists their listeners."""
 
+from collections.abc import Sequence
+
+from actors.models import Actor
+from chats.models import Chat, Message
 from common.hooks import Hook
 from runs.models import Run
 
 # Called when a job ends, before that is written: `state` and `answer` are set. No row is locked, so that listeners may lock
 # chats.
 job_ended: Hook[[Run]] = Hook("job_ended")
+# Called when a message wakes agents for which outside programs answer, before it is written: each agent with why it is woken
+# (`mention`, `reply` or `always`). No run is made for them.
+agents_woken_outside: Hook[[Chat, Message, Sequence[tuple[Actor, str]]]] = Hook("agents_woken_outside")

@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 MAX_FAILURES = 5
 """How often a process tries to start or to store a run before it fails the run."""
-MINUTE, HOUR, DAY = 60, 60 * 60, 24 * 60 * 60
+QUARTER_MINUTE, MINUTE, HOUR, DAY = 15, 60, 60 * 60, 24 * 60 * 60
 
 
 @dataclass
@@ -78,6 +78,7 @@ class Sweeper:
             PeriodicJob(HOUR, _delete_old_rows, next_at=0.0),
             PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.finish_takedowns", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),
+            PeriodicJob(QUARTER_MINUTE, partial(send_task_now, "webhooks.tasks.deliver_due", []), started_at + MINUTE),
             PeriodicJob(MINUTE, files.enqueue_waiting_files, started_at + MINUTE),
             # A task, because a storage at another host may answer slowly.
             PeriodicJob(DAY, partial(send_task_now, "files.tasks.delete_orphaned_content", []), started_at + HOUR),

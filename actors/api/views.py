@@ -129,7 +129,7 @@ class Tokens(APIView):
 
     @extend_schema(operation_id="list_tokens", parameters=PAGE_PARAMETERS, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_page(request, ApiToken.unrevoked.filter(person=request.user), by="-created_at")
+        return answer_page(request, ApiToken.unrevoked.filter(actor=request.user), by="-created_at")
 
     @extend_schema(operation_id="create_token", request=TokenBody, responses={201: NewTokenRow})
     def post(self, request: Request) -> HttpResponse:

@@ -109,4 +109,5 @@ def _set_status(actor: Actor, agent_id: UUID, status: AgentStatus) -> Actor:
     audit.record(actor, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         publish_workspace_list_changed(agent.workspace_id, "agents")
+    publish_rights_changed(agent.id)  # ends the sockets of its programs
     return agent

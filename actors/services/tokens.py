@@ -1,4 +1,4 @@
-"""Creating, revoking and using personal API tokens."""
+"""Creating, revoking and using API tokens of people and agents."""
 
 import secrets
 from datetime import timedelta
@@ -18,43 +18,49 @@ from events import audit
 from events.publish import publish_rights_changed
 
 MAX_TOKENS = 20
-"""The maximum of unrevoked tokens of one person."""
+"""The maximum of unrevoked tokens of one person or agent."""
 
 USE_INTERVAL = timedelta(minutes=1)
 """The precision of `last_used_at`."""
 
 
 @transaction.atomic
-def create_token(actor: Actor, *, name: str, days: int | None, scope: str = TokenScope.FULL) -> tuple[ApiToken, str]:
-    """Create a token. Return it with its text, which is not stored (SEC17).
+def create_token(
+    actor: Actor, *, name: str, days: int | None, scope: str = TokenScope.FULL, agent: Actor | None = None
+) -> tuple[ApiToken, str]:
+    """Create a token of the actor or, if given, of an `agent`. Return it with its text, which is not stored (SEC17).
 
-    It expires after `days`; null: never. With the scope `read` it cannot change anything. Raises `LimitReached`.
+    The caller checks the actor's right on the agent. The token expires after `days`; null: never. With the scope `read` it cannot
+    change anything. Raises `LimitReached`.
     """
     # The lock lets concurrent requests count the tokens one after the other.
-    Actor.objects.select_for_update().get(pk=actor.pk)
-    if ApiToken.unrevoked.filter(person=actor).count() >= MAX_TOKENS:
-        raise LimitReached(f"You have {MAX_TOKENS} tokens.", hints=["Revoke one that is no longer needed."])
+    owner = agent or actor
+    Actor.objects.select_for_update().get(pk=owner.pk)
+    if ApiToken.unrevoked.filter(actor=owner).count() >= MAX_TOKENS:
+        raise LimitReached(f"There are {MAX_TOKENS} tokens already.", hints=["Revoke one that is no longer needed."])
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
-        person=actor, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
+        actor=owner, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
         digest=hash_secret(text), scope=scope,
         expires_at=now() + timedelta(days=days) if days else None,
     )  # fmt: skip
-    audit.record(actor, "token.created", object_id=token.id, name=token.name, days=days, scope=scope)
+    facts = {"name": token.name, "days": days, "scope": scope} | ({"agent": str(agent.pk)} if agent else {})
+    audit.record(actor, "token.created", workspace_id=owner.workspace_id, object_id=token.id, **facts)
     return token, text
 
 
 @transaction.atomic
-def revoke_token(actor: Actor, token_id: UUID, *, as_operator: bool = False) -> ApiToken:
+def revoke_token(actor: Actor, token_id: UUID, *, agent: Actor | None = None, as_operator: bool = False) -> ApiToken:
     """Revoke a token. Its sockets end at once, and requests by it are refused.
 
-    It is a token of the actor, or with `as_operator` of any person. Raises `NotFound`, `Forbidden`.
+    It is a token of the actor, of an `agent` on which the caller has checked the right, or with `as_operator` of anybody. Raises
+    `NotFound`, `Forbidden`.
     """
     if as_operator:
         token = get_for_operator(actor, ApiToken, token_id)
-        check_may_manage(actor, token.person)
+        check_may_manage(actor, token.actor)
     else:
-        token = get_token_for(actor, token_id)
+        token = get_token_for(agent or actor, token_id)
     _revoke(token, actor)
     return token
 
@@ -66,14 +72,14 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
         check_may_manage(actor, get_for_operator(actor, Actor, person_id))
     elif person_id != actor.pk:
         raise NotFound("There is no such person.")
-    for token in ApiToken.unrevoked.filter(person=person_id):
+    for token in ApiToken.unrevoked.filter(actor=person_id):
         _revoke(token, actor)
 
 
 def _revoke(token: ApiToken, actor: Actor) -> None:
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()):
-        audit.record(actor, "token.revoked", object_id=token.id, name=token.name, person=str(token.person_id))
-        publish_rights_changed(token.person_id)
+        audit.record(actor, "token.revoked", object_id=token.id, name=token.name, owner=str(token.actor_id))
+        publish_rights_changed(token.actor_id)
 
 
 def record_token_use(token: ApiToken) -> None:

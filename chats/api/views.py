@@ -59,6 +59,8 @@ def _get_summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
 
 
 class Chats(APIView):
+    agent_methods = ("GET",)
+
     @extend_schema(operation_id="list_chats", parameters=PAGE_PARAMETERS, responses=Page[ChatSummaryRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
@@ -98,6 +100,8 @@ class Hidden(APIView):
 
 
 class OneChat(APIView):
+    agent_methods = ("GET",)
+
     @extend_schema(operation_id="read_chat", responses=ChatSummaryRow)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         return build_response(_get_summary(request, chat_id))
@@ -110,6 +114,8 @@ class OneChat(APIView):
 
 
 class Messages(APIView):
+    agent_methods = ("GET", "POST")
+
     def buckets(self, request: Request) -> list[Bucket]:
         return get_posting_buckets(request.user.pk, self.kwargs["chat_id"]) if request.method == "POST" else []
 
@@ -156,6 +162,8 @@ class FoundMessages(APIView):
 
 
 class Participants(APIView):
+    agent_methods = ("GET",)
+
     @extend_schema(operation_id="list_participants", parameters=PAGE_PARAMETERS, responses=Page[ParticipantRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
@@ -181,6 +189,8 @@ class OneParticipant(APIView):
 
 
 class Read(APIView):
+    agent_methods = ("PUT",)
+
     @extend_schema(operation_id="mark_read", request=ReadBody, responses=ReadRow)
     def put(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, ReadBody)

@@ -126,6 +126,7 @@ from events.rows.usage import (
     UsageRow,
     UsageTotals,
 )
+from events.rows.webhooks import DeliveryRow, DeliveryState, WakeCause, WakeRow, WebhookRow
 
 __all__ = [
     "ContextSettingsRow",
@@ -136,6 +137,11 @@ __all__ = [
     "PauseReason",
     "NextTimesRow",
     "LastTimeRow",
+    "DeliveryRow",
+    "DeliveryState",
+    "WakeCause",
+    "WakeRow",
+    "WebhookRow",
     "ActorRow",
     "AgentReportRow",
     "AgentRow",

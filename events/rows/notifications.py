@@ -31,6 +31,7 @@ class NotificationKind(models.TextChoices):
     AGENT_TAKEN_DOWN = "agent_taken_down", _("public agent taken down")
     BUDGET_WARNING = "budget_warning", _("most of a budget used")
     TOOLS_CHANGED = "tools_changed", _("tools changed by their server")
+    WEBHOOK_DISABLED = "webhook_disabled", _("webhook switched off")
     WORKSPACE_DELETED = "workspace_deleted", _("workspace deleted")
 
 

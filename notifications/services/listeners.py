@@ -11,6 +11,7 @@ from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
+from common.ids import new_id
 from common.providers import get_provider
 from events.rows import MergeMethod, MergeState
 from notifications.models import Notification
@@ -78,6 +79,17 @@ def notify_merge_ended(merge: Merge) -> None:
         type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
         chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=merge.error_code,
     )  # fmt: skip
+
+
+def notify_webhook_disabled(agent: Actor, host: str) -> None:
+    """Notify the editors that a webhook of an agent is off, because its deliveries have failed for days."""
+    editors = Membership.objects.filter(workspace=agent.workspace_id, role=Role.EDITOR)
+    if agent.workspace_id is not None:
+        notify(
+            editors.values_list("actor_id", flat=True), event=_build_event_key("webhook_disabled", new_id()),
+            type="webhook_disabled", workspace_id=agent.workspace_id, actor=None, agent_name=agent.name,
+            agent_id=agent.id, excerpt=_build_excerpt(host),
+        )  # fmt: skip
 
 
 def notify_model_changed(credential: Credential, actor: Actor) -> None:

@@ -24,6 +24,8 @@ class ChangesQuery(Body):
 
 
 class Changes(APIView):
+    agent_methods = ("GET",)
+
     @extend_schema(operation_id="read_changes", parameters=build_query_parameters(ChangesQuery), responses=Subscribed)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, ChangesQuery)

@@ -39,11 +39,13 @@ from tests.factories.schedules import ScheduleFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.factories.usage import BudgetFactory, LLMCallFactory, ModelPriceFactory
+from tests.factories.webhooks import make_delivery, make_webhook
 from tests.files.samples import make_image
 from tests.people import Team
 from tools.openapi.reader import describe_document
 from tools.services import jobs
 
+WEBHOOK = "agents/{agent_id}/webhooks/{webhook_id}"
 PEOPLE = ("alice", "bob", "charlie", "nobody")
 EVERYBODY = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 401}
 MEMBERS = {"alice": 2, "bob": 2, "charlie": 404, "nobody": 401}
@@ -85,7 +87,10 @@ def make_things(team: Team) -> Things:
     )
     call = LLMCallFactory.create(workspace=team.workspace, run_id=run.id, tree_id=run.id, chat_id=team.chat.id)
     suggestion = make_suggestion(team, message)
+    webhook = make_webhook(team.robin)
     return {
+        "agent_token_id": actors.create_token(team.alice, name="Bot", days=None, agent=team.robin)[0].id,
+        "webhook_id": webhook.id, "delivery_id": make_delivery(webhook).id,
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
         "request_id": call.id,
@@ -649,6 +654,27 @@ OPERATIONS: dict[str, Operation] = {
         "PUT", "agents/{agent_id}/publication", EDITORS, lambda t: LISTING, _change_and_publish
     ),
     "list_public_use": Operation("GET", "agents/{agent_id}/publication/use", EDITORS, prepare=_publish),
+    "read_own_agent": Operation("GET", "agents/me", dict.fromkeys(("alice", "bob", "charlie"), 403) | {"nobody": 401}),
+    "list_wakes": Operation("GET", "agents/me/wakes", EVERYBODY),
+    "read_access": Operation("GET", "agents/{agent_id}/access", EDITORS, by_token=False),
+    "set_access": Operation(
+        "PATCH", "agents/{agent_id}/access", EDITORS, lambda t: {"runs_outside": True}, by_token=False
+    ),
+    "list_agent_tokens": Operation("GET", "agents/{agent_id}/tokens", EDITORS, by_token=False),
+    "create_agent_token": Operation(
+        "POST", "agents/{agent_id}/tokens", EDITORS, lambda t: {"name": "Bot"}, by_token=False
+    ),
+    "revoke_agent_token": Operation("DELETE", "agents/{agent_id}/tokens/{agent_token_id}", EDITORS, by_token=False),
+    "list_webhooks": Operation("GET", "agents/{agent_id}/webhooks", EDITORS, by_token=False),
+    "create_webhook": Operation(
+        "POST", "agents/{agent_id}/webhooks", EDITORS, lambda t: {"url": "https://bot.example.com/wake"}, by_token=False
+    ),
+    "set_webhook_enabled": Operation("PATCH", WEBHOOK, EDITORS, lambda t: {"is_enabled": False}, by_token=False),
+    "delete_webhook": Operation("DELETE", WEBHOOK, EDITORS, by_token=False),
+    "rotate_webhook_secret": Operation("POST", f"{WEBHOOK}/secret", EDITORS, by_token=False),
+    "list_deliveries": Operation("GET", f"{WEBHOOK}/deliveries", EDITORS, by_token=False),
+    "send_webhook_test": Operation("POST", f"{WEBHOOK}/deliveries", EDITORS, by_token=False),
+    "send_delivery_again": Operation("POST", f"{WEBHOOK}/deliveries/{{delivery_id}}", EDITORS, by_token=False),
     "list_notifications": Operation("GET", "notifications", EVERYBODY),
     "count_notifications": Operation("GET", "notifications/count", EVERYBODY),
     "mark_notifications_read": Operation("POST", "notifications/read", EVERYBODY),

@@ -42,6 +42,7 @@ OURS = (
     "suggestions",
     "tools",
     "usage",
+    "webhooks",
     "workspaces",
 )
 
@@ -196,23 +197,58 @@ def test_EDIT6_a_member_outside_the_chat_has_the_other_rights_of_their_role(team
         transaction.set_rollback(True)
 
 
+AGENTS_MAY = {
+    "list_chats",
+    "read_chat",
+    "read_changes",
+    "list_messages",
+    "post_message",
+    "list_participants",
+    "mark_read",
+    "read_own_agent",
+    "list_wakes",
+}
+"""The operations of an agent's API token."""
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_EDIT6_an_agent_cannot_sign_in_to_the_api(team_with_things, name):
-    """Agents act through services. They cannot sign in over HTTP, even if there were a session or a token of theirs."""
+def test_AGT1_an_agent_may_do_by_its_token_only_what_the_list_says(team_with_things, name):
+    """Agents have no session. By a token they take part in their chats; every other operation is refused and changes nothing."""
     team, things = team_with_things
     operation = OPERATIONS[name]
     operation.prepare(team, things, "nobody")
-    session = Api()
+    session, token, reader = Api(), Api(), Api()
     session.client.force_login(team.robin)
-    token = Api()
-    _, token.bearer = actors.create_token(team.robin, name="A program", days=1)
-    for api in (session, token):
+    for api, scope in ((token, "full"), (reader, "read")):
+        made, api.bearer = actors.create_token(team.alice, name="A program", days=1, scope=scope, agent=team.robin)
+        actors.record_token_use(made)
+    is_open = operation.answers["nobody"] != 401
+    for api in (session, reader, token):
         before = fingerprint()
         answer = send_operation(api, operation, things)
-        wanted = 401 if api is token else operation.answers["nobody"]
+        wanted = 2 if name in AGENTS_MAY else 403
+        if api is reader and operation.method != "GET":
+            wanted = 403
+        if is_open or api is session:
+            wanted = operation.answers["nobody"]
         assert wanted in (answer.status_code, answer.status_code // 100), answer.content
         if answer.status_code >= 300:
             assert fingerprint() == before
+
+
+@pytest.mark.parametrize("name", sorted(AGENTS_MAY))
+def test_AGT1_the_token_of_another_workspaces_agent_finds_nothing(teams_with_things, name):
+    (team, things), (others, _) = teams_with_things
+    operation = OPERATIONS[name]
+    if "{" not in operation.path:
+        return
+    stranger = Api()
+    made, stranger.bearer = actors.create_token(others.alice, name="A program", days=1, agent=others.robin)
+    actors.record_token_use(made)
+    before = fingerprint()
+    answer = send_operation(stranger, operation, things)
+    assert answer.status_code == 404, answer.content
+    assert fingerprint() == before
 
 
 GRANTS: dict[str, set[str]] = {

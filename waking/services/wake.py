@@ -17,6 +17,7 @@ from common.errors import Invalid
 from common.ids import new_id
 from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import Request
+from runs.hooks import agents_woken_outside
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState, Step, build_concurrency_key
 from runs.runtime.dispatch import dispatch_run
@@ -69,8 +70,13 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     runs = [
         _build_run(chat, agent, reach, message, author, cause, agent_hops)
         for agent, reach, refusal in addressed
-        if refusal is None
+        if refusal is None and not agent.runs_outside
     ]
+    if outside := [agent for agent, _, refusal in addressed if refusal is None and agent.runs_outside]:
+        answered_id = message.reply_to.author_id if message.reply_to else None
+        causes = {agent.id: "reply" if agent.id == answered_id else "always" for agent in outside}
+        causes |= dict.fromkeys(causes.keys() & set(mentioned), "mention")
+        agents_woken_outside.call(chat, message, [(agent, causes[agent.id]) for agent in outside])
     for run in runs:
         dispatch_run(run)
     return [*runs, *build_limit_message(chat, author, addressed)]
@@ -88,6 +94,7 @@ def preview_wakes(
     reached = [(agent.id, reach) for agent, reach, refusal in addressed if refusal is None]
     active = _find_effects_on_active_runs(chat, reached)
     waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
+    waking = [agent for agent in waking if not agent.runs_outside]
     limited_ids = find_agents_without_budget(chat, actor, waking) if waking else set()
     effects: list[WakeEffect] = []
     for agent, _, refusal in addressed:

@@ -26,6 +26,8 @@ export const modelPath = (workspace: string) => `/w/${workspace}/settings?sectio
 /** The directory of public agents. */
 export const directoryPath = (workspace: string) => `/w/${workspace}/directory`
 /** A public agent in the directory, by its handle or id. */
+export const agentPath = (workspace: string, id: string) => `/w/${workspace}/agents/${id}`
+
 export const publicAgentPath = (workspace: string, handle: string) => `${directoryPath(workspace)}/${handle}`
 /** The form that publishes an agent. */
 export const publishPath = (workspace: string, agentId: string) => `/w/${workspace}/agents/${agentId}/publish`

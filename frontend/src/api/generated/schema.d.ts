@@ -36,6 +36,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_own_agent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/me/wakes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_wakes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}": {
         parameters: {
             query?: never;
@@ -50,6 +82,22 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["update_agent_profile"];
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_access"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch: operations["set_access"];
         trace?: never;
     };
     "/api/v1/agents/{agent_id}/diff": {
@@ -264,6 +312,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_agent_tokens"];
+        put?: never;
+        post: operations["create_agent_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["revoke_agent_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/versions": {
         parameters: {
             query?: never;
@@ -338,6 +418,86 @@ export interface paths {
         get: operations["read_viewpoint"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_webhooks"];
+        put?: never;
+        post: operations["create_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_webhook"];
+        options?: never;
+        head?: never;
+        patch: operations["set_webhook_enabled"];
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_deliveries"];
+        put?: never;
+        post: operations["send_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["send_delivery_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/webhooks/{webhook_id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["rotate_webhook_secret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2489,6 +2649,10 @@ export interface components {
              */
             type: "access";
         };
+        /** @description `runs_outside`: an outside program answers for the agent, so messages wake no run. */
+        AccessRow: {
+            runs_outside: boolean;
+        };
         /** @description A person or an agent as shown to others. `is_taken_down`: a public agent that does not answer any more. */
         ActorRow: {
             /** @default null */
@@ -2535,6 +2699,13 @@ export interface components {
             state: "idle" | "working" | "waiting";
             verbs: string[];
         };
+        /** @description The agent whose token sent the request, and its workspace. */
+        AgentSelfRow: {
+            actor: components["schemas"]["ActorRow"];
+            runs_outside: boolean;
+            /** Format: uuid */
+            workspace_id: string;
+        };
         /**
          * @description The agents of a workspace that started or stopped working or waiting for people, on its topic: their `state`, as in the list
          *     of agents.
@@ -2578,6 +2749,17 @@ export interface components {
             name: string;
             prompt: string;
             tools: string[];
+        };
+        /** @description The token expires after `days`; null: never. The scope `read` can only read. */
+        AgentTokenBodyRequest: {
+            /** @default 90 */
+            days?: (7 | 30 | 90 | 365) | null;
+            name: string;
+            /**
+             * @default full
+             * @enum {string}
+             */
+            scope?: "full" | "read";
         };
         /** @description An API token of the reader. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
@@ -3115,6 +3297,24 @@ export interface components {
         DeletionBodyRequest: {
             name: string;
         };
+        /** @description An event that is posted to a webhook. `status` is that of the last response; `next_at` is the time of the next try. */
+        DeliveryRow: {
+            /** Format: date-time */
+            created_at: string;
+            error: string;
+            event: string;
+            /** Format: uuid */
+            id: string;
+            next_at: string | null;
+            state: components["schemas"]["DeliveryState"];
+            status: number | null;
+            tries: number;
+        };
+        /**
+         * @description Whether a delivery waits for its next try, has succeeded, or has failed for the last time.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "delivered" | "failed";
         /**
          * @description The next text of a part of a streamed message. `offset`: how many characters (code points) of the part came before.
          *     `row_id` is the id of the durable row that follows.
@@ -4296,6 +4496,11 @@ export interface components {
             state: "idle" | "working" | "waiting";
             verbs: string[];
         };
+        /** @description A new token of an agent. `text` is the secret for the `Authorization` header; it is not returned again. */
+        NewAgentTokenRow: {
+            text: string;
+            token: components["schemas"]["ApiTokenRow"];
+        };
         /** @description `subject_id` null: the workspace, each person, each agent or each run. Amounts are in millionths of a dollar. */
         NewBudgetBodyRequest: {
             limit_micro: number;
@@ -4343,6 +4548,11 @@ export interface components {
             instructions: string;
             name: string;
             time_zone: string;
+        };
+        /** @description A webhook with its new secret, which is not returned again. */
+        NewSecretRow: {
+            secret: string;
+            webhook: components["schemas"]["WebhookRow"];
         };
         /** @description `auth_name`: the header, the query parameter, or the user name. `credential` is stored encrypted and never returned. */
         NewServerBodyRequest: {
@@ -4451,7 +4661,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "workspace_deleted";
+        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "workspace_deleted";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -4555,6 +4765,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ChatSummaryRow"][];
+        };
+        PageOfDeliveryRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["DeliveryRow"][];
         };
         PageOfDirectoryRow: {
             /** @default null */
@@ -4691,10 +4906,20 @@ export interface components {
             next: string | null;
             results: components["schemas"]["ToolServerRow"][];
         };
+        PageOfWakeRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["WakeRow"][];
+        };
         PageOfWakesRow: {
             /** @default null */
             next: string | null;
             results: components["schemas"]["WakesRow"][];
+        };
+        PageOfWebhookRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["WebhookRow"][];
         };
         PageOfWorkspaceRow: {
             /** @default null */
@@ -4771,6 +4996,9 @@ export interface components {
             response: "mentions" | "always" | "never";
             version: number;
         };
+        PatchedAccessBodyRequest: {
+            runs_outside: boolean;
+        };
         PatchedAgentBodyRequest: {
             /** @default null */
             accepts_tasks?: boolean | null;
@@ -4800,6 +5028,9 @@ export interface components {
             text?: string | null;
             /** @default null */
             topic?: string | null;
+        };
+        PatchedEnabledBodyRequest: {
+            is_enabled: boolean;
         };
         PatchedProfileBodyRequest: {
             /** @default null */
@@ -6393,6 +6624,22 @@ export interface components {
             /** Format: uuid */
             id: string;
         };
+        /**
+         * @description Why a message woke an agent.
+         * @enum {string}
+         */
+        WakeCause: "mention" | "reply" | "always";
+        /** @description Messages of a chat that woke the agent, and that it has not read yet. */
+        WakeRow: {
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            message_ids: string[];
+            why: components["schemas"]["WakeCause"];
+        };
         WakesBodyRequest: {
             /** @default null */
             reply_to?: string | null;
@@ -6429,6 +6676,24 @@ export interface components {
             text: string;
             title: string;
             total: number;
+            url: string;
+        };
+        WebhookBodyRequest: {
+            url: string;
+        };
+        /**
+         * @description A URL to which the wakes of an agent are posted. `failing_since`: when the deliveries began to fail; null if the last one
+         *     succeeded.
+         */
+        WebhookRow: {
+            /** Format: uuid */
+            agent_id: string;
+            /** Format: date-time */
+            created_at: string;
+            failing_since: string | null;
+            /** Format: uuid */
+            id: string;
+            is_enabled: boolean;
             url: string;
         };
         /** @description A workspace. `role` and `verbs` are those of the reader. */
@@ -6623,6 +6888,58 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    read_own_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentSelfRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_wakes: {
+        parameters: {
+            query?: {
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfWakeRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     read_agent: {
         parameters: {
             query?: never;
@@ -6700,6 +7017,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_access: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_access: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedAccessBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -7180,6 +7558,100 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_agent_tokens: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfApiTokenRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_agent_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentTokenBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewAgentTokenRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    revoke_agent_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_versions: {
         parameters: {
             query?: {
@@ -7327,6 +7799,260 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_webhooks: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfWebhookRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSecretRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_webhook_enabled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedEnabledBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfDeliveryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    send_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    send_delivery_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                delivery_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    rotate_webhook_secret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSecretRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

@@ -3,6 +3,7 @@ import type { NotificationRow } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
 import {
+  agentPath,
   chatPath,
   mergePath,
   messagePath,
@@ -67,6 +68,7 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   agent_taken_down: { key: 'note.agentTakenDown', icon: 'public', layer: null },
   budget_warning: { key: 'note.budgetWarning', icon: 'budget', layer: null },
   tools_changed: { key: 'note.toolsChanged', icon: 'tools', layer: null },
+  webhook_disabled: { key: 'note.webhookDisabled', icon: 'failed', layer: null },
   workspace_deleted: { key: 'note.workspaceDeleted', icon: 'deleted', layer: null },
 }
 
@@ -109,6 +111,8 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
     case 'agent_published':
     case 'agent_taken_down':
       return row.agent_id && publicAgentPath(workspace, row.agent_id)
+    case 'webhook_disabled':
+      return row.agent_id && agentPath(workspace, row.agent_id)
     case 'workspace_deleted':
       return null
     default:

@@ -30,6 +30,7 @@ const notifications = {
   'note.approvalAsked': '{{agent}} waits for you',
   'note.approvalAskedIn': '{{agent}} waits for you in {{chat}}',
   'note.modelChanged': '{{actor}} changed the model: chats that agents work in are now sent to another place',
+  'note.webhookDisabled': 'A webhook of {{agent}} is off: its deliveries have failed for days',
   'note.workspaceDeleted': 'A workspace you were in was deleted',
   'note.inWorkspace': 'in {{workspace}}',
 } as const

@@ -1,0 +1,43 @@
+"""A program that answers for an agent. It polls the agent's wakes, reads the messages, and answers each one.
+
+    ATELIER_URL=https://atelier.example.com ATELIER_TOKEN=atl_… python examples/bot.py
+
+The token is made on the page of the agent, under Access. There the agent is also set to be answered by an outside program.
+"""
+
+import json
+import os
+import time
+import uuid
+from urllib.request import Request, urlopen  # noqa: TID251 -- a program of its own
+
+URL = os.environ["ATELIER_URL"].rstrip("/")
+TOKEN = os.environ["ATELIER_TOKEN"]
+SECONDS = float(os.environ.get("ATELIER_POLL_SECONDS", "2"))
+
+
+def call(method: str, path: str, body: object = None) -> dict:
+    """Send a request as the agent, and return the JSON of the response."""
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(f"{URL}/api/v1/{path}", data, headers, method=method), timeout=30) as response:
+        return json.load(response)
+
+
+def answer(wake: dict) -> None:
+    """Answer the message of a wake, and move the agent's read cursor past it. Doing it twice posts one answer."""
+    chat, [message_id] = wake["chat_id"], wake["message_ids"]
+    page = call("GET", f"chats/{chat}/messages?around={message_id}&limit=1")
+    [message] = page["results"]
+    text = f"You wrote: {message['payload'].get('text', '(a file)')}"
+    id = str(uuid.uuid5(uuid.UUID(wake["id"]), "answer"))
+    call("POST", f"chats/{chat}/messages", {"id": id, "text": text, "reply_to": message_id})
+    call("PUT", f"chats/{chat}/read", {"seq": message["seq"]})
+
+
+if __name__ == "__main__":
+    print("Answering as", call("GET", "agents/me")["actor"]["name"], flush=True)  # noqa: T201
+    while True:
+        for wake in call("GET", "agents/me/wakes")["results"]:
+            answer(wake)
+        time.sleep(SECONDS)

@@ -1,0 +1,221 @@
+"""Wakes of agents whose program runs outside, and the webhooks that tell the program."""
+
+import base64
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from chats import services as chats
+from common.clock import now
+from common.egress import HostRefused
+from common.errors import Forbidden, LimitReached, NotFound
+from common.secrets import Secret
+from notifications.models import Notification
+from runs.models import Run
+from tests.api.client import Api
+from tests.factories.webhooks import SECRET, make_delivery, make_webhook
+from webhooks import services as webhooks
+from webhooks.models import AgentWake, Delivery, Webhook
+from webhooks.services.deliveries import WAITS, build_signature
+from webhooks.services.webhooks import MAX_WEBHOOKS
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def robin(team):
+    """A client with a token of Robin, for whom a program answers."""
+    webhooks.set_access(team.alice, team.robin.id, runs_outside=True)
+    api = Api()
+    _, api.bearer = webhooks.create_agent_token(team.alice, team.robin.id, name="Bot", days=None, scope="full")
+    return api
+
+
+def test_a_message_makes_an_unread_wake_and_no_run(team, robin):
+    first = chats.post_message(team.bob, team.chat.id, text="hello")[0]
+    second = chats.post_message(team.bob, team.chat.id, text="@robin hello")[0]
+    chats.post_message(team.bob, team.chat.id, text="psst", wake="nobody")
+    assert not Run.objects.exists()
+    found = robin.ok("GET", "agents/me/wakes")["results"]
+    assert [(wake["message_ids"], wake["why"]) for wake in found] == [
+        ([str(first.id)], "always"),
+        ([str(second.id)], "mention"),
+    ]
+    after = robin.ok("GET", f"agents/me/wakes?after={found[0]['id']}")["results"]
+    assert after == found[1:]
+    robin.ok("PUT", f"chats/{team.chat.id}/read", {"seq": first.seq})
+    assert robin.ok("GET", "agents/me/wakes")["results"] == found[1:]
+    robin.ok("PUT", f"chats/{team.chat.id}/read", {"seq": second.seq})
+    assert robin.ok("GET", "agents/me/wakes")["results"] == []
+
+
+def test_the_answer_of_the_program_wakes_nobody_again(team, robin):
+    chats.post_message(team.robin, team.chat.id, text="@robin and @alice: done")
+    assert not AgentWake.objects.exists()
+
+
+def test_an_agent_that_answers_here_has_no_wakes(team):
+    make_webhook(team.robin)
+    chats.post_message(team.bob, team.chat.id, text="hello")
+    assert (Run.objects.count(), AgentWake.objects.count(), Delivery.objects.count()) == (1, 0, 0)
+
+
+def test_a_wake_is_posted_with_a_signature_and_stored(team, robin, receiver):
+    webhook = make_webhook(team.robin, receiver.url("/wake"))
+    message = chats.post_message(team.bob, team.chat.id, text="a secret of the chat")[0]
+    assert webhooks.deliver_due() == 1
+    [(path, headers, body)] = receiver.posts
+    wake = AgentWake.objects.get()
+    assert path == "/wake"
+    event = json.loads(body)
+    assert (event["type"], event["data"]) == (
+        "agent.woken",
+        {
+            "id": str(wake.id),
+            "agent_id": str(team.robin.id),
+            "chat_id": str(team.chat.id),
+            "message_ids": [str(message.id)],
+            "why": "always",
+        },
+    )
+    delivery = Delivery.objects.get()
+    signed = f"{delivery.id}.{headers['webhook-timestamp']}.{body}".encode()
+    key = base64.b64decode(SECRET.reveal().removeprefix("whsec_"))
+    expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    assert (headers["webhook-id"], headers["webhook-signature"]) == (str(delivery.id), f"v1,{expected}")
+    assert (delivery.state, delivery.tries, delivery.status) == ("delivered", 1, 200)
+    assert webhooks.deliver_due() == 0
+    assert b"secret" not in Webhook.objects.get(pk=webhook.pk).encrypted_secret.encode()
+
+
+def test_the_signature_is_that_of_standard_webhooks():
+    """The example of the specification's reference library."""
+    at = datetime.fromtimestamp(1614265330, UTC)
+    secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    found = build_signature(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", at, b'{"test": 2432232314}')
+    assert found["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_a_failed_delivery_is_tried_five_times_with_growing_waits(team, receiver):
+    receiver.status = 500
+    delivery = make_delivery(make_webhook(team.robin, receiver.url("/wake")))
+    for number, wait in enumerate([*WAITS, None], 1):
+        before = now()
+        assert webhooks.deliver_due() == 1
+        delivery.refresh_from_db()
+        assert (delivery.tries, delivery.status, delivery.error) == (number, 500, "HTTP 500")
+        if wait is None:
+            assert (delivery.state, delivery.next_at) == ("failed", None)
+        else:
+            assert delivery.next_at - before >= wait
+            assert webhooks.deliver_due() == 0
+            Delivery.objects.update(next_at=now())
+    assert webhooks.deliver_due() == 0
+    assert timedelta(minutes=50) < sum(WAITS, timedelta()) < timedelta(minutes=70)
+    assert len(receiver.posts) == 5
+
+
+def test_a_webhook_that_fails_for_days_is_switched_off_and_the_editors_are_notified(team, receiver):
+    receiver.status = 500
+    webhook = make_webhook(team.robin, receiver.url("/wake"))
+    Webhook.objects.update(failing_since=timezone.now() - timedelta(days=4))
+    make_delivery(webhook)
+    webhooks.deliver_due()
+    webhook.refresh_from_db()
+    assert not webhook.is_enabled
+    assert list(Notification.objects.values_list("person__name", "type", "agent_name")) == [
+        ("Alice", "webhook_disabled", "Robin")
+    ]
+    make_delivery(webhook)
+    assert webhooks.deliver_due() == 0
+    webhooks.set_enabled(team.alice, team.robin.id, webhook.id, is_enabled=True)
+    receiver.status = 200
+    Delivery.objects.update(next_at=now(), state="waiting")
+    assert webhooks.deliver_due() == 2
+    assert Webhook.objects.get().failing_since is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.1/",
+        "https://localhost/",
+        "https://[::1]/",
+        "https://169.254.169.254/latest",
+        "https://10.0.0.1/",
+        "https://user:password@bot.example.com/",
+        "https://bot.example.com:8443/",
+        "http://bot.example.com/",
+        "ftp://bot.example.com/",
+        "javascript:alert(1)",
+    ],
+)
+def test_SEC12_private_and_unsafe_urls_are_refused(team, url):
+    with pytest.raises(HostRefused):
+        webhooks.create_webhook(team.alice, team.robin.id, url=url)
+    assert not Webhook.objects.exists()
+
+
+def test_SEC12_a_url_that_became_private_is_not_posted_to(team):
+    delivery = make_delivery(make_webhook(team.robin, "https://127.0.0.1/"))
+    webhooks.deliver_due()
+    delivery.refresh_from_db()
+    assert (delivery.tries, delivery.status) == (1, None)
+    assert "not on the public internet" in delivery.error
+
+
+def test_SEC12_a_redirect_is_not_followed(team, receiver):
+    receiver.status, receiver.location = 302, "http://127.0.0.1:1/internal"
+    delivery = make_delivery(make_webhook(team.robin, receiver.url("/wake")))
+    webhooks.deliver_due()
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.status, delivery.error) == (
+        "waiting",
+        302,
+        "The server redirects; that is not followed.",
+    )
+    assert len(receiver.posts) == 1
+
+
+def test_only_editors_have_webhooks_and_each_sees_those_of_the_agent(team):
+    for person, error in ((team.bob, Forbidden), (team.charlie, NotFound), (team.robin, Forbidden)):
+        with pytest.raises(error):
+            webhooks.create_webhook(person, team.robin.id, url="https://bot.example.com/")
+    assert not Webhook.objects.exists()
+    for _ in range(MAX_WEBHOOKS):
+        webhooks.create_webhook(team.alice, team.robin.id, url="https://bot.example.com/")
+    with pytest.raises(LimitReached):
+        webhooks.create_webhook(team.alice, team.robin.id, url="https://bot.example.com/")
+
+
+def test_a_rotated_secret_signs_the_next_delivery(team, receiver):
+    webhook = make_webhook(team.robin, receiver.url("/wake"))
+    _, secret = webhooks.rotate_secret(team.alice, team.robin.id, webhook.id)
+    assert secret != SECRET
+    make_delivery(webhook, body="{}")
+    webhooks.deliver_due()
+    [(_, headers, _)] = receiver.posts
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{{}}".encode()
+    key = base64.b64decode(secret.reveal().removeprefix("whsec_"))
+    assert headers["webhook-signature"].endswith(
+        base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    )
+
+
+def test_a_test_is_tried_once_and_a_delivery_is_sent_again_with_the_same_id(team, receiver):
+    receiver.status = 500
+    webhook = make_webhook(team.robin, receiver.url("/wake"))
+    test = webhooks.send_test(team.alice, team.robin.id, webhook.id)
+    webhooks.deliver(test.id)
+    test.refresh_from_db()
+    assert (test.event, test.state) == ("test", "failed")
+    receiver.status = 200
+    webhooks.send_again(team.alice, team.robin.id, webhook.id, test.id)
+    webhooks.deliver(test.id)
+    test.refresh_from_db()
+    assert test.state == "delivered"
+    assert [headers["webhook-id"] for _, headers, _ in receiver.posts] == [str(test.id)] * 2

@@ -1,0 +1,85 @@
+"""Creating, changing and deleting webhooks."""
+
+import base64
+import secrets
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from agents.permissions import AgentVerb, get_agent_for
+from common.egress import HostRefused, check_url, list_named_hosts
+from common.errors import LimitReached
+from common.secrets import Secret
+from events import audit
+from webhooks.models import Delivery, Webhook
+from webhooks.permissions import get_webhook_for
+
+MAX_WEBHOOKS = 5
+"""The maximum of webhooks of one agent."""
+SECRET_PREFIX = "whsec_"
+
+
+def check_webhook_url(url: str) -> None:
+    """Raise `HostRefused` unless it is an https URL of a public host, or of a private host that the operator has allowed."""
+    target = check_url(url, list_named_hosts())
+    if target.url.scheme != "https" and not target.trusted:
+        raise HostRefused("A webhook needs an https URL.")
+
+
+@transaction.atomic
+def create_webhook(actor: Actor, agent_id: UUID, *, url: str) -> tuple[Webhook, Secret]:
+    """Create a webhook of an agent. Return it with its secret, which is not returned again.
+
+    Raises `NotFound`, `Forbidden`, `HostRefused`, `LimitReached`.
+    """
+    agent = get_agent_for(actor, agent_id, AgentVerb.SET_ACCESS, lock=True)
+    check_webhook_url(url)
+    if Webhook.objects.filter(agent=agent).count() >= MAX_WEBHOOKS:
+        raise LimitReached(f"An agent has at most {MAX_WEBHOOKS} webhooks.")
+    webhook = Webhook(agent=agent, url=url, created_by=actor)
+    secret = _make_secret()
+    webhook.set_secret(secret)
+    webhook.save(force_insert=True)
+    _record(actor, "webhook.created", webhook)
+    return webhook, secret
+
+
+@transaction.atomic
+def set_enabled(actor: Actor, agent_id: UUID, webhook_id: UUID, *, is_enabled: bool) -> Webhook:
+    """Switch a webhook on or off. Deliveries that wait are not sent while it is off. Raises `NotFound`, `Forbidden`."""
+    webhook = get_webhook_for(actor, agent_id, webhook_id, lock=True)
+    webhook.is_enabled, webhook.failing_since = is_enabled, None
+    webhook.save(update_fields=["is_enabled", "failing_since"])
+    _record(actor, "webhook.enabled" if is_enabled else "webhook.disabled", webhook)
+    return webhook
+
+
+@transaction.atomic
+def rotate_secret(actor: Actor, agent_id: UUID, webhook_id: UUID) -> tuple[Webhook, Secret]:
+    """Replace the secret of a webhook, and return the new one. The old one signs nothing more. Raises `NotFound`, `Forbidden`."""
+    webhook = get_webhook_for(actor, agent_id, webhook_id, lock=True)
+    secret = _make_secret()
+    webhook.set_secret(secret)
+    webhook.save(update_fields=["encrypted_secret"])
+    _record(actor, "webhook.secret_rotated", webhook)
+    return webhook, secret
+
+
+@transaction.atomic
+def delete_webhook(actor: Actor, agent_id: UUID, webhook_id: UUID) -> None:
+    """Delete a webhook and its deliveries. Raises `NotFound`, `Forbidden`."""
+    webhook = get_webhook_for(actor, agent_id, webhook_id, lock=True)
+    _record(actor, "webhook.deleted", webhook)
+    Delivery.objects.filter(webhook=webhook).delete()
+    webhook.delete()
+
+
+def _make_secret() -> Secret:
+    return Secret(SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode())
+
+
+def _record(actor: Actor, action: str, webhook: Webhook) -> None:
+    audit.record(
+        actor, action, workspace_id=webhook.agent.workspace_id, object_id=webhook.id, agent=str(webhook.agent_id)
+    )

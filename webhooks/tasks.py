@@ -1,0 +1,20 @@
+"""Celery tasks: load by id, call one service."""
+
+from uuid import UUID
+
+from celery import shared_task
+
+from webhooks import services as webhooks
+
+
+@shared_task
+def deliver_due() -> None:
+    """Post the deliveries that are due."""
+    while webhooks.deliver_due():
+        pass
+
+
+@shared_task
+def deliver(delivery_id: str) -> None:
+    """Post one delivery now."""
+    webhooks.deliver(UUID(delivery_id))
