@@ -79,9 +79,19 @@ class Stream:
             self._streams.enqueue(self)
 
     async def flush(self) -> None:
-        """Send the pending chunks. Call it before the durable frame is published. Does not raise or wait while Redis is down."""
+        """Send the pending chunks. Does not raise or wait while Redis is down."""
         if not self._streams.is_redis_down:
             await self._streams.flush([self])
+
+    async def stop(self) -> None:
+        """Send the pending chunks; drop them if none was sent before, because then the message has come whole, and its row follows.
+        Call it before the durable frame is published, so that no chunk follows that. Does not raise or wait while Redis is down."""
+        if self.has_started or self._streams.is_sending:
+            await self.flush()
+        else:
+            for buffer in self._parts.values():
+                buffer.pending.clear()
+            self._streams.dequeue(self)
 
     async def close(self) -> None:
         """Delete the stored text. Call it after the commit of the durable row. Does not raise while Redis is down."""
@@ -156,6 +166,10 @@ class Streams:
             self._wake_event.set()
         self._pending_streams[stream] = None
 
+    def dequeue(self, stream: Stream) -> None:
+        """Remove a stream that has no pending chunks any more."""
+        self._pending_streams.pop(stream, None)
+
     async def flush(self, streams: Iterable[Stream]) -> None:
         """Send the pending chunks of these streams in one pipeline. Chunks stay pending if Redis is down."""
         streams = [stream for stream in streams if stream.has_pending]
@@ -164,11 +178,18 @@ class Streams:
 
     async def close_stream(self, stream: Stream) -> None:
         """See `Stream.close`."""
-        self._pending_streams.pop(stream, None)
+        self.dequeue(stream)
         if self._current.get(stream.run_id) is not stream:
             return  # a newer message of this run has replaced the text
         del self._current[stream.run_id]
+        if not stream.has_started and stream.attempt == 1:
+            return  # nothing was stored
         await self._client.call(lambda client: client.delete(_build_redis_key(stream.run_id)), 0)
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether chunks are being sent now, perhaps those of a stream that has sent none before."""
+        return self._send_lock.locked()
 
     @property
     def is_redis_down(self) -> bool:

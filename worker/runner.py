@@ -201,8 +201,7 @@ class Runner:
             case ToolsFinished():
                 return await self._store(self._kind.record_tool_results, self.run, event)
             case ModelAnswered():
-                # The buffered chunks are sent before the frame of the stored rows.
-                await self._stream.flush()
+                await self._stream.stop()
                 self._answer = event.answer
                 saved = await self._store(self._record_answer, event)
                 self._is_finished = not event.answer.calls
@@ -242,7 +241,7 @@ class Runner:
         await self._store(self._kind.record_retry_time, self.run, now() + timedelta(seconds=seconds))
 
     async def _end_run(self, end: RunEnded, error: LLMError | None = None) -> None:
-        await self._stream.flush()
+        await self._stream.stop()
         error = error or self._build_unfinished_call(end)
         await self._store(self._kind.record_end, self.run, self._prepared.model, end, self._partial, error)
         self._is_finished = True

@@ -20,8 +20,8 @@ class StreamSink:
     def add(self, chunk: Chunk, message_id: UUID) -> None:
         """Send a chunk of this message."""
 
-    async def flush(self) -> None:
-        """Send the buffered chunks, before the frame of the stored rows."""
+    async def stop(self) -> None:
+        """Send the buffered chunks, unless the message has come whole, before the frame of the stored rows."""
 
     async def close(self) -> None:
         """End the stream of the message, whether it is complete or not."""
@@ -53,9 +53,9 @@ class ChatSink(StreamSink):
             name=chunk.name,
         )
 
-    async def flush(self) -> None:
+    async def stop(self) -> None:
         if self._stream is not None:
-            await self._stream.flush()
+            await self._stream.stop()
 
     async def close(self) -> None:
         if self._stream is not None:

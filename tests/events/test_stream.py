@@ -105,6 +105,20 @@ async def test_a_message_that_is_stored_leaves_no_partial(streams, receiver):
     assert await in_thread(get_partials, [stream.run_id]) == []
 
 
+async def test_a_message_that_has_come_whole_is_not_streamed(streams, receiver):
+    whole, begun = opened(streams, receiver), opened(streams, receiver)
+    begun.add_chunk("text", "first ")
+    await begun.flush()
+    begun.add_chunk("text", "rest")
+    whole.add_chunk("text", "whole")
+    await whole.stop()
+    await begun.stop()
+    await asyncio.sleep(2 * streaming.FLUSH_INTERVAL_SECONDS)
+    await receiver.receive_until_text("first rest")
+    assert [delta["text"] for delta in receiver.deltas] == ["first ", "rest"]
+    assert await in_thread(get_partials, [whole.run_id]) == []
+
+
 async def test_the_next_message_of_a_run_outlives_the_close_of_the_one_before(streams, receiver):
     first = opened(streams, receiver)
     first.add_chunk("text", "first")
