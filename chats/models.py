@@ -112,7 +112,9 @@ class ChatActor(Identified, VersionedRow):
     Moving the read cursor, `last_read_seq`, changes nothing for the others, so it does not raise the chat's version.
     """
 
-    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="participants")
+    chat = models.ForeignKey(
+        Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="participants", db_index=False
+    )
     actor = models.ForeignKey(
         "actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="participants"
     )
@@ -151,7 +153,9 @@ class Message(Identified, VersionedRow):
 
     takes_number = True
 
-    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="messages")
+    chat = models.ForeignKey(
+        Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="messages", db_index=False
+    )
     seq = models.BigIntegerField(_("seq"))
     author = models.ForeignKey(
         "actors.Actor", verbose_name=_("author"), null=True, on_delete=models.PROTECT, related_name="+"
@@ -166,7 +170,7 @@ class Message(Identified, VersionedRow):
         db_persist=True,
     )
     reply_to = models.ForeignKey(
-        "self", verbose_name=_("reply to"), null=True, on_delete=models.SET_NULL, related_name="+"
+        "self", verbose_name=_("reply to"), null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
     run_id = models.UUIDField(_("run id"), null=True)
     # Of messages of sub-agents only (`MessageMetadata`), which are not part of the conversation.
@@ -192,6 +196,7 @@ class Message(Identified, VersionedRow):
         indexes = [
             models.Index(fields=["chat", "version"], name="messages_by_version"),
             models.Index(fields=["run_id"], condition=Q(run_id__isnull=False), name="messages_of_run"),
+            models.Index(fields=["reply_to"], condition=Q(reply_to__isnull=False), name="replies_to_message"),
             models.Index(
                 fields=["-created_at", "-id"], condition=Q(type="TEXT_MESSAGE", metadata=None), name="texts_by_time"
             ),

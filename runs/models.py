@@ -80,15 +80,19 @@ class Run(Identified, VersionedRow):
     earlier: EarlierContext | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
-    chat = models.ForeignKey(Chat, verbose_name=_("chat"), null=True, on_delete=models.CASCADE, related_name="runs")
+    chat = models.ForeignKey(
+        Chat, verbose_name=_("chat"), null=True, on_delete=models.CASCADE, related_name="runs", db_index=False
+    )
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="runs")
     origin = models.CharField(_("origin"), max_length=12, choices=RunOrigin.choices, default=RunOrigin.WAKE)
     trigger_id = models.UUIDField(_("trigger id"), null=True)
     trigger_seq = models.BigIntegerField(_("trigger seq"), default=0)
     concurrency_key = models.CharField(_("concurrency key"), max_length=90)
-    root = models.ForeignKey("self", verbose_name=_("root"), null=True, on_delete=models.CASCADE, related_name="tree")
+    root = models.ForeignKey(
+        "self", verbose_name=_("root"), null=True, on_delete=models.CASCADE, related_name="tree", db_index=False
+    )
     parent = models.ForeignKey(
-        "self", verbose_name=_("parent"), null=True, on_delete=models.CASCADE, related_name="children"
+        "self", verbose_name=_("parent"), null=True, on_delete=models.CASCADE, related_name="children", db_index=False
     )
     depth = models.PositiveSmallIntegerField(_("depth"), default=0)
     path = ArrayField(models.UUIDField(), verbose_name=_("path"), default=list)
@@ -107,7 +111,9 @@ class Run(Identified, VersionedRow):
     woken_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("woken by"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    payer = models.ForeignKey(Workspace, verbose_name=_("payer"), on_delete=models.CASCADE, related_name="paid_runs")
+    payer = models.ForeignKey(
+        Workspace, verbose_name=_("payer"), on_delete=models.CASCADE, related_name="paid_runs", db_index=False
+    )
 
     spec = models.ForeignKey(
         AgentSpec, verbose_name=_("spec"), null=True, on_delete=models.PROTECT, related_name="runs"
@@ -124,7 +130,12 @@ class Run(Identified, VersionedRow):
     dispatched_at = models.DateTimeField(_("dispatched at"), null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     stopped_by = models.ForeignKey(
-        "actors.Actor", verbose_name=_("stopped by"), null=True, on_delete=models.SET_NULL, related_name="+"
+        "actors.Actor",
+        verbose_name=_("stopped by"),
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
     )
 
     steps_done = models.PositiveSmallIntegerField(_("steps done"), default=0)
@@ -190,6 +201,9 @@ class Run(Identified, VersionedRow):
                 name="runs_alive",
             ),
             models.Index(fields=["chat", "-created_at"], name="runs_of_chat"),
+            # Foreign keys that are null in most runs, which every claim and step would write into a full index.
+            models.Index(fields=["root"], condition=Q(root__isnull=False), name="runs_of_tree"),
+            models.Index(fields=["stopped_by"], condition=Q(stopped_by__isnull=False), name="runs_stopped_by"),
             # Without a condition: PostgreSQL could not use it for a prepared statement whose state is a parameter.
             models.Index(fields=["concurrency_key", "state", "id"], name="runs_by_concurrency_key"),
         ]
@@ -298,7 +312,7 @@ class Step(Identified):
     empty for an answer of a model.
     """
 
-    run = models.ForeignKey(Run, verbose_name=_("run"), on_delete=models.CASCADE, related_name="steps")
+    run = models.ForeignKey(Run, verbose_name=_("run"), on_delete=models.CASCADE, related_name="steps", db_index=False)
     number = models.PositiveSmallIntegerField(_("number"))
     index = models.PositiveSmallIntegerField(_("index"), default=0)
     kind = models.CharField(_("kind"), max_length=4, choices=[("llm", _("llm")), ("tool", _("tool"))])
