@@ -269,6 +269,13 @@ const first = {
   'budget.agentsCannot': "Agents can't answer: the budget is used up.",
   'calls.show': 'Show the model calls',
   // workshop
+  'sys.woken': '{{actor}} woke {{target}} to look again',
+  'sys.wokenBySchedule': 'The schedule “{{name}}” woke {{target}}',
+  'sys.wokenBySchedulesMissed': 'The schedule “{{name}}” woke {{target}}, once for {{missed}} missed times',
+  'sys.limitHops':
+    '{{targets}} was not woken: {{most}} messages of agents in a row is the limit. A message of a person starts the count anew',
+  'sys.limitPair':
+    '{{targets}} was not woken: {{actor}} and it have woken each other {{most}} times within ten minutes. A message of a person starts the count anew',
   by: 'by {{name}}',
   none: 'none',
   workshop: 'Workshop',
@@ -344,6 +351,9 @@ const first = {
   leave: 'Leave',
   about: 'About',
   'wake.reason.never_answers': 'set to answer nothing',
+  // memory
+  'memory.reach.chat': 'Each chat by itself',
+  'memory.reach.agent': 'All its chats',
 } as const
 
 export default first

@@ -1,8 +1,6 @@
 /** The texts about the memory of agents, in English. The other languages have the same keys. */
 const memory = {
   'memory.reach': 'Memory reaches over',
-  'memory.reach.chat': 'Each chat by itself',
-  'memory.reach.agent': 'All its chats',
   'memory.reachHint.chat': 'nothing crosses from one chat to another',
   'memory.reachHint.agent':
     'one history and one set of notes, as far as all present may read; it then works in one chat at a time',

@@ -174,13 +174,6 @@ const workshop = {
   withoutTool: 'without it',
   'conflict.noLines': 'nothing here',
   byDefault: 'as the default',
-  'sys.woken': '{{actor}} woke {{target}} to look again',
-  'sys.wokenBySchedule': 'The schedule “{{name}}” woke {{target}}',
-  'sys.wokenBySchedulesMissed': 'The schedule “{{name}}” woke {{target}}, once for {{missed}} missed times',
-  'sys.limitHops':
-    '{{targets}} was not woken: {{most}} messages of agents in a row is the limit. A message of a person starts the count anew',
-  'sys.limitPair':
-    '{{targets}} was not woken: {{actor}} and it have woken each other {{most}} times within ten minutes. A message of a person starts the count anew',
 } as const
 
 export default workshop

@@ -271,6 +271,11 @@ const first: Record<keyof typeof en, string> = {
   'budget.agentsCannot': 'Agent 无法回答：预算已用完。',
   'calls.show': '显示模型调用',
   // workshop
+  'sys.woken': '{{actor}}唤醒{{target}}再看一次',
+  'sys.wokenBySchedule': '定时“{{name}}”唤醒了{{target}}',
+  'sys.wokenBySchedulesMissed': '定时“{{name}}”唤醒了{{target}}，错过的 {{missed}} 次合并为一次',
+  'sys.limitHops': '未唤醒{{targets}}：Agent 连续发言以 {{most}} 条为限。有人发言后重新计数',
+  'sys.limitPair': '未唤醒{{targets}}：它与{{actor}}在十分钟内已互相唤醒 {{most}} 次。有人发言后重新计数',
   by: '{{name}}',
   none: '无',
   workshop: '工坊',
@@ -345,6 +350,9 @@ const first: Record<keyof typeof en, string> = {
   leave: '离开',
   about: '关于',
   'wake.reason.never_answers': '已设为不回复',
+  // memory
+  'memory.reach.chat': '各聊天室分开',
+  'memory.reach.agent': '它的所有聊天室',
 }
 
 export default first

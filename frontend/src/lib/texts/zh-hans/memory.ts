@@ -1,8 +1,6 @@
 /** The texts about the memory of agents, in Simplified Chinese. */
 const memory = {
   'memory.reach': '记忆范围',
-  'memory.reach.chat': '各聊天室分开',
-  'memory.reach.agent': '它的所有聊天室',
   'memory.reachHint.chat': '聊天室之间不互通',
   'memory.reachHint.agent': '共用一份历史与笔记，以在场所有人可读者为限；它一次只在一个聊天室工作',
   'memory.changeReach': '在工作坊更改',

@@ -174,11 +174,6 @@ const workshop: Record<keyof typeof en, string> = {
   withoutTool: '不使用',
   'conflict.noLines': '此处不写',
   byDefault: '按默认',
-  'sys.woken': '{{actor}}唤醒{{target}}再看一次',
-  'sys.wokenBySchedule': '定时“{{name}}”唤醒了{{target}}',
-  'sys.wokenBySchedulesMissed': '定时“{{name}}”唤醒了{{target}}，错过的 {{missed}} 次合并为一次',
-  'sys.limitHops': '未唤醒{{targets}}：Agent 连续发言以 {{most}} 条为限。有人发言后重新计数',
-  'sys.limitPair': '未唤醒{{targets}}：它与{{actor}}在十分钟内已互相唤醒 {{most}} 次。有人发言后重新计数',
 }
 
 export default workshop

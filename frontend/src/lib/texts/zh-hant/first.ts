@@ -271,6 +271,11 @@ const first: Record<keyof typeof en, string> = {
   'budget.agentsCannot': 'Agent 無法回答：預算已用完。',
   'calls.show': '顯示模型呼叫',
   // workshop
+  'sys.woken': '{{actor}}喚醒{{target}}再看一次',
+  'sys.wokenBySchedule': '排程「{{name}}」喚醒了{{target}}',
+  'sys.wokenBySchedulesMissed': '排程「{{name}}」喚醒了{{target}}，錯過的 {{missed}} 次合併為一次',
+  'sys.limitHops': '未喚醒{{targets}}：Agent 連續發言以 {{most}} 則為限。有人發言後重新計數',
+  'sys.limitPair': '未喚醒{{targets}}：它與{{actor}}在十分鐘內已互相喚醒 {{most}} 次。有人發言後重新計數',
   by: '{{name}}',
   none: '無',
   workshop: '工坊',
@@ -345,6 +350,9 @@ const first: Record<keyof typeof en, string> = {
   leave: '離開',
   about: '關於',
   'wake.reason.never_answers': '已設為不回覆',
+  // memory
+  'memory.reach.chat': '各聊天室分開',
+  'memory.reach.agent': '它的所有聊天室',
 }
 
 export default first

@@ -1,8 +1,6 @@
 /** The texts about the memory of agents, in Traditional Chinese. */
 const memory = {
   'memory.reach': '記憶範圍',
-  'memory.reach.chat': '各聊天室分開',
-  'memory.reach.agent': '它的所有聊天室',
   'memory.reachHint.chat': '聊天室之間不互通',
   'memory.reachHint.agent': '共用一份歷程與筆記，以在場所有人可讀者為限；它一次只在一個聊天室工作',
   'memory.changeReach': '在工作坊更改',

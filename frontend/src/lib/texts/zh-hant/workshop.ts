@@ -174,11 +174,6 @@ const workshop: Record<keyof typeof en, string> = {
   withoutTool: '不使用',
   'conflict.noLines': '此處不寫',
   byDefault: '依預設',
-  'sys.woken': '{{actor}}喚醒{{target}}再看一次',
-  'sys.wokenBySchedule': '排程「{{name}}」喚醒了{{target}}',
-  'sys.wokenBySchedulesMissed': '排程「{{name}}」喚醒了{{target}}，錯過的 {{missed}} 次合併為一次',
-  'sys.limitHops': '未喚醒{{targets}}：Agent 連續發言以 {{most}} 則為限。有人發言後重新計數',
-  'sys.limitPair': '未喚醒{{targets}}：它與{{actor}}在十分鐘內已互相喚醒 {{most}} 次。有人發言後重新計數',
 }
 
 export default workshop
