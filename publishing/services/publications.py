@@ -1,6 +1,7 @@
 """Publish an agent as an independent copy, and publish its next version."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -66,37 +67,25 @@ def publish_agent(
         raise _build_already_public_error(copy)
     name = _check_name(name, workspace)
     spec = get_production(agent) if version is None else find_version(agent, version)
-    try:
-        with transaction.atomic():
-            copy = Actor.objects.create(
-                kind=Kind.AGENT,
-                is_public=True,
-                name=name,
-                normalized_name=normalize_for_comparison(name),
-                handle=handle,
-                description=_check_description(description),
-                avatar=agent.avatar,
-                published_at=now(),
-                published_by_workspace=workspace,
-                published_from_agent=agent,
-            )
-    except IntegrityError as error:
-        _check_name_was_free(name, error)
-        raise
+    with _refuse_taken_name(name):
+        copy = Actor.objects.create(
+            kind=Kind.AGENT,
+            is_public=True,
+            name=name,
+            normalized_name=normalize_for_comparison(name),
+            handle=handle,
+            description=_check_description(description),
+            avatar=agent.avatar,
+            published_at=now(),
+            published_by_workspace=workspace,
+            published_from_agent=agent,
+        )
     content = build_public_content(spec.content())
     copy.current_spec = write_spec(copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=1, message=message)
     copy.save(update_fields=["current_spec"])
     listing = Listing(agent=copy, published_by=actor)
     _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
-    audit.record(
-        actor,
-        "agent.published",
-        workspace_id=workspace.id,
-        object_id=copy.id,
-        origin=str(agent.id),
-        origin_version=spec.number,
-    )
-    publish_workspace_list_changed(workspace.id, "agents")
+    _record(actor, "agent.published", agent, spec, copy)
     agent_published.call(listing, actor)
     return copy
 
@@ -130,12 +119,12 @@ def update_published_agent(
     listing = Listing.objects.get(agent=copy)
     spec = get_production(agent) if version is None else find_version(agent, version)
     production = get_production(copy)
-    new_name = _check_name(name, workspace, copy)
+    name = _check_name(name, workspace, copy)
     before = (copy.name, copy.description)
     content = build_public_content(spec.content())
     is_new_version = content != production.content()
 
-    copy.name, copy.description = new_name, _check_description(description)
+    copy.name, copy.description = name, _check_description(description)
     if is_new_version:
         _check_versions_of_day(copy)
         copy.current_spec = write_spec(
@@ -146,30 +135,17 @@ def update_published_agent(
     # The listing compares without regard to case.
     if not is_new_version and not is_changed and (copy.name, copy.description) == before:
         raise Conflict(f"{copy.name} is published like this already.", code=Code.NOTHING_CHANGED)
-    try:
-        with transaction.atomic():
-            Actor.objects.filter(pk=copy.pk).update(
-                name=copy.name,
-                normalized_name=normalize_for_comparison(copy.name),
-                description=copy.description,
-                current_spec=copy.current_spec,
-                revision=F("revision") + 1,
-            )
-    except IntegrityError as error:
-        _check_name_was_free(new_name, error)
-        raise
+    with _refuse_taken_name(copy.name):
+        Actor.objects.filter(pk=copy.pk).update(
+            name=copy.name,
+            normalized_name=normalize_for_comparison(copy.name),
+            description=copy.description,
+            current_spec=copy.current_spec,
+            revision=F("revision") + 1,
+        )
     if is_new_version or copy.name != before[0]:
         send_update_of_chats(copy.pk, get_production(copy).number if is_new_version else None)
-    audit.record(
-        actor,
-        "agent.republished",
-        workspace_id=workspace.id,
-        object_id=copy.id,
-        origin=str(agent.id),
-        origin_version=spec.number,
-        version=get_production(copy).number,
-    )
-    publish_workspace_list_changed(workspace.id, "agents")
+    _record(actor, "agent.republished", agent, spec, copy, version=get_production(copy).number)
     if is_new_version:
         agent_published.call(listing, actor)
     return copy
@@ -239,6 +215,16 @@ def _write_listing(
     return before != (listing.category, listing.languages, listing.examples, listing.search_text)
 
 
+def _record(actor: Actor, action: str, agent: Actor, spec: AgentSpec, copy: Actor, **facts: Any) -> None:
+    """Record that a version of an agent was published, and tell the members of its workspace that the list has changed."""
+    assert agent.workspace_id is not None
+    audit.record(
+        actor, action, workspace_id=agent.workspace_id, object_id=copy.id, origin=str(agent.id),
+        origin_version=spec.number, **facts,
+    )  # fmt: skip
+    publish_workspace_list_changed(agent.workspace_id, "agents")
+
+
 def _check_description(description: str) -> str:
     description = description.strip()
     if not description:
@@ -257,11 +243,17 @@ def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> s
     raise _build_name_taken_error(name, checked.suggestions)
 
 
-def _check_name_was_free(name: str, error: IntegrityError) -> None:
-    """Raise `Conflict` (`name_taken`) if the error is that another transaction has taken the name meanwhile."""
-    cause = error.__cause__
-    rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
-    if rule == "public_agent_name_unique":
+@contextmanager
+def _refuse_taken_name(name: str) -> Iterator[None]:
+    """Raise `Conflict` (`name_taken`) if another transaction has taken the name that is written."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        cause = error.__cause__
+        rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
+        if rule != "public_agent_name_unique":
+            raise
         raise _build_name_taken_error(name, []) from error
 
 
