@@ -118,6 +118,15 @@ export type ModelProvider = Schemas['ProviderRow']
 export type ProviderField = Schemas['ProviderFieldRow']
 export type AgentTemplateRow = Schemas['AgentTemplateRow']
 export type NewAgentRow = Schemas['NewAgentRow']
+export type InspectedRunRow = Schemas['InspectedRunRow']
+export type RunInspectionRow = Schemas['RunInspectionRow']
+export type TimelineRow = Schemas['TimelineRow']
+export type SentRequestRow = Schemas['SentRequestRow']
+export type SentBlockRow = Schemas['SentBlockRow']
+export type ViewpointRow = Schemas['ViewpointRow']
+export type RunOutcome = NonNullable<
+  NonNullable<paths['/api/v1/agents/{agent_id}/runs']['get']['parameters']['query']>['state']
+>
 export type Wake = Schemas['WakesRow']
 
 /** The body of a request to the REST API. */

@@ -2,8 +2,12 @@
 import type { ComponentType } from 'react'
 import type { AgentRow } from '@/api'
 import type { PlainTextKey } from '@/lib/language'
+import { lazy } from '@/ui/lazy'
 import { AgentMemoryTab } from './AgentMemoryTab'
 import { AgentOverviewTab } from './AgentOverviewTab'
+
+const AgentRunsTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentRunsTab })))
+const AgentEyesTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentEyesTab })))
 
 interface AgentTab {
   /** The last part of its address; the first tab has none. */
@@ -22,5 +26,12 @@ export const agentTabs: readonly AgentTab[] = [
     label: 'agentTab.memory',
     content: AgentMemoryTab,
     isVisible: agent => agent.verbs.includes('see_memory'),
+  },
+  { id: 'runs', label: 'agentTab.runs', content: AgentRunsTab },
+  {
+    id: 'eyes',
+    label: 'agentTab.eyes',
+    content: AgentEyesTab,
+    isVisible: agent => agent.verbs.includes('look_through_agent'),
   },
 ]

@@ -228,7 +228,15 @@ const agentOverview = createRoute({
 const agentTab = createRoute({
   getParentRoute: () => agent,
   path: '/$tab',
+  validateSearch: (search: Record<string, unknown>): { run?: string } =>
+    typeof search['run'] === 'string' ? { run: search['run'] } : {},
   component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentTabScreen'),
+})
+
+const run = createRoute({
+  getParentRoute: () => workspace,
+  path: '/runs/$run',
+  component: lazyRouteComponent(() => import('./RunScreen'), 'RunScreen'),
 })
 
 const suggestions = createRoute({
@@ -306,6 +314,7 @@ const tree = root.addChildren([
     agents,
     agent.addChildren([agentOverview, agentTab]),
     versions,
+    run,
     suggestions,
     files,
     directory,

@@ -9,6 +9,9 @@ export const workshopPath = (workspace: string, chatId: string, agentId: string)
 /** A message in its chat. */
 export const messagePath = (workspace: string, chatId: string, id: string) => `${chatPath(workspace, chatId)}#${id}`
 /** A suggestion in the list of suggestions. */
+/** A run in the inspector. */
+export const runPath = (workspace: string, id: string) => `/w/${workspace}/runs/${id}`
+
 export const suggestionPath = (workspace: string, id: string) => `/w/${workspace}/suggestions?s=${id}`
 /** A merge and its result. */
 export const mergePath = (workspace: string, id: string) => `/w/${workspace}/suggestions?m=${id}`

@@ -20,6 +20,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   budgetsPath: '/w/tours/settings?section=budgets',
   suggestionPath: () => '',
   publicAgentPath: () => '',
+  runPath: () => '',
   messagePath: () => '',
   onGo: noop,
   ...changes,

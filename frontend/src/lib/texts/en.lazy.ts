@@ -7,6 +7,7 @@ import context from './en/context'
 import directory from './en/directory'
 import files from './en/files'
 import history from './en/history'
+import inspector from './en/inspector'
 import mcp from './en/mcp'
 import memory from './en/memory'
 import models from './en/models'
@@ -27,6 +28,7 @@ export default {
   ...directory,
   ...files,
   ...history,
+  ...inspector,
   ...mcp,
   ...memory,
   ...models,

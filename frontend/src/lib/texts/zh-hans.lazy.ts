@@ -6,6 +6,7 @@ import context from './zh-hans/context'
 import directory from './zh-hans/directory'
 import files from './zh-hans/files'
 import history from './zh-hans/history'
+import inspector from './zh-hans/inspector'
 import mcp from './zh-hans/mcp'
 import memory from './zh-hans/memory'
 import models from './zh-hans/models'
@@ -26,6 +27,7 @@ export default {
   ...directory,
   ...files,
   ...history,
+  ...inspector,
   ...mcp,
   ...memory,
   ...models,

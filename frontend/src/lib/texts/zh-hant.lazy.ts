@@ -6,6 +6,7 @@ import context from './zh-hant/context'
 import directory from './zh-hant/directory'
 import files from './zh-hant/files'
 import history from './zh-hant/history'
+import inspector from './zh-hant/inspector'
 import mcp from './zh-hant/mcp'
 import memory from './zh-hant/memory'
 import models from './zh-hant/models'
@@ -26,6 +27,7 @@ export default {
   ...directory,
   ...files,
   ...history,
+  ...inspector,
   ...mcp,
   ...memory,
   ...models,

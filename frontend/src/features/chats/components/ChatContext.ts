@@ -24,6 +24,8 @@ export interface ChatContextValue {
   suggestionPath(id: string): string
   /** The path of a public agent in the directory. */
   publicAgentPath(id: string): string
+  /** The path of a run in the inspector. */
+  runPath(runId: string): string
   messagePath(chatId: string, messageId: string): string
   /** The path of the model settings; null if the reader may not change them. */
   modelPath: string | null

@@ -5,7 +5,15 @@ import { findSummarisedThrough } from '@/features/context'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
-import { budgetsPath, messagePath, modelPath, publicAgentPath, suggestionPath, workspacePath } from '@/lib/paths'
+import {
+  budgetsPath,
+  messagePath,
+  modelPath,
+  publicAgentPath,
+  runPath,
+  suggestionPath,
+  workspacePath,
+} from '@/lib/paths'
 import { type ChatState, chatState, chatTopic, isEnded, resubscribe, useChatSelector, useTopic } from '@/realtime'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
@@ -171,6 +179,7 @@ function OpenChat(props: ChatPageProps) {
       publicAgentPath: id => publicAgentPath(workspace.handle, id),
       messagePath: (id, messageId) => messagePath(workspace.handle, id, messageId),
       budgetsPath: budgetsPath(workspace.handle),
+      runPath: id => runPath(workspace.handle, id),
       modelPath: workspace.verbs.includes('set_model') ? modelPath(workspace.handle) : null,
       onGo,
     }),

@@ -1,4 +1,4 @@
-import { Columns2, Reply, RotateCw } from 'lucide-react'
+import { Columns2, Reply, RotateCw, ScanSearch } from 'lucide-react'
 import { memo, useCallback } from 'react'
 import type { ActorRow, FileMessageRow, MessageRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
@@ -81,7 +81,8 @@ export function Quote({ id, count = 1 }: { id: string; count?: number }) {
 /** The toolbar of a message, at its top right. */
 export function Actions({ row }: { row: TextMessageRow | FileMessageRow }) {
   const { t } = useTexts()
-  const { chatId, me, reply, compare, askDraft, findActor } = useChat()
+  const { chatId, me, reply, compare, askDraft, findActor, runPath, onGo } = useChat()
+  const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
   const hasDraft = useHasDraft(chatId, row.author_id, me)
   const canCompare = compare !== null && findActor(row.author_id)?.kind === 'human'
   return (
@@ -97,6 +98,11 @@ export function Actions({ row }: { row: TextMessageRow | FileMessageRow }) {
       {canCompare && row.type === 'TEXT_MESSAGE' ? (
         <IconButton small label={t('compare.dots')} aria-haspopup="dialog" onClick={() => compare(row)}>
           <Columns2 className="i" />
+        </IconButton>
+      ) : null}
+      {runId ? (
+        <IconButton small label={t('inspector.inspect')} onClick={() => onGo(runPath(runId))}>
+          <ScanSearch className="i" />
         </IconButton>
       ) : null}
     </div>

@@ -141,6 +141,7 @@ const first = {
   sending: 'Sending',
   notSent: 'Not sent: {{why}} Your text is kept.',
   tryAgain: 'Try again',
+  'inspector.inspect': 'Why did it answer?',
   reply: 'Reply',
   replyTo: 'Reply to {{name}}',
   cancelReply: 'Cancel reply',

@@ -143,6 +143,7 @@ const first: Record<keyof typeof en, string> = {
   sending: '发送中',
   notSent: '未发送：{{why}}你的文字已保留。',
   tryAgain: '再试一次',
+  'inspector.inspect': '它为什么回答？',
   reply: '回复',
   replyTo: '回复{{name}}',
   cancelReply: '取消回复',

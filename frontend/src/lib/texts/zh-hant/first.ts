@@ -143,6 +143,7 @@ const first: Record<keyof typeof en, string> = {
   sending: '傳送中',
   notSent: '未送出：{{why}}你的文字已保留。',
   tryAgain: '再試一次',
+  'inspector.inspect': '它為什麼回答？',
   reply: '回覆',
   replyTo: '回覆{{name}}',
   cancelReply: '取消回覆',
