@@ -117,7 +117,7 @@ class TextPayload(Payload):
 
     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
     started the run; `answered_ids` are all that address the agent and that the run had read, if there are several. `memory`: what
-    its run has read of the agent's memory, if anything.
+    its run has read of the agent's memory, if anything. `sent_by_run_id`: the run of another chat in which an agent sent it.
     """
 
     text: str = Field(max_length=MAX_TEXT)
@@ -129,6 +129,7 @@ class TextPayload(Payload):
     answers: UUID | None = None
     memory: UsedMemory | None = None
     answered_ids: list[UUID] | None = None
+    sent_by_run_id: UUID | None = None
 
 
 class FileKind(models.TextChoices):

@@ -10,6 +10,7 @@ from common.errors import Forbidden, NotFound
 from runs.errors import RunNotAllowed
 from runs.hot_queries import ACTORS
 from runs.models import Run
+from workspaces.models import Membership
 
 AGENT_TAKEN_DOWN = ("agent_taken_down", "The agent was taken down.")
 """The code and the text of a run whose public agent was taken down."""
@@ -48,7 +49,21 @@ def lock_chat_of_run(run: Run, *siblings: Run) -> Chat:
                 raise RunNotAllowed(*NO_TASKS)
         return get_chat_for(agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:
+        if not run.is_sub_agent and (chat := _lock_chat_between_agents(run)):
+            return chat
         if Actor.objects.filter(pk=run.agent_id, taken_down_at__isnull=False).exists():
             raise RunNotAllowed(*AGENT_TAKEN_DOWN) from error
         text = "The agent, or the person it worked for, has no place in this chat any more."
         raise RunNotAllowed("rights_lost", text) from error
+
+
+def _lock_chat_between_agents(run: Run) -> Chat | None:
+    """Lock the chat of a run if it is one of two agents, in which its person is not, and return it if the agent may post there and
+    the person is still a member of the workspace."""
+    members = Membership.objects.filter(actor=run.on_behalf_of_id, actor__is_active=True, workspace=run.workspace_id)
+    if not Chat.objects.filter(pk=run.chat_id, is_between_agents=True).exists() or not members.exists():
+        return None
+    try:
+        return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, lock=True)
+    except (NotFound, Forbidden):
+        return None

@@ -31,8 +31,10 @@ def post_message(
     id: UUID | None = None,
     reply_to: UUID | None = None,
     wake: MessageWake = "auto",
+    sent_by_run_id: UUID | None = None,
 ) -> tuple[Message, bool]:
-    """Post a message in a chat and start the runs of the agents that it addresses.
+    """Post a message in a chat and start the runs of the agents that it addresses. `sent_by_run_id`: the run of another chat in
+    which an agent sends it by a tool.
 
     Return the message, and whether it was created: posting the same `id`, text and `reply_to` again returns the first message.
     Raises `NotFound`, `Forbidden`, `TooLarge`, `Invalid`, and `Conflict` (`id_taken`) when the id belongs to something else.
@@ -43,7 +45,12 @@ def post_message(
             chat = get_chat_for(actor, chat_id, ChatVerb.POST)
             replied_message = get_replied_message(chat, reply_to)
             text_to_store = clean_text(text)
-            payload = TextPayload(text=text_to_store, mentions=find_mentions(chat, text_to_store), wake=wake)
+            payload = TextPayload(
+                text=text_to_store,
+                mentions=find_mentions(chat, text_to_store),
+                wake=wake,
+                sent_by_run_id=sent_by_run_id,
+            )
             message = Message(
                 id=id,
                 chat=chat,

@@ -64,7 +64,8 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     is_addressing = bool(mentioned) or chat.is_between_agents
     if author.is_agent and (not is_addressing or is_acknowledgement(message.text)):
         return []  # no query for most messages of agents
-    cause = Run.objects.filter(pk=message.run_id).first() if message.run_id else None
+    cause_id = message.run_id or payload.get("sent_by_run_id")
+    cause = Run.objects.filter(pk=cause_id).first() if cause_id else None
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
     addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops)
     runs = [

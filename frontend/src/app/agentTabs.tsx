@@ -5,6 +5,7 @@ import type { PlainTextKey } from '@/lib/language'
 import { lazy } from '@/ui/lazy'
 import { AgentMemoryTab } from './AgentMemoryTab'
 import { AgentOverviewTab } from './AgentOverviewTab'
+import { AgentScheduleTab } from './AgentScheduleTab'
 
 const AgentRunsTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentRunsTab })))
 const AgentEyesTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentEyesTab })))
@@ -27,6 +28,7 @@ export const agentTabs: readonly AgentTab[] = [
     content: AgentMemoryTab,
     isVisible: agent => agent.verbs.includes('see_memory'),
   },
+  { id: 'schedule', label: 'agentTab.schedule', content: AgentScheduleTab },
   { id: 'runs', label: 'agentTab.runs', content: AgentRunsTab },
   {
     id: 'eyes',

@@ -39,6 +39,22 @@ export function formatShortDate(iso: string, now = new Date()): string {
 
 const addSpacing = (date: string) => addCjkSpacing(date, currentTag())
 
+/** Formats a moment with its weekday, in the time zone of the reader: "Mon 23 Nov, 08:00". */
+export const formatDateTime = (iso: string) =>
+  addSpacing(
+    getDateFormat({
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }).format(new Date(iso)),
+  )
+/** Returns the name of a day of the week, 0 for Sunday. */
+export const getWeekdayName = (day: number) =>
+  getDateFormat({ weekday: 'long', timeZone: 'UTC' }).format(new Date(Date.UTC(2026, 0, 4 + day)))
+
 /** Returns whether a time is in the future. */
 export const isFuture = (iso: string | null | undefined, now = Date.now()) =>
   Boolean(iso) && Date.parse(iso ?? '') > now

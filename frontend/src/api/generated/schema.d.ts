@@ -6088,7 +6088,7 @@ export interface components {
          *
          *     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
          *     started the run; `answered_ids` are all that address the agent and that the run had read, if there are several. `memory`: what
-         *     its run has read of the agent's memory, if anything.
+         *     its run has read of the agent's memory, if anything. `sent_by_run_id`: the run of another chat in which an agent sent it.
          */
         TextPayload: {
             /** @default null */
@@ -6103,6 +6103,8 @@ export interface components {
             memory?: components["schemas"]["UsedMemory"] | null;
             /** @default [] */
             mentions: string[];
+            /** @default null */
+            sent_by_run_id?: string | null;
             /** @default null */
             stamp?: components["schemas"]["Stamp"] | null;
             text: string;

@@ -90,6 +90,14 @@ export const readMessagesAround = (chatId: string, messageId: string, limit = 50
 
 export const previewWakes = async (chatId: string, body: BodyOf<'/api/v1/chats/{chat_id}/wakes', 'post'>) =>
   (await unwrap(rest.POST('/api/v1/chats/{chat_id}/wakes', { params: { path: { chat_id: chatId } }, body }))).results
+/** Wakes an agent by hand, so that it looks at the chat again. `id` is that of the system message. */
+export const wakeAgent = (chatId: string, agentId: string, id: string) =>
+  unwrap(
+    rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/wake', {
+      params: { path: { chat_id: chatId, agent_id: agentId } },
+      body: { id },
+    }),
+  )
 export const markRead = (chatId: string, seq: number) =>
   unwrap(rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq } }))
 

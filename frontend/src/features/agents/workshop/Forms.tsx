@@ -1,21 +1,4 @@
-import {
-  BookOpen,
-  ChevronDown,
-  ChevronRight,
-  Clock,
-  FilePlus,
-  FileSearch,
-  FileText,
-  Folder,
-  Globe,
-  type LucideIcon,
-  MessageCircleQuestion,
-  MessageSquareText,
-  PenLine,
-  Search,
-  Workflow,
-  Wrench,
-} from 'lucide-react'
+import { BookOpen, ChevronDown, ChevronRight, Clock, FilePlus, FileSearch, FileText, Folder, Globe, type LucideIcon, MessageCircleQuestion, MessageSquareText, PenLine, Search, Send, Workflow, Wrench } from 'lucide-react'
 import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
 import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { OfferedTool } from '@/features/tools'
@@ -142,6 +125,7 @@ const icons: Record<string, LucideIcon> = {
   web_fetch: Globe,
   web_search: Search,
   search_history: MessageSquareText,
+  send_message: Send,
   revise_prompt: PenLine,
   list_files: Folder,
   read_file: FileText,
@@ -156,6 +140,7 @@ const shortTexts: Record<string, PlainTextKey> = {
   web_fetch: 'tool.about.web_fetch',
   web_search: 'tool.about.web_search',
   search_history: 'tool.about.search_history',
+  send_message: 'tool.about.send_message',
   revise_prompt: 'tool.about.revise_prompt',
   list_files: 'tool.about.list_files',
   read_file: 'tool.about.read_file',

@@ -1,4 +1,4 @@
-import { Hash, UserMinus } from 'lucide-react'
+import { AlarmClock, Hash, UserMinus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
   addToChat,
@@ -11,8 +11,10 @@ import {
   useMe,
   useMembers,
   type WorkspaceRow,
+  wakeAgent,
 } from '@/api'
 import { getErrorText } from '@/lib/errors'
+import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import { Button, IconButton } from '@/ui/Button'
@@ -147,6 +149,20 @@ function Participant({
           <option value="always">{t('response.always')}</option>
           <option value="never">{t('response.never')}</option>
         </select>
+      ) : null}
+      {isAgent && !actor.is_taken_down ? (
+        <IconButton
+          small
+          label={t('lookAgain', { name: actor.name })}
+          onClick={() =>
+            wakeAgent(participant.chat_id, actor.id, newId()).then(
+              () => showToast(t('woken', { name: actor.name })),
+              showError,
+            )
+          }
+        >
+          <AlarmClock className="i s" />
+        </IconButton>
       ) : null}
       {isMe ? (
         <Button size="xs" onClick={() => (createdLinks.length > 0 ? setConfirming(true) : remove())}>

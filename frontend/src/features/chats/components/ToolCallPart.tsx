@@ -1,16 +1,4 @@
-import {
-  BookOpen,
-  Check,
-  Clock,
-  FilePlus,
-  Globe,
-  MessageCircleQuestion,
-  PenLine,
-  Search,
-  Workflow,
-  Wrench,
-  X,
-} from 'lucide-react'
+import { BookOpen, Check, Clock, FilePlus, Globe, MessageCircleQuestion, PenLine, Search, Send, Workflow, Wrench, X } from 'lucide-react'
 import { memo, type ReactNode, Suspense } from 'react'
 import type { ApprovalDecided, ToolResponsePayload, WebPage } from '@/api'
 import { ToolName } from '@/features/agents'
@@ -72,6 +60,7 @@ const icons: Record<string, typeof Globe> = {
   web_search: Search,
   search_history: Search,
   find_tools: Search,
+  send_message: Send,
   write_file: FilePlus,
   revise_prompt: PenLine,
   ask_user: MessageCircleQuestion,

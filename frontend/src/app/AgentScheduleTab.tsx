@@ -1,0 +1,13 @@
+import { Suspense } from 'react'
+import type { AgentRow } from '@/api'
+import { ScheduleTab } from '@/features/schedules'
+import { useShell } from './ShellContext'
+
+export function AgentScheduleTab({ agent }: { agent: AgentRow }) {
+  const { workspace } = useShell()
+  return (
+    <Suspense fallback={null}>
+      <ScheduleTab agent={agent} workspaceId={workspace.id} mayAdd={workspace.verbs.includes('set_budgets')} />
+    </Suspense>
+  )
+}

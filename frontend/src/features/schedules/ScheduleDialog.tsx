@@ -1,0 +1,133 @@
+import { type FormEvent, useDeferredValue, useState } from 'react'
+import {
+  ApiError,
+  changeSchedule,
+  createSchedule,
+  type ScheduleRow,
+  useChats,
+  useNextTimes,
+  useScheduleAction,
+} from '@/api'
+import { getErrorText } from '@/lib/errors'
+import { newId } from '@/lib/ids'
+import { type Texts, useTexts } from '@/lib/language'
+import { formatList } from '@/lib/names'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { Field, SelectField, TextField } from '@/ui/Field'
+import fieldStyles from '@/ui/Field.module.css'
+import { showToast } from '@/ui/toast'
+import styles from './Schedules.module.css'
+import { getCronText, NextTimes } from './ScheduleTab'
+
+interface ScheduleDialogProps {
+  agentId: string
+  workspaceId: string
+  /** Null for a new one. */
+  row: ScheduleRow | null
+  onClose(): void
+}
+
+const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const getInitialFields = (row: ScheduleRow | null) => ({
+  name: row?.name ?? '',
+  instructions: row?.instructions ?? '',
+  expression: row?.expression ?? '0 8 * * 1-5',
+  time_zone: row?.time_zone ?? ownZone(),
+})
+
+/** The fields of a schedule, with the words of its time and its next runs while it is written. */
+export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleDialogProps) {
+  const texts = useTexts()
+  const { t } = texts
+  const [id] = useState(newId)
+  const chats = (useChats(workspaceId).data ?? []).filter(found =>
+    found.participants.some(actor => actor.id === agentId),
+  )
+  const [chatId, setChatId] = useState(row?.chat_id ?? '')
+  const [fields, setFields] = useState(() => getInitialFields(row))
+  const setField = (name: keyof typeof fields) => (value: string) => setFields(before => ({ ...before, [name]: value }))
+  const expression = useDeferredValue(fields.expression.trim())
+  const timeZone = useDeferredValue(fields.time_zone.trim())
+  const preview = useNextTimes(expression, timeZone)
+  const chosenChat = chatId || (chats[0]?.chat.id ?? '')
+  const save = useScheduleAction(() =>
+    row
+      ? changeSchedule(row.id, { ...fields, revision: row.revision })
+      : createSchedule(chosenChat, agentId, { ...fields, id }),
+  )
+  const isComplete = Boolean(fields.name.trim() && fields.instructions.trim() && chosenChat)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isComplete) save.mutate(undefined, { onSuccess: onClose, onError: error => showToast(getErrorText(error)) })
+  }
+  const problem = preview.error ? describeProblem(preview.error, t) : null
+  return (
+    <Dialog open onOpenChange={onClose} title={t(row ? 'schedule.edit' : 'schedule.new')}>
+      <form className={styles.fields} onSubmit={submit}>
+        <TextField label={t('schedule.name')} value={fields.name} maxLength={80} required onChange={setField('name')} />
+        <Field label={t('schedule.instructions')} hint={t('schedule.instructionsHint')}>
+          {attributes => (
+            <textarea
+              {...attributes}
+              className={fieldStyles.input}
+              rows={4}
+              maxLength={8000}
+              value={fields.instructions}
+              onChange={event => setField('instructions')(event.target.value)}
+            />
+          )}
+        </Field>
+        {row ? null : (
+          <SelectField
+            label={t('schedule.chat')}
+            value={chosenChat}
+            options={chats.map(found => ({
+              value: found.chat.id,
+              label: found.chat.title || formatList(found.participants.map(actor => actor.name)),
+            }))}
+            onChange={setChatId}
+          />
+        )}
+        <div className={styles.pair}>
+          <TextField
+            label={t('schedule.expression')}
+            hint={getCronText(expression, texts) || t('schedule.expressionHint')}
+            error={problem}
+            value={fields.expression}
+            required
+            onChange={setField('expression')}
+          />
+          <TextField
+            label={t('schedule.timeZone')}
+            value={fields.time_zone}
+            required
+            onChange={setField('time_zone')}
+          />
+        </div>
+        {problem ? null : <NextTimes times={preview.data ?? []} />}
+        <p className="faint sm">{t('schedule.ownerHint')}</p>
+        <div className="row endrow">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button
+            tone="ink"
+            type="submit"
+            blocked={!isComplete || problem !== null}
+            busy={save.isPending ? t('saving') : null}
+          >
+            {t('saveChanges')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const problems = ['fields', 'syntax', 'never', 'too_often', 'time_zone'] as const
+
+/** Says what is wrong with an expression. */
+function describeProblem(error: Error, t: Texts['t']): string {
+  const found = error instanceof ApiError ? problems.find(name => name === error.data.problem) : undefined
+  return found ? t(`schedule.problem.${found}`) : getErrorText(error)
+}

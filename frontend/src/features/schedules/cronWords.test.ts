@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { describeCron } from './cronWords'
+
+it.each([
+  ['0 8 * * 1-5', { key: 'cron.workingDays', time: '08:00' }],
+  ['0 8 * * mon-fri', { key: 'cron.workingDays', time: '08:00' }],
+  ['30 17 * * 5', { key: 'cron.weekly', days: [5], time: '17:30' }],
+  ['0 9 * * SAT,7', { key: 'cron.weekly', days: [6, 0], time: '09:00' }],
+  ['@daily', { key: 'cron.daily', time: '00:00' }],
+  ['@weekly', { key: 'cron.weekly', days: [0], time: '00:00' }],
+  ['*/15 * * * *', { key: 'cron.minutes', minutes: 15 }],
+  ['5 * * * *', { key: 'cron.hourly', minute: 5 }],
+  ['0 */6 * * *', { key: 'cron.hours', hours: 6, minute: 0 }],
+  ['0 8 1 * *', { key: 'cron.monthly', day: 1, time: '08:00' }],
+])('describes %s', (expression, words) => {
+  expect(describeCron(expression)).toEqual(words)
+})
+
+it.each(['0 8 1 * 1', '0 8 * 1 *', '0 8,9 * * *', '0 8 * * 1-3', '*/15 8 * * *', 'soon', '', '0 8 0 * *'])(
+  'has no words for %s',
+  expression => {
+    expect(describeCron(expression)).toBeNull()
+  },
+)

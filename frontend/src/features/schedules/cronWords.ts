@@ -1,0 +1,70 @@
+/** The words of a cron expression. Pure functions. */
+
+export type CronWords =
+  | { key: 'cron.minutes'; minutes: number }
+  | { key: 'cron.hourly'; minute: number }
+  | { key: 'cron.hours'; hours: number; minute: number }
+  | { key: 'cron.daily'; time: string }
+  | { key: 'cron.workingDays'; time: string }
+  | { key: 'cron.weekly'; days: readonly number[]; time: string }
+  | { key: 'cron.monthly'; day: number; time: string }
+
+const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
+const nicknames: Record<string, string> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+}
+
+/** Describes an expression; null for one that only its next times explain. */
+export function describeCron(expression: string): CronWords | null {
+  const text = expression.trim().toUpperCase()
+  const fields = (nicknames[text.toLowerCase()] ?? text).split(/\s+/)
+  const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields
+  if (fields.length !== 5 || month !== '*') return null
+  if (day === '*' && weekday === '*') {
+    const every = describeInterval(minute, hour)
+    if (every) return every
+  }
+  const time = parseTime(minute, hour)
+  if (time === null) return null
+  if (day === '*') return describeWeekdays(weekday, time)
+  const number = parseNumber(day, 31)
+  return weekday === '*' && number !== null && number > 0 ? { key: 'cron.monthly', day: number, time } : null
+}
+
+function describeInterval(minute: string, hour: string): CronWords | null {
+  const minutes = parseStep(minute)
+  if (minutes !== null) return hour === '*' ? { key: 'cron.minutes', minutes } : null
+  const at = parseNumber(minute, 59)
+  if (at === null) return null
+  if (hour === '*') return { key: 'cron.hourly', minute: at }
+  const hours = parseStep(hour)
+  return hours === null ? null : { key: 'cron.hours', hours, minute: at }
+}
+
+function describeWeekdays(weekday: string, time: string): CronWords | null {
+  if (weekday === '*') return { key: 'cron.daily', time }
+  if (weekday === '1-5' || weekday === 'MON-FRI') return { key: 'cron.workingDays', time }
+  const days = weekday.split(',').map(parseDay)
+  return days.every(day => day !== null) ? { key: 'cron.weekly', days, time } : null
+}
+
+const parseStep = (field: string) => (/^\*\/\d+$/.test(field) ? Number(field.slice(2)) : null)
+const parseNumber = (field: string, most: number) =>
+  /^\d{1,2}$/.test(field) && Number(field) <= most ? Number(field) : null
+
+/** Returns the number of a day of the week, 0 for Sunday. */
+function parseDay(field: string): number | null {
+  const index = dayNames.indexOf(field)
+  if (index >= 0) return index
+  const number = parseNumber(field, 7)
+  return number === null ? null : number % 7
+}
+
+function parseTime(minute: string, hour: string): string | null {
+  const [m, h] = [parseNumber(minute, 59), parseNumber(hour, 23)]
+  return m === null || h === null ? null : `${String(h).padStart(2, '0')}:${String(m).padStart(2, '0')}`
+}

@@ -1,0 +1,107 @@
+"""The tool `send_message`: rights, approval, whom it wakes, and the end of loops in a chat of two agents."""
+
+import json
+
+import pytest
+
+from approvals.models import Approval
+from chats import services as chats
+from chats.models import Chat, Message
+from runs.models import Run
+from tests.factories.tools import ToolPolicyFactory
+from tests.people import make_agent
+from waking.services.limits import MAX_AGENT_HOPS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def pair(environment):
+    """Robin, who can send messages, in a chat with Alice alone; Writer, who is not in it."""
+    environment.delete_bob_from_chat()
+    team = environment.team
+    team.robin.current_spec.tool_configs.all().delete()
+    team.robin.current_spec.tool_configs.create(position=0, tool="send_message")
+    environment.writer = make_agent(team.workspace, team.alice, "Writer", handle="writer")
+    return environment
+
+
+def script_call(environment, **arguments):
+    calls = [{"name": "send_message", "arguments": json.dumps(arguments)}]
+    environment.model.script(calls=calls, then={"text": "I have told them."}, system="You are Robin", times=1)
+
+
+def submit_all(environment):
+    environment.engine.submit(list(Run.objects.filter(state="queued").values_list("pk", flat=True)))
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN28_a_message_to_another_agent_waits_for_approval_and_wakes_it_for_the_same_person(pair):
+    script_call(pair, to="@writer", text="Please write it up.")
+    pair.model.script(text="It is written.", system="You are Writer", times=1)
+    pair.post("Tell Writer")
+    [approval] = pair.wait_until_waiting()
+    assert (approval.tool, approval.reason) == ("send_message", "policy")
+    assert not Chat.objects.filter(is_between_agents=True).exists()
+    pair.decide(approval)
+    pair.wait(lambda: Chat.objects.filter(is_between_agents=True).exists())
+    chat = Chat.objects.get(is_between_agents=True)
+    pair.wait(lambda: Run.objects.filter(chat=chat).exists())
+    submit_all(pair)
+    pair.wait(lambda: Message.objects.filter(chat=chat, author=pair.writer, type="TEXT_MESSAGE").exists())
+    run = Run.objects.filter(chat=chat).order_by("pk").first()
+    assert (run.agent, run.on_behalf_of, run.agent_hops) == (pair.writer, pair.team.alice, 1)
+    assert run.woken_by == pair.team.robin
+    results = [row.payload for row in pair.log("TOOL_RESPONSE")]
+    assert [row["status"] for row in results] == ["ok"]
+    assert "It wakes Writer." in results[0]["text"]
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN28_without_an_approval_nothing_is_sent_to_people_who_do_not_read_this_chat(pair):
+    ToolPolicyFactory.create(workspace=pair.team.workspace, tool="send_message", policy="auto")
+    other = chats.create_chat(
+        pair.team.alice, pair.team.workspace.id, title="Other", actor_ids=[pair.team.bob.id, pair.team.robin.id]
+    )
+    script_call(pair, chat_id=str(other.id), text="A secret of Alice")
+    pair.post("go")
+    pair.wait_until_idle()
+    [result] = [row.payload for row in pair.log("TOOL_RESPONSE")]
+    assert result["status"] == "error"
+    assert not Message.objects.filter(chat=other, type="TEXT_MESSAGE").exists()
+    assert not Approval.objects.exists()
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN28_a_chat_in_which_its_person_is_not_is_refused(pair):
+    other = chats.create_chat(pair.team.bob, pair.team.workspace.id, title="Bob's", actor_ids=[pair.team.robin.id])
+    script_call(pair, chat_id=str(other.id), text="hello")
+    pair.post("go")
+    [approval] = pair.wait_until_waiting()
+    pair.decide(approval)
+    pair.wait_until_idle()
+    [result] = [row.payload for row in pair.log("TOOL_RESPONSE")]
+    assert result["status"] == "error"
+    assert not Message.objects.filter(chat=other, type="TEXT_MESSAGE").exists()
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN18_a_loop_in_a_chat_of_two_agents_ends_with_a_line(pair):
+    script_call(pair, to="writer", text="What do you think?")
+    pair.model.script(text="And what do you think?", system="You are Writer")
+    pair.model.script(text="Yes, but what do you think?", system="You are Robin", match="And what")
+    pair.post("Ask Writer")
+    [approval] = pair.wait_until_waiting()
+    pair.decide(approval)
+
+    def is_over():
+        submit_all(pair)
+        return Message.objects.filter(type="WAKE_LIMIT_REACHED").exists()
+
+    pair.wait(is_over, 30)
+    pair.wait_until_idle()
+    chat = Chat.objects.get(is_between_agents=True)
+    line = Message.objects.get(type="WAKE_LIMIT_REACHED")
+    assert (line.chat, line.payload["limit"]) == (chat, "hops")
+    hops = Run.objects.filter(chat=chat).order_by("pk").values_list("agent_hops", flat=True)
+    assert list(hops) == list(range(1, MAX_AGENT_HOPS + 1))

@@ -1,0 +1,156 @@
+"""Any interleaving of messages, steps, crashes, wakes by hand and schedules: each message is taken in once by each agent that it
+addresses, one run of a concurrency key is active, and loops of agents end.
+
+Workers are played by the test: it claims runs, stores their steps, loses their leases and reclaims them. The log, the cursors, the
+claims and the listeners are real.
+"""
+
+import random
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from chats import services as chats
+from chats.models import ChatActor
+from common.clock import now
+from common.ids import new_id
+from llm.messages import Answer, ToolCall, Usage
+from runs.kinds import get_kind
+from runs.models import Run
+from runs.runtime.steps import ModelAnswered, StepId, ToolResult, ToolsFinished, ToolsStarted
+from runs.services import claims, leases
+from schedules import services as schedules
+from tests.chaos import N
+from tests.factories.schedules import ScheduleFactory
+from waking.services.by_hand import wake_agent
+from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HANDLES = ("robin", "scribe", "quill")
+
+
+class World:
+    """A chat of two people and three agents, and the runs that the played workers have claimed."""
+
+    def __init__(self, environment, chance):
+        self.environment, self.team, self.chance = environment, environment.team, chance
+        self.agents = [self.team.robin, *(environment.add_agent(name.title(), handle=name) for name in HANDLES[1:])]
+        self.claimed, self.addressed = {}, Counter()
+        ChatActor.objects.filter(chat=self.team.chat).update(response="mentions")
+
+    def pick_mentions(self):
+        return self.chance.sample(HANDLES, self.chance.randrange(3))
+
+    def post(self):
+        mentioned = self.pick_mentions()
+        text = " ".join([*(f"@{handle}" for handle in mentioned), "please look"])
+        message, _ = chats.post_message(
+            self.chance.choice([self.team.alice, self.team.bob]), self.team.chat.id, text=text
+        )
+        for agent in self.agents:
+            if agent.handle in mentioned:
+                self.addressed[agent.id, message.id] = 1
+
+    def claim(self):
+        queued = list(Run.objects.filter(state="queued").order_by("pk"))
+        if queued:
+            run = claims.claim_run(self.chance.choice(queued).pk, f"worker-{self.chance.randrange(3)}")
+            if run is not None:
+                assert run.pk not in self.claimed
+                self.claimed[run.pk] = run
+
+    def answer(self):
+        """Store the answer of a claimed run, with calls or as its last one; its text may mention other agents."""
+        if not self.claimed:
+            return
+        run = self.chance.choice(list(self.claimed.values()))
+        kind = get_kind(run)
+        prepared = kind.prepare(run)
+        step = StepId(run.steps_done + 1, run.message_id)
+        others = [handle for handle in self.pick_mentions() if handle != run.agent.handle]
+        text = " ".join([*(f"@{handle}" for handle in others), "here is my answer to you"])
+        calls = ()
+        if self.chance.random() < 0.4 and run.steps_done < 3:
+            calls = (ToolCall(f"call_{new_id()}", "current_time", '{"timezone": "UTC"}'),)
+        answer = Answer(text, "", calls, Usage(1, 1), "tool_calls" if calls else "stop", "scripted")
+        kind.record_answer(run, prepared.model, ModelAnswered(step, answer))
+        if calls:
+            run.refresh_from_db()
+            kind.record_tool_start(run, ToolsStarted(calls))
+            self.claimed[run.pk] = run
+            kind.record_tool_results(run, ToolsFinished((ToolResult(calls[0], "ok", "noon"),)))
+            run.refresh_from_db()
+        else:
+            del self.claimed[run.pk]
+
+    def crash(self):
+        """Lose the lease of a run: another worker reclaims it."""
+        if self.claimed:
+            id = self.chance.choice(list(self.claimed))
+            stale = Run.objects.get(pk=id)
+            if stale.crashes < 2:
+                del self.claimed[id]
+                Run.objects.filter(pk=id).update(lease_until=Now())
+                leases.reclaim_run(stale, leases.LeaseOwnerState.DEAD)
+                Run.objects.filter(pk=id).update(crashes=0)
+
+    def wake_by_hand(self):
+        wake_agent(self.team.alice, self.team.chat.id, self.chance.choice(self.agents).id)
+
+    def fire(self):
+        schedule = ScheduleFactory.create(
+            chat=self.team.chat, agent=self.chance.choice(self.agents), owner=self.team.alice,
+            next_at=now() - timedelta(seconds=1),
+        )  # fmt: skip
+        assert schedules.fire_due_schedules() == 1
+        schedule.delete()
+
+    def count_mentions_of_agents(self):
+        """Add the messages of agents that woke an agent: those are addressed, too, unless a limit ended the loop."""
+        for message in self.environment.log("TEXT_MESSAGE"):
+            if message.author in self.agents:
+                for id in message.payload["mentions"]:
+                    self.addressed[next(a.id for a in self.agents if str(a.id) == id), message.id] = 1
+
+
+@pytest.mark.parametrize("seed", range(max(4, N)))
+def test_RUN25_RUN18_each_message_is_taken_in_once_and_loops_end(environment, seed):
+    world = World(environment, random.Random(seed))
+    steps = [
+        world.post,
+        world.claim,
+        world.claim,
+        world.answer,
+        world.answer,
+        world.crash,
+        world.wake_by_hand,
+        world.fire,
+    ]
+    for _ in range(60):
+        world.chance.choice(steps)()
+        active = Run.objects.filter(state="running").values_list("concurrency_key", flat=True)
+        assert len(active) == len(set(active))
+    for _ in range(400):
+        world.claim()
+        world.answer()
+        if not Run.objects.filter(state__in=["queued", "running"]).exists():
+            break
+    assert not Run.objects.filter(state__in=["queued", "running"]).exists()  # loops end
+    world.count_mentions_of_agents()
+    taken = Counter()
+    for run in Run.objects.all():
+        assert run.agent_hops <= MAX_AGENT_HOPS
+        taken.update((run.agent_id, id) for id in run.answered_ids)
+    assert set(taken.values()) <= {1}
+    by_people = {key for key in world.addressed if key[1] in _list_ids_of_people(environment)}
+    assert by_people <= set(taken)
+    assert set(taken) <= set(world.addressed)
+    refused = set(world.addressed) - set(taken)
+    assert not refused or environment.log("WAKE_LIMIT_REACHED") or MAX_WAKES_OF_PAIR == 0
+
+
+def _list_ids_of_people(environment):
+    return {message.id for message in environment.log("TEXT_MESSAGE") if message.author.is_human}

@@ -1,0 +1,103 @@
+"""The tool by which an agent writes into another chat."""
+
+from uuid import UUID
+
+from django.db.models import Q
+from pydantic import Field
+
+from actors.models import Actor, AgentStatus, Kind
+from chats import services as chats
+from chats.models import Chat, ChatActor
+from chats.permissions import ChatVerb, get_chat_for
+from common.text import to_storable
+from events.rows import Policy
+from runs.models import Run
+from tools.interface import Tool, ToolArgs, ToolContext, ToolError
+from tools.registry import register
+from waking.services.wake import WakeEffect, preview_wakes
+
+MAX_TEXT_CHARACTERS = 20_000
+
+
+@register
+class SendMessage(Tool):
+    """Write a message into another chat that you take part in, or to one member (a person or an agent) in the direct chat that
+    you have with them. Agents that you mention there are woken, and the other agent of a direct chat always is. They answer there,
+    not here. To answer here, just answer."""
+
+    name = "send_message"
+    effect = "write"
+    is_trusted = True
+
+    class Args(ToolArgs):
+        to: str | None = Field(default=None, max_length=41, description="The handle of a member, such as @writer.")
+        chat_id: str | None = Field(default=None, max_length=36, description="The id of a chat, instead of `to`.")
+        text: str = Field(min_length=1, max_length=MAX_TEXT_CHARACTERS, description="The message.")
+
+    @property
+    def default_policy(self) -> Policy:
+        """A person is asked first: the people in the other chat read what the agent has learned here."""
+        return Policy.ASK
+
+    def check_rights(self, ctx: ToolContext) -> None:
+        if ctx.chat_id is None or ctx.on_behalf_of is None:
+            raise ToolError("Nobody in a chat has asked for this.", final=True)
+
+    def run(self, ctx: ToolContext, args: Args) -> str:
+        if ctx.chat_id is None or ctx.on_behalf_of is None:
+            raise ToolError("Nobody in a chat has asked for this.", final=True)
+        here = get_chat_for(ctx.actor, ctx.chat_id, ChatVerb.SEE)
+        chat = _get_target(ctx, here, args)
+        if chat.pk == here.pk:
+            raise ToolError("This is the chat that you are in: just answer.", final=True)
+        people = [person for person in (ctx.on_behalf_of, ctx.approved_by) if person is not None]
+        if not chat.is_between_agents:
+            for person in people:
+                get_chat_for(ctx.actor, chat.pk, ChatVerb.POST, on_behalf_of=person)
+        if ctx.approved_by is None and _has_other_readers(here, chat):
+            raise ToolError(
+                "It was not sent: somebody in that chat does not read this one, so a person has to approve it. Say so.",
+                final=True,
+            )
+        text = to_storable(args.text)
+        cause = Run.objects.get(pk=ctx.run_id)
+        effects = preview_wakes(ctx.actor, chat.pk, text=text, cause=cause)
+        message, _ = chats.post_message(ctx.actor, chat.pk, text=text, sent_by_run_id=ctx.run_id)
+        return f"Sent as {message.pk} in the chat {chat.pk}. {_describe_effects(effects)}"
+
+
+def _get_target(ctx: ToolContext, here: Chat, args: SendMessage.Args) -> Chat:
+    """Return the chat that the message is for. Raises `ToolError`, `NotFound`, `Forbidden`."""
+    if (args.to is None) == (args.chat_id is None):
+        raise ToolError("Name either a member (to) or a chat (chat_id).")
+    if args.chat_id is not None:
+        try:
+            return get_chat_for(ctx.actor, UUID(args.chat_id), ChatVerb.POST)
+        except ValueError:
+            raise ToolError("chat_id: this is not the id of a chat.") from None
+    handle = (args.to or "").strip().removeprefix("@").lower()
+    is_member = Q(kind=Kind.HUMAN, memberships__workspace=here.workspace_id)
+    is_agent = Q(kind=Kind.AGENT, workspace=here.workspace_id, status=AgentStatus.READY)
+    found = list(Actor.objects.filter(is_member | is_agent, handle=handle).exclude(pk=ctx.actor.pk).distinct()[:2])
+    if len(found) != 1:
+        raise ToolError(f"There is {'no' if not found else 'more than one'} member {handle!r} here.", final=True)
+    return chats.open_direct_chat(ctx.actor, here.workspace_id, found[0].pk, on_behalf_of=ctx.on_behalf_of)[0]
+
+
+def _has_other_readers(here: Chat, chat: Chat) -> bool:
+    """Return whether somebody reads the other chat who does not read this one: editors read the chats of agents, too."""
+    readers = ChatActor.objects.filter(chat=here, ended_at=None).values("actor")
+    return (
+        chat.is_between_agents or ChatActor.objects.filter(chat=chat, ended_at=None).exclude(actor__in=readers).exists()
+    )
+
+
+def _describe_effects(effects: list[WakeEffect]) -> str:
+    """Return who is woken by the message, for the model."""
+    names = dict(Actor.objects.filter(pk__in=[effect.agent_id for effect in effects]).values_list("pk", "name"))
+    woken = [names[effect.agent_id] for effect in effects if effect.effect != "refused"]
+    refused = [f"{names[effect.agent_id]} ({effect.reason})" for effect in effects if effect.effect == "refused"]
+    parts = [f"It wakes {', '.join(woken)}." if woken else "It wakes no agent."]
+    if refused:
+        parts.append(f"Not woken: {', '.join(refused)}.")
+    return " ".join(parts)
