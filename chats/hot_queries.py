@@ -5,10 +5,24 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Exists, F, Func, IntegerField, JSONField, OuterRef, QuerySet, Subquery, TextField, Value
+from django.db.models import (
+    CharField,
+    Exists,
+    F,
+    Func,
+    IntegerField,
+    JSONField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+)
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, Left
 
+from actors.models import Kind
 from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
 
@@ -74,6 +88,25 @@ def _query_message_previews(ids: list[UUID]) -> QuerySet[Message]:
 
 
 MESSAGE_PREVIEWS = PreparedQuery(_query_message_previews, list[UUID])
+
+
+def query_mentioned(chat_id: UUID, is_mentioned: Q) -> QuerySet[ChatActor, Any]:
+    """Return the handle, id and kind of these participants of a chat."""
+    participants = ChatActor.objects.filter(is_mentioned, chat=chat_id, ended_at=None).order_by("joined_at", "pk")
+    return participants.values_list("actor__handle", "actor_id", "actor__kind")
+
+
+def _has_handle(handles: list[str]) -> Q:
+    return Q(is_any_of("actor__handle", handles, of=CharField))
+
+
+MENTIONED: PreparedQuery[ChatActor] = PreparedQuery(
+    lambda chat_id, handles: query_mentioned(chat_id, _has_handle(handles)), UUID, list[str]
+)
+MENTIONED_AND_PEOPLE: PreparedQuery[ChatActor] = PreparedQuery(
+    lambda chat_id, handles: query_mentioned(chat_id, _has_handle(handles) | Q(actor__kind=Kind.HUMAN)), UUID, list[str]
+)
+"""The participants with these handles, and all people."""
 
 
 def _query_messages_between(chat_id: UUID, first: int, last: int) -> QuerySet[Message]:

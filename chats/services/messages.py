@@ -1,6 +1,8 @@
 """Posting messages, and building the system messages of the log."""
 
 import re
+from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -8,7 +10,8 @@ from django.db.models import Q
 
 from actors.models import Actor, Kind
 from chats.hooks import message_posted
-from chats.models import Chat, ChatActor, Message
+from chats.hot_queries import MENTIONED, MENTIONED_AND_PEOPLE, query_mentioned
+from chats.models import Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
 from common.clock import now
@@ -104,16 +107,13 @@ def find_mentions(chat: Chat, text: str) -> list[UUID]:
     if not handles:
         return []
     mentions_all = ALL_PEOPLE in handles
-    participants = ChatActor.objects.filter(chat=chat, ended_at=None).order_by("joined_at", "pk")
-    if len(handles) <= MAX_HANDLES_IN_QUERY:
-        mentioned = Q(actor__handle__in=handles)
-        if mentions_all:
-            mentioned |= Q(actor__kind=Kind.HUMAN)
-        participants = participants.filter(mentioned)
-
+    if len(handles) > MAX_HANDLES_IN_QUERY:
+        mentioned: Iterable[Any] = query_mentioned(chat.id, Q())
+    else:
+        mentioned = (MENTIONED_AND_PEOPLE if mentions_all else MENTIONED).rows(chat.id, list(handles))
     ids_by_handle: dict[str, list[UUID]] = {}
     people: list[UUID] = []
-    for handle, actor_id, kind in participants.values_list("actor__handle", "actor_id", "actor__kind"):
+    for handle, actor_id, kind in mentioned:
         ids_by_handle.setdefault(handle, []).append(actor_id)
         if kind == Kind.HUMAN:
             people.append(actor_id)
