@@ -40,7 +40,8 @@ from runs.models import Run
 from runs.runtime.conversation import get_call_id, make_storable
 from runs.runtime.offered_tools import build_tool_schemas
 from runs.runtime.steps import ModelAnswered, RunEnded, TaskRequest, ToolsFinished
-from runs.services.claims import claim_run
+from runs.services.capacity import Capacity
+from runs.services.claims import claim_run, claim_siblings
 from tests.people import Team, make_agent, make_team
 from tests.realtime.tab import create_session_key
 from tests.recorder import Recorder
@@ -50,7 +51,7 @@ TOKEN = "a" * 32
 STEPS = ("post", "claim", "prepare", "answered")
 STEPS_OF_TASKS = (
     "caller claim", "caller prepare", "calls answered",
-    "tasks started", "task claim", "task prepare", "task answered", "resumed claim", "resumed prepare",
+    "tasks started", "tasks claim", "task prepare", "task answered", "resumed claim", "resumed prepare",
     "results stored",
 )  # fmt: skip
 TASKS = 5
@@ -98,8 +99,9 @@ class Steps:
         )
         recorder = Recorder(caller.run, caller.model)
         self._step("tasks started", lambda: recorder.record_end(RunEnded("waiting_child", tasks=tasks)))
-        for run_id in self._list_queued():
-            task = self._claim_and_prepare("task ", run_id)
+        queued = self._list_queued()
+        for run in self._step("tasks claim", lambda: claim_siblings(queued, "bench:1:1", slots=Capacity())):
+            task = self._step("task prepare", partial(get_kind(run).prepare, run))
             self._step("task answered", partial(self._store_answer, task))
         [run_id] = self._list_queued()
         resumed = self._claim_and_prepare("resumed ", run_id)
