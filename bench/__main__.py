@@ -6,7 +6,20 @@ With `--quick` the measurements are short, and are printed but not saved.
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 
-from bench import abuse, browser, first_words, lists, reconnects, results, sockets, start, streams, traffic, trees
+from bench import (
+    abuse,
+    browser,
+    first_words,
+    lists,
+    long_chats,
+    reconnects,
+    results,
+    sockets,
+    start,
+    streams,
+    traffic,
+    trees,
+)
 from bench.installation import Installation, open_installation
 from bench.results import Table
 from server.serve import raise_file_limit
@@ -17,6 +30,7 @@ ON_ONE_INSTALLATION: dict[str, Callable[[Installation, bool], Table]] = {
     "P3": streams.measure_p3,
     "P4": sockets.measure_p4,
     "P5": first_words.measure_p5,
+    "P6": long_chats.measure_p6,
     "P7": lists.measure_p7,
     "P8": reconnects.measure_p8,
     "P9": browser.measure_p9,
