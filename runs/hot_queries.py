@@ -27,6 +27,7 @@ from actors.models import Actor, Kind
 from agents.models import Draft
 from chats.models import SPOKEN_TYPES, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
+from context.earlier import TOKENS_PER_MESSAGE
 from memory.hot_queries import build_has_notes
 from runs.models import ACTIVE, Run, RunState, Step
 from usage.rules import build_rules_expression
@@ -125,25 +126,33 @@ ATTEMPT_OF_JOB = _prepare_attempt(lambda runs: runs.select_related("agent", "on_
 ANSWERED_QUEUED_RUNS = PreparedQuery(_query_answered_queued_runs, str, UUID, int)
 
 
-def _query_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, Any]:
-    """Return the newest of these messages in one statement, until their payloads have `max_bytes` bytes together."""
+def _query_newest(rows: QuerySet[Message], max_bytes: int, max_tokens: int) -> QuerySet[Message, Any]:
+    """Return the newest of these messages in one statement, until they have `max_tokens` tokens together, by the estimates that
+    are stored, or their payloads `max_bytes` bytes."""
     newest = Message.objects.filter(pk__in=rows.order_by("-seq").values("pk")[:MAX_ROWS])
     before = Window(Sum("payload_bytes"), order_by=F("seq").desc()) - F("payload_bytes")
-    return newest.annotate(before=before).filter(before__lt=max_bytes).order_by("-seq").values_list(*LOG_COLUMNS)
+    size = Coalesce("tokens", F("payload_bytes") / 4) + TOKENS_PER_MESSAGE
+    tokens_before = Window(Sum(size), order_by=F("seq").desc()) - size
+    fitting = newest.annotate(before=before, tokens_before=tokens_before).filter(
+        before__lt=max_bytes, tokens_before__lt=max_tokens
+    )
+    return fitting.order_by("-seq").values_list(*LOG_COLUMNS)
 
 
-def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, *conditions: Q) -> QuerySet[Message, Any]:
+def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, max_tokens: int, *conditions: Q) -> QuerySet[Message, Any]:
     """Return the messages of the chat and the tool calls of this agent, the newest first, without those of sub-agents."""
     is_read = Q(type__in=("TEXT_MESSAGE", "FILE_MESSAGE", "COMPARISON", "AGENT_WOKEN")) | Q(author_id=agent_id)
     log = Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES, metadata__isnull=True)
-    return _query_newest(log, max_bytes)
+    return _query_newest(log, max_bytes, max_tokens)
 
 
-def _query_new_messages(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> QuerySet[Message, Any]:
+def _query_new_messages(
+    chat_id: UUID, agent_id: UUID, max_bytes: int, max_tokens: int, since: int
+) -> QuerySet[Message, Any]:
     rows = Message.objects.filter(
         chat_id=chat_id, seq__gt=since, type__in=(*SPOKEN_TYPES, "AGENT_WOKEN"), metadata__isnull=True
     ).exclude(author_id=agent_id)
-    return _query_newest(rows, max_bytes)
+    return _query_newest(rows, max_bytes, max_tokens)
 
 
 def _query_spoken_messages(chat_id: UUID, since: int) -> QuerySet[Message]:
@@ -159,8 +168,8 @@ def _query_participants_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
     return participants.select_related("actor").order_by("joined_at", "pk")[:MAX_PARTICIPANTS_READ]
 
 
-LOG = PreparedQuery(list_log, UUID, UUID, int)
-NEW_MESSAGES = PreparedQuery(_query_new_messages, UUID, UUID, int, int)
+LOG = PreparedQuery(list_log, UUID, UUID, int, int)
+NEW_MESSAGES = PreparedQuery(_query_new_messages, UUID, UUID, int, int, int)
 SPOKEN_MESSAGES = PreparedQuery(_query_spoken_messages, UUID, int)
 """The messages of people and agents after a `seq`, the newest first, with the facts by which they address an agent."""
 PARTICIPANTS_OF_CHAT = PreparedQuery(_query_participants_of_chat, UUID)

@@ -60,9 +60,9 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
     max_bytes = tokens * BYTES_PER_TOKEN + OTHER_BYTES
     if run.is_compared:
         is_read = Q(seq__lte=run.trigger_seq) | Q(run_id=run.id)
-        newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, is_read)
+        newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, tokens, is_read)
     else:
-        newest = LOG.rows(run.agent_id, run.get_chat_id(), max_bytes)
+        newest = LOG.rows(run.agent_id, run.get_chat_id(), max_bytes, tokens)
     entries = [build_entry(row) for row in newest if _is_read_by(row, run.agent_id)][::-1]
     if run.trigger_id is not None and all(entry.id != run.trigger_id for entry in entries):
         trigger = Message.objects.filter(chat_id=run.get_chat_id(), pk=run.trigger_id, type__in=LOG_TYPES)
@@ -106,7 +106,7 @@ def add_images(entries: list[LogEntry]) -> list[LogEntry]:
 def read_new_turns(run: Run) -> list[Turn]:
     """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons."""
     max_bytes = settings.LLM_MAX_CONTEXT * BYTES_PER_TOKEN + OTHER_BYTES
-    new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, run.read_to)
+    new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, settings.LLM_MAX_CONTEXT, run.read_to)
     read = [row for row in reversed(new) if _is_read_by(row, run.agent_id)]
     entries = [entry for entry in map(build_entry, read) if _get_side(entry) is None]
     if not entries:
