@@ -10,11 +10,13 @@ from events.row import Row
 
 
 class WakeCause(models.TextChoices):
-    """Why a message woke an agent."""
+    """Why a message woke an agent; `hand` and `schedule`: a person or a schedule did."""
 
     MENTION = "mention", _("mention")
     REPLY = "reply", _("reply")
     ALWAYS = "always", _("always")
+    HAND = "hand", _("by hand")
+    SCHEDULE = "schedule", _("schedule")
 
 
 class DeliveryState(models.TextChoices):

@@ -101,17 +101,18 @@ def run_schedule_now(actor: Actor, schedule_id: UUID, *, id: UUID | None = None)
             raise build_duplicate_id_error("message")
         return stored, False
     participant = get_agent_of_chat(schedule.chat, schedule.agent_id)
-    message, run = build_wake(
+    id = id or new_id()
+    rows = build_wake(
         schedule.chat, participant, actor, id=id, reason="schedule", name=schedule.name,
         instructions=schedule.instructions, schedule_id=schedule.pk,
     )  # fmt: skip
     try:
         with transaction.atomic():
-            chats.save_changes(schedule.chat_id, [message, run])
+            chats.save_changes(schedule.chat_id, rows)
     except IntegrityError:
         raise build_duplicate_id_error("message") from None
     audit.record(actor, "schedule.run", workspace_id=schedule.workspace_id, object_id=schedule.pk)
-    return message, True
+    return Message.objects.get(pk=id), True
 
 
 def _get_chat(actor: Actor, chat_id: UUID) -> Chat:

@@ -15,6 +15,7 @@ from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Conflict, Forbidden, NotFound
+from common.ids import new_id
 from events.publish import publish_workspace_list_changed
 from events.rows import PauseReason
 from schedules.expressions import iterate_times
@@ -71,12 +72,12 @@ def _wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
         time.state, time.missed = "missed", len(times)
     else:
         participant = get_agent_of_chat(chat, schedule.agent_id)
-        message, run = build_wake(
+        time.message_id = new_id()
+        rows = build_wake(
             chat, participant, schedule.owner, reason="schedule", name=schedule.name, instructions=schedule.instructions,
-            schedule_id=schedule.pk, due_at=due_at, missed=missed or None,
+            schedule_id=schedule.pk, due_at=due_at, missed=missed or None, id=time.message_id,
         )  # fmt: skip
-        time.message_id = message.pk
-        chats.save_changes(chat.id, [message, run])
+        chats.save_changes(chat.id, rows)
     time.save(force_insert=True)
 
 

@@ -9,6 +9,7 @@ from common.errors import Conflict, Forbidden, NotFound
 from common.ids import new_id
 from runs.models import Run
 from waking.services.by_hand import wake_agent
+from webhooks.models import AgentWake
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,3 +97,11 @@ def test_an_agent_that_left_a_stranger_and_an_agent_as_actor_are_refused(environ
     with pytest.raises(NotFound):
         wake(environment)
     assert not Run.objects.exists()
+
+
+def test_the_program_of_an_agent_that_runs_outside_is_notified_instead_of_a_run(environment):
+    Actor.objects.filter(pk=environment.team.robin.pk).update(runs_outside=True)
+    message, _ = wake(environment)
+    found = AgentWake.objects.get()
+    assert (found.agent, found.message_id, found.why) == (environment.team.robin, message.pk, "hand")
+    assert environment.runs() == []

@@ -116,7 +116,7 @@ class World:
                     self.addressed[next(a.id for a in self.agents if str(a.id) == id), message.id] = 1
 
 
-@pytest.mark.parametrize("seed", range(max(4, N)))
+@pytest.mark.parametrize("seed", range(N))
 def test_RUN25_RUN18_each_message_is_taken_in_once_and_loops_end(environment, seed):
     world = World(environment, random.Random(seed))
     steps = [
@@ -129,7 +129,7 @@ def test_RUN25_RUN18_each_message_is_taken_in_once_and_loops_end(environment, se
         world.wake_by_hand,
         world.fire,
     ]
-    for _ in range(60):
+    for _ in range(40):
         world.chance.choice(steps)()
         active = Run.objects.filter(state="running").values_list("concurrency_key", flat=True)
         assert len(active) == len(set(active))

@@ -13,6 +13,7 @@ from common.clock import now
 from common.errors import Code, Conflict, Forbidden, NotFound, build_duplicate_id_error
 from common.ids import new_id
 from events import audit
+from runs.hooks import agents_woken_outside
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, build_concurrency_key
 from runs.runtime.dispatch import dispatch_run
@@ -36,14 +37,14 @@ def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None =
         if not is_same or (stored.payload["target_id"], stored.payload["actor_id"]) != (str(agent_id), str(actor.id)):
             raise build_duplicate_id_error("message")
         return stored, False
-    message, run = build_wake(chat, get_agent_of_chat(chat, agent_id), actor, id=id, reason="hand")
+    rows = build_wake(chat, get_agent_of_chat(chat, agent_id), actor, id=id, reason="hand")
     try:
         with transaction.atomic():
-            chats.save_changes(chat.id, [message, run])
+            chats.save_changes(chat.id, rows)
     except IntegrityError:
         raise build_duplicate_id_error("message") from None
     audit.record(actor, "agent.woken", workspace_id=chat.workspace_id, object_id=agent_id)
-    return message, True
+    return Message.objects.get(pk=id), True
 
 
 def get_agent_of_chat(chat: Chat, agent_id: UUID) -> ChatActor:
@@ -74,16 +75,19 @@ def build_wake(
     schedule_id: UUID | None = None,
     due_at: datetime | None = None,
     missed: int | None = None,
-) -> tuple[Message, Run]:
+) -> list[chats.RowChange]:
     """Return the system message that wakes the agent of `get_agent_of_chat`, and its queued run, which works for the person. The
-    caller has locked the chat and saves both. The run is not inserted when the agent has a queued one in this chat, which will
-    read the message."""
+    caller has locked the chat and saves them. The run is not inserted when the agent has a queued one in this chat, which will
+    read the message. An agent whose program runs outside has no run: its program is notified."""
     agent, reach = participant.actor, getattr(participant, "reach", "chat")
     message = chats.build_system_message(
         chat.id, "AGENT_WOKEN", actor=person, target=agent, reason=reason, name=name, text=instructions,
         schedule_id=schedule_id, due_at=due_at, missed=missed,
     )  # fmt: skip
     message.id = id or new_id()
+    if agent.runs_outside:
+        agents_woken_outside.call(chat, message, [(agent, reason)])
+        return [message]
     run = Run(
         workspace_id=chat.workspace_id,
         chat=chat,
@@ -99,4 +103,4 @@ def build_wake(
     )
     run.trigger = message
     dispatch_run(run)
-    return message, run
+    return [message, run]

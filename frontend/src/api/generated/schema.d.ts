@@ -6627,10 +6627,10 @@ export interface components {
             id: string;
         };
         /**
-         * @description Why a message woke an agent.
+         * @description Why a message woke an agent; `hand` and `schedule`: a person or a schedule did.
          * @enum {string}
          */
-        WakeCause: "mention" | "reply" | "always";
+        WakeCause: "mention" | "reply" | "always" | "hand" | "schedule";
         /** @description Messages of a chat that woke the agent, and that it has not read yet. */
         WakeRow: {
             /** Format: uuid */
