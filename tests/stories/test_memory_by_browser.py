@@ -46,17 +46,17 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     model.script(text="Ten travellers.")
     page.keyboard.press("Escape")
     alice.open(re.sub(r"(/w/[^/]+).*", r"\1/agents", chat))
-    page.get_by_role("link", name=re.compile("Scribe")).first.click()
-    expect(page.get_by_role("heading", name="Scribe")).to_be_visible()
+    page.locator('a[href*="/agents/"]', has_text="Scribe").first.click()
+    expect(page.get_by_role("link", name="Memory", exact=True)).to_be_visible()
     agent = find_path(alice)
-    page.get_by_role("button", name="Start a chat").or_(page.get_by_role("button", name="Chat with it")).first.click()
+    page.get_by_role("button", name="Start a chat").click()
     page.get_by_role("dialog").get_by_role("button", name=re.compile("Start|Create")).click()
     alice.post("How many do group fares need?")
     alice.sees("Ten travellers.")
     system = model.requests[-1].body["messages"][0]["content"]
     assert "Group fares need ten travellers." in system
     assert "You: I will keep that in mind." in system
-    expect(page.get_by_text("memory: 1 notes, 1 earlier runs")).to_be_visible()
+    expect(page.get_by_text("notes used: 1 · earlier runs: 1")).to_be_visible()
 
     # The page of the memory: the note with its source, changed in place.
     alice.open(agent)
@@ -71,7 +71,7 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     page.get_by_label("Note", exact=True).fill("長輩多的團，飯店離地鐵 500 公尺內。")
     page.get_by_label("Where it may be used").select_option("everywhere")
     page.get_by_role("button", name="Save note").click()
-    expect(page.get_by_text("長輩多的團")).to_be_visible()
+    expect(page.get_by_text("written by Alice")).to_be_visible()
     page.screenshot(path=tmp_path / "memory-light.png")
     page.emulate_media(color_scheme="dark")
     page.screenshot(path=tmp_path / "memory-dark.png")
@@ -88,6 +88,7 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     row = page.get_by_role("listitem").filter(has_text="children under 2")
     row.get_by_role("button", name="Forget this note").click()
     expect(row).to_have_count(0)
+    page.screenshot(path=tmp_path / "forgotten.png")
     page.get_by_role("button", name="Undo").first.click()
     expect(row).to_be_visible()
 

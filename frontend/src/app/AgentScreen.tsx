@@ -74,6 +74,7 @@ export function AgentScreen() {
           .map(tab => (
             <Link
               key={tab.id}
+              activeOptions={{ exact: true }}
               {...(tab === agentTabs[0]
                 ? { to: '/w/$workspace/agents/$agent' as const, params }
                 : { to: '/w/$workspace/agents/$agent/$tab' as const, params: { ...params, tab: tab.id } })}

@@ -363,7 +363,7 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
         {attributes => (
           <select
             {...attributes}
-            className={cx(fieldStyles.input, fieldStyles.select)}
+            className={fieldStyles.input}
             value={content.memory}
             disabled={isReadOnly}
             onChange={event => onEdit({ ...content, memory: event.target.value === 'agent' ? 'agent' : 'chat' })}

@@ -1,7 +1,7 @@
 /** The texts of a chat's log and composer, in English. The other languages have the same keys. */
 const chat = {
   offline: 'You are offline. You can go on writing; messages go out when you are back.',
-  memoryUsed: 'memory: {{notes}} notes, {{entries}} earlier runs',
+  memoryUsed: 'notes used: {{notes}} · earlier runs: {{entries}}',
   messageGone: 'That message is gone, or it is not open to you.',
   toNewest: 'Jump to newest',
   newsSince: '{{n}} new since {{time}}',

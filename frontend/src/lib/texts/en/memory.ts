@@ -1,9 +1,9 @@
 /** The texts about the memory of agents, in English. The other languages have the same keys. */
 const memory = {
   'memory.reach': 'Memory reaches over',
-  'memory.reachHint.chat': 'nothing crosses from one chat to another',
+  'memory.reachHint.chat': 'Nothing crosses from one chat to another.',
   'memory.reachHint.agent':
-    'one history and one set of notes, as far as all present may read; it then works in one chat at a time',
+    'One history and one set of notes, used where all present may read them. It then works in one chat at a time.',
   'memory.changeReach': 'Change it in the workshop',
   'memory.notes': 'Notes',
   'memory.notesAbout': 'what it chose to remember, and where it may use it',

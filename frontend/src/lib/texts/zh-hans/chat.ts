@@ -1,7 +1,7 @@
 /** The texts of a chat's log and composer, in Simplified Chinese. */
 const chat = {
   offline: '你已离线。你可以继续写，恢复连接后消息会自动发出。',
-  memoryUsed: '记忆：{{notes}} 条笔记、{{entries}} 次先前的运行',
+  memoryUsed: '使用笔记：{{notes}} · 先前的运行：{{entries}}',
   messageGone: '这条消息已不存在，或你无权查看。',
   toNewest: '跳到最新',
   newsSince: '自 {{time}} 起有 {{n}} 条新消息',

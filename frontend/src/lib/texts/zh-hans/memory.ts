@@ -1,8 +1,8 @@
 /** The texts about the memory of agents, in Simplified Chinese. */
 const memory = {
   'memory.reach': '记忆范围',
-  'memory.reachHint.chat': '聊天室之间不互通',
-  'memory.reachHint.agent': '共用一份历史与笔记，以在场所有人可读者为限；它一次只在一个聊天室工作',
+  'memory.reachHint.chat': '聊天室之间不互通。',
+  'memory.reachHint.agent': '共用一份历史与笔记，只在在场所有人都可读时使用。它一次只在一个聊天室工作。',
   'memory.changeReach': '在工作坊更改',
   'memory.notes': '笔记',
   'memory.notesAbout': '它选择记住的事，以及可在何处使用',

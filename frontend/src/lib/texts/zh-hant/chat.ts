@@ -1,7 +1,7 @@
 /** The texts of a chat's log and composer, in Traditional Chinese. */
 const chat = {
   offline: '你已離線。你可以繼續寫，恢復連線後訊息會自動送出。',
-  memoryUsed: '記憶：{{notes}} 則筆記、{{entries}} 次先前的執行',
+  memoryUsed: '使用筆記：{{notes}} · 先前的執行：{{entries}}',
   messageGone: '這則訊息已不存在，或你無權檢視。',
   toNewest: '跳到最新',
   newsSince: '自 {{time}} 起有 {{n}} 則新訊息',

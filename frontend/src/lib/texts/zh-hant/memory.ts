@@ -1,8 +1,8 @@
 /** The texts about the memory of agents, in Traditional Chinese. */
 const memory = {
   'memory.reach': '記憶範圍',
-  'memory.reachHint.chat': '聊天室之間不互通',
-  'memory.reachHint.agent': '共用一份歷程與筆記，以在場所有人可讀者為限；它一次只在一個聊天室工作',
+  'memory.reachHint.chat': '聊天室之間不互通。',
+  'memory.reachHint.agent': '共用一份歷程與筆記，只在在場所有人都可讀時使用。它一次只在一個聊天室工作。',
   'memory.changeReach': '在工作坊更改',
   'memory.notes': '筆記',
   'memory.notesAbout': '它選擇記住的事，以及可在何處使用',
