@@ -2,6 +2,7 @@
 which agents give tasks (`agents/sub_agents.py`) and with which people chat."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.db import connection, transaction
 from django.db.models import F, Q
@@ -13,6 +14,7 @@ from agents.services.specs import write_spec
 from agents.specs.content import Limits, SpecContent, ToolUse
 from common.clock import now
 from common.handles import find_free_handle
+from common.prepared_query import PreparedQuery
 from common.text import normalize_for_comparison
 from events import audit
 from events.rows import SpecOrigin
@@ -148,6 +150,11 @@ SHIPPED = {
 }
 
 
+_SHIPPED_AGENT = PreparedQuery(
+    lambda handle: Actor.objects.filter(handle=handle, is_shipped=True).select_related("current_spec"), str
+)
+
+
 def get_shipped_agent(handle: str) -> Actor:
     """Return a shipped agent with the version that this release defines, and create or update it if necessary.
 
@@ -223,8 +230,14 @@ def create_shipped_sub_agents() -> None:
 
 
 def _find_shipped_agent(handle: str) -> Actor | None:
-    return Actor.objects.filter(handle=handle, is_shipped=True).select_related("current_spec").first()
+    return _SHIPPED_AGENT.first(handle)
 
 
 def _is_current(agent: Actor, definition: Definition) -> bool:
-    return agent.current_spec is not None and agent.current_spec.content() == definition.content
+    return agent.current_spec is not None and _get_content(agent.current_spec) == definition.content
+
+
+@lru_cache(maxsize=32)
+def _get_content(spec: AgentSpec) -> SpecContent:
+    """Return the content of a spec. It is cached, because it never changes."""
+    return spec.content()
