@@ -61,7 +61,7 @@ def _lock_chat_between_agents(run: Run) -> Chat | None:
     """Lock the chat of a run if it is one of two agents, in which its person is not, and return it if the agent may post there and
     the person is still a member of the workspace."""
     members = Membership.objects.filter(actor=run.on_behalf_of_id, actor__is_active=True, workspace=run.workspace_id)
-    if not Chat.objects.filter(pk=run.chat_id, is_between_agents=True).exists() or not members.exists():
+    if not Chat.objects.filter(pk=run.get_chat_id(), is_between_agents=True).exists() or not members.exists():
         return None
     try:
         return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, lock=True)
