@@ -3,14 +3,20 @@
 import pytest
 from django.db import IntegrityError
 
+from actors.models import Actor
 from agents.models import AgentSpec
+from agents.services.allowed_tools import get_run_tools
+from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
 from common.errors import Conflict, Forbidden, NotFound
+from common.ids import new_id
 from events.models import AuditRecord
 from memory import services as memory
 from memory.models import HistoryEntry, MemoryClearing, MemoryUse
 from memory.selectors import get_memory_row, list_history
+from publishing.content import build_public_content, list_left_tools
+from runs.kinds.chat import COMPARISON
 from runs.models import Run
 from runs.services.runs import stop_run
 from tests.people import make_agent
@@ -209,3 +215,33 @@ def test_a_worker_reads_and_writes_the_history(environment):
     system = environment.model.requests[-1].body["messages"][0]["content"]
     assert "You: I noted canary-two." in system
     assert HistoryEntry.objects.count() == 2
+
+
+def test_a_public_copy_remembers_each_chat_by_itself_and_has_no_tools_for_notes(driver):
+    content = SpecContent(prompt="x", memory="agent", tools=(ToolUse(tool="remember"), ToolUse(tool="current_time")))
+    public = build_public_content(content)
+    assert (public.memory, sorted(public.tool_names)) == ("chat", ["current_time"])
+    assert [(row.name, row.reason) for row in list_left_tools(content, frozenset())] == [("remember", "memory")]
+
+
+def test_a_public_agent_reads_no_memory_even_if_its_spec_says_so(driver):
+    team = driver.team
+    agent = Actor(pk=team.robin.pk, is_public=True)
+    driver.ask(team.chat, "canary-one").answer()
+    other = driver.open_chat("Kyoto", team.bob)
+    found = memory.build_memory_text(
+        agent, other, person=team.alice, run_id=new_id(), reach="agent", request="", model_size=100_000
+    )
+    assert (found.text, found.entries) == ("", [])
+    assert not MemoryUse.objects.filter(chat=other).exists()
+
+
+def test_a_comparison_reads_and_writes_no_memory(driver):
+    team = driver.team
+    other = driver.open_chat("Kyoto", team.bob)
+    driver.ask(team.chat, "canary-one").answer()
+    run = driver.ask(other, "x").run
+    assert COMPARISON.read_memory(run, "agent", None, 100_000).text == ""
+    assert "remember" not in get_run_tools(
+        team.robin, run.spec, run.spec.content(), team.workspace.id, only_reading=True
+    )
