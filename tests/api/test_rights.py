@@ -159,7 +159,8 @@ THROUGH_A_CHAT = {"accept_suggestion", "merge_suggestions", "restore_version"}
 def is_in_chat(name: str) -> bool:
     path = OPERATIONS[name].path
     return name in THROUGH_A_CHAT or any(
-        f"{{{key}}}" in path for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id")
+        f"{{{key}}}" in path
+        for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id", "schedule_id")
     )
 
 

@@ -305,7 +305,7 @@ def test_every_table_of_a_workspace_is_purged():
     }
     purged = {
         "chats.chat", "files.file", "runs.run", "suggestions.suggestion", "suggestions.merge", "tools.toolserver",
-        "tools.workspacetool", "tools.toolpolicy", "usage.budget", "usage.modelprice",
+        "tools.workspacetool", "tools.toolpolicy", "usage.budget", "usage.modelprice", "schedules.schedule",
     }  # fmt: skip
     tables = {
         model._meta.label_lower
