@@ -171,9 +171,5 @@ def build_settings_row(workspace: Workspace) -> ContextSettingsRow:
     return ContextSettingsRow(
         strategy=strategy,
         max_tokens=workspace.context_max_tokens,
-        embedding_model=workspace.embedding_model,
-        can_embed=False,
-        embedded=0,
-        unembedded=0,
         revision=workspace.context_revision,
     )

@@ -57,7 +57,6 @@ class Workspace(Identified, WithRevision):
         _("context strategy"), max_length=12, choices=list_context_strategies, default="summarise"
     )
     context_max_tokens = models.PositiveIntegerField(_("context max tokens"), null=True, blank=True)
-    embedding_model = models.CharField(_("embedding model"), max_length=200, blank=True, default="")
     context_revision = models.PositiveIntegerField(_("context revision"), default=1)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     # The row of a deleted workspace stays, for the ledger, the audit trail and its public agents that were taken down.

@@ -13,10 +13,8 @@ class CorrectionBody(Body):
 
 
 class ContextSettingsBody(Body):
-    """`max_tokens`: at most so many tokens of a conversation; null: as many as the model allows. `embedding_model`: empty for
-    none."""
+    """`max_tokens`: at most so many tokens of a conversation; null: as many as the model allows."""
 
     strategy: ContextStrategy
     max_tokens: int | None = Field(default=None, ge=1_000, le=2_000_000)
-    embedding_model: str = Field(default="", max_length=200)
     revision: Revision

@@ -52,7 +52,6 @@ class ContextSettings(APIView):
             workspace_id,
             strategy=body.strategy,
             max_tokens=body.max_tokens,
-            embedding_model=body.embedding_model,
             revision=body.revision,
         )
         return build_response(build_settings_row(workspace))

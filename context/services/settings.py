@@ -20,10 +20,9 @@ def change_context_settings(
     *,
     strategy: ContextStrategy,
     max_tokens: int | None,
-    embedding_model: str,
     revision: int,
 ) -> Workspace:
-    """Set the strategy and the limit of agents that have none of their own, and the model that makes embeddings (empty: none).
+    """Set the strategy and the limit of agents that have none of their own.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` if the settings have changed since `revision`.
     """
@@ -31,8 +30,8 @@ def change_context_settings(
     if revision != workspace.context_revision:
         raise Conflict("Somebody else has changed this meanwhile.", hints=["Look again, then change it."])
     workspace.context_strategy, workspace.context_max_tokens = strategy, max_tokens
-    workspace.embedding_model, workspace.context_revision = embedding_model.strip(), revision + 1
-    workspace.save(update_fields=["context_strategy", "context_max_tokens", "embedding_model", "context_revision"])
+    workspace.context_revision = revision + 1
+    workspace.save(update_fields=["context_strategy", "context_max_tokens", "context_revision"])
     audit.record(actor, "context.changed", workspace_id=workspace.id, object_id=workspace.id, strategy=strategy)
     publish_workspace_list_changed(workspace.id, "context")
     return workspace

@@ -51,13 +51,8 @@ class HistorySummaryRow(Row):
 
 
 class ContextSettingsRow(Row):
-    """What models read of the long chats of a workspace. `max_tokens` null: as much as the model allows. `can_embed`: the database
-    has the extension that searches by meaning. `embedded` and `unembedded`: messages with and without an embedding."""
+    """What models read of the long chats of a workspace. `max_tokens` null: as much as the model allows."""
 
     strategy: ContextStrategy
     max_tokens: int | None
-    embedding_model: str
-    can_embed: bool
-    embedded: int
-    unembedded: int
     revision: int

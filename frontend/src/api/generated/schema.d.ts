@@ -3216,13 +3216,8 @@ export interface components {
              */
             strategy: "default" | "truncate" | "summarise" | "retrieve";
         };
-        /**
-         * @description `max_tokens`: at most so many tokens of a conversation; null: as many as the model allows. `embedding_model`: empty for
-         *     none.
-         */
+        /** @description `max_tokens`: at most so many tokens of a conversation; null: as many as the model allows. */
         ContextSettingsBodyRequest: {
-            /** @default  */
-            embedding_model?: string;
             /** @default null */
             max_tokens?: number | null;
             revision: number;
@@ -3242,19 +3237,12 @@ export interface components {
              */
             strategy?: "default" | "truncate" | "summarise" | "retrieve";
         };
-        /**
-         * @description What models read of the long chats of a workspace. `max_tokens` null: as much as the model allows. `can_embed`: the database
-         *     has the extension that searches by meaning. `embedded` and `unembedded`: messages with and without an embedding.
-         */
+        /** @description What models read of the long chats of a workspace. `max_tokens` null: as much as the model allows. */
         ContextSettingsRow: {
-            can_embed: boolean;
-            embedded: number;
-            embedding_model: string;
             max_tokens: number | null;
             revision: number;
             /** @enum {string} */
             strategy: "truncate" | "summarise" | "retrieve";
-            unembedded: number;
         };
         /**
          * @description An author of text in a draft: of a suggestion, or an agent that revised itself in a run for the person named `in_run_of`.

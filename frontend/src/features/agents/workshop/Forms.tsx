@@ -1,4 +1,22 @@
-import { BookOpen, ChevronDown, ChevronRight, Clock, FilePlus, FileSearch, FileText, Folder, Globe, type LucideIcon, MessageCircleQuestion, MessageSquareText, PenLine, Search, Send, Workflow, Wrench } from 'lucide-react'
+import {
+  BookOpen,
+  ChevronDown,
+  ChevronRight,
+  Clock,
+  FilePlus,
+  FileSearch,
+  FileText,
+  Folder,
+  Globe,
+  type LucideIcon,
+  MessageCircleQuestion,
+  MessageSquareText,
+  PenLine,
+  Search,
+  Send,
+  Workflow,
+  Wrench,
+} from 'lucide-react'
 import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
 import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { OfferedTool } from '@/features/tools'

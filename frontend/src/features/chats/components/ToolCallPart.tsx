@@ -1,4 +1,17 @@
-import { BookOpen, Check, Clock, FilePlus, Globe, MessageCircleQuestion, PenLine, Search, Send, Workflow, Wrench, X } from 'lucide-react'
+import {
+  BookOpen,
+  Check,
+  Clock,
+  FilePlus,
+  Globe,
+  MessageCircleQuestion,
+  PenLine,
+  Search,
+  Send,
+  Workflow,
+  Wrench,
+  X,
+} from 'lucide-react'
 import { memo, type ReactNode, Suspense } from 'react'
 import type { ApprovalDecided, ToolResponsePayload, WebPage } from '@/api'
 import { ToolName } from '@/features/agents'

@@ -52,7 +52,6 @@ function SettingsForm({ settings, workspaceId, isReadOnly }: SettingsFormProps) 
       {
         strategy,
         max_tokens: maxTokens ? Number(maxTokens) : null,
-        embedding_model: settings.embedding_model,
         revision: settings.revision,
       },
       { onSuccess: () => showToast(t('context.saved')) },
