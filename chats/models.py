@@ -94,6 +94,15 @@ def build_pair_key(first_id: UUID, second_id: UUID) -> str:
     return ":".join(sorted(map(str, (first_id, second_id))))
 
 
+IMPORTANT_TYPES = (
+    "FILE_MESSAGE",
+    "SPEC_SAVED",
+    "DRAFT_APPLIED",
+    "DRAFT_MERGED",
+    "SUGGESTION_ACCEPTED",
+    "APPROVAL_DECIDED",
+)
+"""Messages of older times that models read also of a long chat: files, decisions, and changes of agents."""
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 """The types of messages that count as unread, wake agents, and are shown as the last message in the list of chats."""
 
@@ -199,6 +208,9 @@ class Message(Identified, VersionedRow):
             models.Index(fields=["reply_to"], condition=Q(reply_to__isnull=False), name="replies_to_message"),
             models.Index(
                 fields=["-created_at", "-id"], condition=Q(type="TEXT_MESSAGE", metadata=None), name="texts_by_time"
+            ),
+            models.Index(
+                fields=["chat", "-seq"], condition=Q(type__in=IMPORTANT_TYPES, metadata=None), name="important_messages"
             ),
         ]
 

@@ -8,21 +8,12 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.db.models.fields.json import KT
 
-from chats.models import Chat, Message
+from chats.models import IMPORTANT_TYPES, Chat, Message
 from context.models import AgentContext, HistorySummary, Sentence, SummaryCorrection, SummaryState
 from events.payloads import MessageReference
 from events.rows import ContextSettingsRow, HistorySummaryRow, SentenceRow
 from workspaces.models import Workspace
 
-IMPORTANT_TYPES = (
-    "FILE_MESSAGE",
-    "SPEC_SAVED",
-    "DRAFT_APPLIED",
-    "DRAFT_MERGED",
-    "SUGGESTION_ACCEPTED",
-    "APPROVAL_DECIDED",
-)
-"""Messages of older times that each strategy keeps: files, decisions, and changes of agents."""
 MAX_EVENTS = 12
 """Important events that are added to a conversation, the newest ones."""
 
