@@ -45,7 +45,7 @@ export function ScheduleTab({ agent, workspaceId, mayAdd }: ScheduleTabProps) {
     <div className={styles.page}>
       <section className={blocks.sec}>
         <h2 className={blocks.h}>
-          {t('schedules')}
+          {t('schedule.title')}
           {mayAdd ? (
             <span className="end">
               <Button size="xs" onClick={() => setEdited('new')}>

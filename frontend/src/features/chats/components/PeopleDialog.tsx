@@ -156,7 +156,7 @@ function Participant({
           label={t('lookAgain', { name: actor.name })}
           onClick={() =>
             wakeAgent(participant.chat_id, actor.id, newId()).then(
-              () => showToast(t('woken', { name: actor.name })),
+              () => showToast(t('lookAgain.done', { name: actor.name })),
               showError,
             )
           }

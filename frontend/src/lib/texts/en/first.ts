@@ -236,6 +236,7 @@ const first = {
   'subAgents.publicAgent': 'a public agent',
   'wake.nextNotSubAgents': 'at its next step, not its sub-agents',
   'tool.about.delegate': 'gives tasks to other agents',
+  'tool.about.send_message': 'writes into another chat',
   'subAgents.mayCall': 'tasks to {{names}}',
   'run.too_many_sub_agents': 'Too many tasks were given to other agents in this run.',
   // suggestions

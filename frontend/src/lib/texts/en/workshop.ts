@@ -174,7 +174,6 @@ const workshop = {
   withoutTool: 'without it',
   'conflict.noLines': 'nothing here',
   byDefault: 'as the default',
-  'tool.about.send_message': 'writes into another chat',
 } as const
 
 export default workshop

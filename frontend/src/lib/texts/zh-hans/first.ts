@@ -238,6 +238,7 @@ const first: Record<keyof typeof en, string> = {
   'subAgents.publicAgent': '公开 Agent',
   'wake.nextNotSubAgents': '（在下一步，不影响子 Agent）',
   'tool.about.delegate': '把任务交给其他 Agent',
+  'tool.about.send_message': '在其他聊天中发消息',
   'subAgents.mayCall': '可交办给 {{names}}',
   'run.too_many_sub_agents': '这次运行交给其他 Agent 的任务太多了。',
   // suggestions

@@ -174,7 +174,6 @@ const workshop: Record<keyof typeof en, string> = {
   withoutTool: '不使用',
   'conflict.noLines': '此处不写',
   byDefault: '按默认',
-  'tool.about.send_message': '在其他聊天中发消息',
 }
 
 export default workshop

@@ -238,6 +238,7 @@ const first: Record<keyof typeof en, string> = {
   'subAgents.publicAgent': '公開 Agent',
   'wake.nextNotSubAgents': '（在下一步，不影響子 Agent）',
   'tool.about.delegate': '把任務交給其他 Agent',
+  'tool.about.send_message': '在其他聊天中傳訊息',
   'subAgents.mayCall': '可交辦給 {{names}}',
   'run.too_many_sub_agents': '這次執行交給其他 Agent 的任務太多了。',
   // suggestions

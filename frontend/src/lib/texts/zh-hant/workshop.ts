@@ -174,7 +174,6 @@ const workshop: Record<keyof typeof en, string> = {
   withoutTool: '不使用',
   'conflict.noLines': '此處不寫',
   byDefault: '依預設',
-  'tool.about.send_message': '在其他聊天中傳訊息',
 }
 
 export default workshop
