@@ -4,7 +4,7 @@ import type { BodyOf } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
 
-export type NewSchedule = BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/schedules', 'post'>
+type NewSchedule = BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/schedules', 'post'>
 export type ScheduleChange = BodyOf<'/api/v1/schedules/{schedule_id}', 'patch'>
 
 const scheduleParams = (id: string) => ({ params: { path: { schedule_id: id } } })

@@ -1,6 +1,6 @@
 /** The words of a cron expression. Pure functions. */
 
-export type CronWords =
+type CronWords =
   | { key: 'cron.minutes'; minutes: number }
   | { key: 'cron.hourly'; minute: number }
   | { key: 'cron.hours'; hours: number; minute: number }
