@@ -207,10 +207,14 @@ class Message(Identified, VersionedRow):
             models.Index(fields=["run_id"], condition=Q(run_id__isnull=False), name="messages_of_run"),
             models.Index(fields=["reply_to"], condition=Q(reply_to__isnull=False), name="replies_to_message"),
             models.Index(
-                fields=["-created_at", "-id"], condition=Q(type="TEXT_MESSAGE", metadata=None), name="texts_by_time"
+                fields=["-created_at", "-id"],
+                condition=Q(type="TEXT_MESSAGE", metadata__isnull=True),
+                name="texts_by_time",
             ),
             models.Index(
-                fields=["chat", "-seq"], condition=Q(type__in=IMPORTANT_TYPES, metadata=None), name="important_messages"
+                fields=["chat", "-seq"],
+                condition=Q(type__in=IMPORTANT_TYPES, metadata__isnull=True),
+                name="important_messages",
             ),
         ]
 

@@ -192,7 +192,7 @@ def test_FAIR6_a_new_password_ends_changes_of_address_and_one_by_a_link_also_tok
         answer = client.post("/_allauth/browser/v1/account/password/change", body, "application/json")
         assert answer.status_code == 200
     assert confirm(key).status_code == 404
-    assert ApiToken.unrevoked.filter(person=team.alice).exists() == (not by_link)
+    assert ApiToken.unrevoked.filter(actor=team.alice).exists() == (not by_link)
 
 
 # --- confirming a new account -------------------------------------------------------------------------------------
