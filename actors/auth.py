@@ -118,7 +118,7 @@ class SignedIn(IsAuthenticated):
     """
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        if super().has_permission(request, view):
+        if super().has_permission(request, view) and isinstance(request.user, Actor):
             is_read_only = isinstance(request.auth, ApiToken) and request.auth.is_read_only
             if is_read_only and request.method not in SAFE_METHODS:
                 raise Forbidden("This API token may only look.", hints=["Make one of full scope for this program."])

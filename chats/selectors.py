@@ -44,14 +44,16 @@ def list_chats_with_activity(actor: Actor, workspace_id: UUID) -> Any:
 
 def list_chats_between_agents(reader: Actor, workspace_id: UUID) -> Any:
     """Return the chats between agents of a workspace that the reader may read, annotated as by `list_chats_with_activity`."""
-    found = chats_readable_by([reader]).filter(workspace_id=workspace_id, is_between_agents=True, role_0__isnull=False)
+    readable: Any = chats_readable_by([reader])
+    found = readable.filter(workspace_id=workspace_id, is_between_agents=True, role_0__isnull=False)
     return _annotate_activity(found, reader)
 
 
 def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
     """Return the summary of a chat for the list of chats, or null if the actor may not see it."""
-    chats = chats_readable_by([actor]).filter(pk=chat_id, role_0__isnull=False)
-    return next(iter(build_chat_summaries(_annotate_activity(chats, actor))), None)
+    readable: Any = chats_readable_by([actor])
+    found = readable.filter(pk=chat_id, role_0__isnull=False)
+    return next(iter(build_chat_summaries(_annotate_activity(found, actor))), None)
 
 
 def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:

@@ -119,7 +119,7 @@ def find_by_words(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX
     weights = {term: math.log(1 + 1 / frequency) for term, frequency in frequencies.items()}
     looked_up = " | ".join(terms if before_seq <= MAX_SHORT_CHAT else _choose_rare(terms, frequencies))
     score = " + ".join(["CASE WHEN words @@ %s::tsquery THEN %s ELSE 0 END"] * len(terms))
-    params: list[object] = [value for term in terms for value in (term, weights[term])]
+    params: list[str | float] = [value for term in terms for value in (term, weights[term])]
     with connection.cursor() as cursor:
         # A long message has more words by chance.
         cursor.execute(

@@ -9,6 +9,7 @@ import json
 import os
 import time
 import uuid
+from typing import Any
 from urllib.request import Request, urlopen  # noqa: TID251 -- a program of its own
 
 URL = os.environ["ATELIER_URL"].rstrip("/")
@@ -16,15 +17,16 @@ TOKEN = os.environ["ATELIER_TOKEN"]
 SECONDS = float(os.environ.get("ATELIER_POLL_SECONDS", "2"))
 
 
-def call(method: str, path: str, body: object = None) -> dict:
+def call(method: str, path: str, body: object = None) -> dict[str, Any]:
     """Send a request as the agent, and return the JSON of the response."""
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     with urlopen(Request(f"{URL}/api/v1/{path}", data, headers, method=method), timeout=30) as response:
-        return json.load(response)
+        answered: dict[str, Any] = json.load(response)
+    return answered
 
 
-def answer(wake: dict) -> None:
+def answer(wake: dict[str, Any]) -> None:
     """Answer the message of a wake, and move the agent's read cursor past it. Doing it twice posts one answer."""
     chat, [message_id] = wake["chat_id"], wake["message_ids"]
     page = call("GET", f"chats/{chat}/messages?around={message_id}&limit=1")

@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -44,7 +45,9 @@ def create_token(
         digest=hash_secret(text), scope=scope,
         expires_at=now() + timedelta(days=days) if days else None,
     )  # fmt: skip
-    facts = {"name": token.name, "days": days, "scope": scope} | ({"agent": str(agent.pk)} if agent else {})
+    facts: dict[str, Any] = {"name": token.name, "days": days, "scope": scope}
+    if agent:
+        facts["agent"] = str(agent.pk)
     audit.record(actor, "token.created", workspace_id=owner.workspace_id, object_id=token.id, **facts)
     return token, text
 

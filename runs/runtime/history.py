@@ -82,7 +82,7 @@ def find_earlier_context(
     is_whole = size <= budget and len(entries) < MAX_ROWS - MAX_COMPARED
     if not rows or (is_whole and size <= START_SHARE * budget):
         return None
-    strategy = run.get_chat().workspace.context_strategy if setting == "default" else setting
+    strategy = cast(ContextStrategy, run.get_chat().workspace.context_strategy) if setting == "default" else setting
     if is_whole:
         return EarlierContext("", 0, None, is_new=False, needs_summary=strategy == "summarise", budget=budget)
     texts = [entry.payload.get("text", "") for entry in entries if entry.id == run.trigger_id]
@@ -213,7 +213,7 @@ def _get_side(entry: LogEntry) -> str | None:
 
 def _is_read_by(row: Sequence[Any], agent_id: UUID) -> bool:
     """Return whether the agent reads this message. Only the agent that was woken reads that it was."""
-    return row[1] != "AGENT_WOKEN" or row[3].get("target_id") == str(agent_id)
+    return bool(row[1] != "AGENT_WOKEN" or row[3].get("target_id") == str(agent_id))
 
 
 def build_woken_text(payload: Mapping[str, Any]) -> str:
@@ -225,12 +225,11 @@ def build_woken_text(payload: Mapping[str, Any]) -> str:
 
 def build_entry(row: Sequence[Any]) -> LogEntry:
     id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
-    size: dict[str, int] = {
-        "seq": seq,
-        "tokens": estimate_tokens(payload.get("text", "")) if tokens is None else tokens,
-    }
+    if tokens is None:
+        tokens = estimate_tokens(payload.get("text", ""))
     if type_ == "AGENT_WOKEN":
-        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), {"text": build_woken_text(payload)}, **size)
+        text = {"text": build_woken_text(payload)}
+        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), text, seq=seq, tokens=tokens)
     if type_ == "COMPARISON":
-        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload, **size)
-    return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, **size)
+        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload, seq=seq, tokens=tokens)
+    return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, seq=seq, tokens=tokens)

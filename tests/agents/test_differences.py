@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.specs import differences, matching
+from agents.specs import differences
 from agents.specs.content import MAX_PROMPT, SpecContent
 from agents.specs.differences import count_changed_lines, diff, list_changed_parts
+from common import line_matching
 from events.rows import DiffRow, FieldChange
 
 TEXTS = st.lists(st.sampled_from(["", "- one", "+ two", "三", "four"]), max_size=12).map("\n".join)
@@ -49,7 +50,7 @@ def test_texts_that_need_too_many_steps_are_replaced_between_their_common_ends(b
     if not before or not after or before == after:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "MAX_STEPS", 0)
+        patch.setattr(line_matching, "MAX_STEPS", 0)
         result = list(differences._format_hunks(before.split("\n"), after.split("\n")))
     assert apply_diff(before, "\n".join(result)) == after
 
@@ -60,7 +61,7 @@ def test_common_stretches_are_a_longest_common_subsequence(before: str, after: s
     longest = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for a, b in product(range(len(old)), range(len(new))):
         longest[a + 1][b + 1] = longest[a][b] + 1 if old[a] == new[b] else max(longest[a][b + 1], longest[a + 1][b])
-    blocks = list(matching.find_common_stretches(old, new))
+    blocks = list(line_matching.find_common_stretches(old, new))
     assert all(old[a : a + size] == new[b : b + size] for a, b, size in blocks)
     assert sum(size for *_, size in blocks) == longest[-1][-1]
 
@@ -80,7 +81,7 @@ EXPENSIVE_TEXTS = {
     "the other way round": ([f"c{n}" for n in range(16_000)], [f"c{n}" for n in range(16_000)][::-1]),
     "few letters": ([chr(0x4E00 + n % 120) for n in range(49_000)], [chr(0x4E00 + n * n % 113) for n in range(49_000)]),
 }
-MAX_EXECUTED_LINES = 10 * (matching.MAX_STEPS + MAX_PROMPT)
+MAX_EXECUTED_LINES = 10 * (line_matching.MAX_STEPS + MAX_PROMPT)
 
 
 def count_executed_lines(call: Callable[[], object]) -> int:

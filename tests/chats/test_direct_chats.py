@@ -119,6 +119,7 @@ def test_a_member_who_left_and_came_back_finds_the_same_chat(team):
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     assert list_participants(chat) == {"alice"}
     summary = get_chat_summary(actor=team.alice, chat_id=chat.id)
+    assert summary is not None
     assert [row.name for row in summary.participants] == ["Alice", "Bob"]
     with pytest.raises(NotFound):
         get_chat_for(team.bob, chat.id, ChatVerb.SEE)
@@ -134,6 +135,7 @@ def test_a_hidden_chat_is_in_the_list_again_after_a_message_or_when_it_is_opened
 
     def is_hidden(person):
         summary = get_chat_summary(actor=person, chat_id=chat.id)
+        assert summary is not None
         last = summary.last_message.seq if summary.last_message else 0
         return summary.hidden_seq is not None and last <= summary.hidden_seq
 

@@ -40,6 +40,13 @@ def write(summary, *entries):
     return answer_job(Run.objects.get(pk=summary.job_id), json.dumps({"sentences": sentences}))
 
 
+def read_input(summary):
+    """Return the text that the job of a summary reads."""
+    job = Run.objects.get(pk=summary.job_id)
+    assert job.input is not None
+    return job.input["text"]
+
+
 def read(team):
     return build_summary_row(team.chat)
 
@@ -55,7 +62,7 @@ def test_a_summary_is_written_by_a_job_and_leaves_the_newest_messages_out(enviro
     assert start(team) is None  # one is being written
     job = Run.objects.get(pk=summary.job_id)
     assert (job.origin, job.on_behalf_of, job.agent.handle) == ("chat_summary", team.alice, "chat-summarizer")
-    assert f"[{rows[0].seq}] " in job.input["text"]
+    assert f"[{rows[0].seq}] " in read_input(summary)
     assert rows[0].seq == summary.from_seq
     assert summary.through_seq <= rows[-12].seq
     write(summary, ("Decided", "The note is about lorem.", [rows[3].seq, rows[5].seq]))
@@ -73,7 +80,7 @@ def test_the_next_summary_reads_only_what_is_new(environment, rows):
     assert start(team) is None  # too few messages are new
     new = add_messages(team, 40, 60)
     second = start(team)
-    text = Run.objects.get(pk=second.job_id).input["text"]
+    text = read_input(second)
     assert "The note is about lorem." in text
     assert f"[{rows[0].seq}] " not in text
     assert f"[{first.through_seq}] 2" not in text
@@ -114,7 +121,7 @@ def test_a_correction_shows_old_and_new_and_outlives_the_next_summary(environmen
 
     add_messages(team, 40, 60)
     again = start(team)
-    assert "The deposit is 28,000." in Run.objects.get(pk=again.job_id).input["text"]
+    assert "The deposit is 28,000." in read_input(again)
     write(again, ("Open", "Who asks?", [rows[4].seq]))  # the model has left it out
     kept = [(one.text, one.old_text) for one in read(team).sentences]
     assert kept == [("Who asks?", None), ("The deposit is 28,000.", "The deposit is 2,000.")]
@@ -155,7 +162,7 @@ def test_a_person_can_ask_for_a_summary_anew(environment, rows):
     write(first, ("Decided", "Wrong.", [rows[3].seq]))
     again = context.request_summary(team.bob, team.chat.id)
     assert (again.base, again.through_seq) == (None, first.through_seq)
-    assert "Wrong." not in Run.objects.get(pk=again.job_id).input["text"]
+    assert "Wrong." not in read_input(again)
     with pytest.raises(Conflict):
         context.request_summary(team.bob, team.chat.id)
     with pytest.raises((NotFound, Forbidden)):

@@ -2,26 +2,27 @@
 
 from typing import Any
 
-import factory
 from django.utils import timezone
+from factory.declarations import LazyFunction, SelfAttribute
+from factory.django import DjangoModelFactory
 
 from common.ids import new_id
 from memory.models import HistoryEntry, MemoryClearing, MemoryUse, Note, NoteRevision
 
 
-class NoteFactory(factory.django.DjangoModelFactory[Note]):
+class NoteFactory(DjangoModelFactory[Note]):
     """A note of an agent, learnt in `chat`."""
 
     class Meta:
         model = Note
 
-    workspace: Any = factory.SelfAttribute("chat.workspace")
+    workspace: Any = SelfAttribute("chat.workspace")
     text = "Group fares need ten travellers."
-    author: Any = factory.SelfAttribute("agent")
-    run_id = factory.LazyFunction(new_id)
+    author: Any = SelfAttribute("agent")
+    run_id = LazyFunction(new_id)
 
 
-class NoteRevisionFactory(factory.django.DjangoModelFactory[NoteRevision]):
+class NoteRevisionFactory(DjangoModelFactory[NoteRevision]):
     """What a note was before."""
 
     class Meta:
@@ -32,24 +33,24 @@ class NoteRevisionFactory(factory.django.DjangoModelFactory[NoteRevision]):
     scope = "chat"
 
 
-class MemoryClearingFactory(factory.django.DjangoModelFactory[MemoryClearing]):
+class MemoryClearingFactory(DjangoModelFactory[MemoryClearing]):
     """A clearing of an agent's history."""
 
     class Meta:
         model = MemoryClearing
 
     generation = 2
-    cleared_at = factory.LazyFunction(timezone.now)
+    cleared_at = LazyFunction(timezone.now)
 
 
-class HistoryEntryFactory(factory.django.DjangoModelFactory[HistoryEntry]):
+class HistoryEntryFactory(DjangoModelFactory[HistoryEntry]):
     """What a run of an agent did in `chat`."""
 
     class Meta:
         model = HistoryEntry
 
-    workspace: Any = factory.SelfAttribute("chat.workspace")
-    run_id = factory.LazyFunction(new_id)
+    workspace: Any = SelfAttribute("chat.workspace")
+    run_id = LazyFunction(new_id)
     first_seq = 1
     last_seq = 10
     outcome = "completed"
@@ -57,12 +58,12 @@ class HistoryEntryFactory(factory.django.DjangoModelFactory[HistoryEntry]):
     generation = 1
 
 
-class MemoryUseFactory(factory.django.DjangoModelFactory[MemoryUse]):
+class MemoryUseFactory(DjangoModelFactory[MemoryUse]):
     """What a run in `chat` has used of its agent's memory."""
 
     class Meta:
         model = MemoryUse
 
-    workspace: Any = factory.SelfAttribute("chat.workspace")
-    run_id = factory.LazyFunction(new_id)
+    workspace: Any = SelfAttribute("chat.workspace")
+    run_id = LazyFunction(new_id)
     generation = 1

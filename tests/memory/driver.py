@@ -16,7 +16,7 @@ from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.conversation import Conversation, make_storable
-from runs.runtime.steps import ModelAnswered, ToolResult, ToolsFinished, ToolsStarted
+from runs.runtime.steps import ModelAnswered, ToolResult, ToolsFinished, ToolsStarted, ToolStatus
 from runs.services.claims import claim_run
 from tests.people import Team
 from tests.runs.environment import RunEnvironment
@@ -54,9 +54,10 @@ class DrivenRun:
             call.id,
             has_outside_texts=self.prepared.has_outside_texts,
         )
+        status: ToolStatus = "ok"
         try:
             output = tool.run(context, tool.parse_arguments(call.arguments))
-            text, status = (output if isinstance(output, str) else output.text), "ok"
+            text = output if isinstance(output, str) else output.text
         except ToolError as error:
             text, status = str(error), "error"
         results = (ToolResult(call, status, text),)
@@ -80,12 +81,14 @@ class Driver:
         self.environment = environment
         self.team: Team = environment.team
         spec = self.team.robin.current_spec
+        assert spec is not None
+        self.spec_id = spec.pk
         for position, tool in enumerate(("remember", "forget"), 8):
             spec.tool_configs.create(position=position, tool=tool)
         self.set_reach("agent")
 
     def set_reach(self, reach: str) -> None:
-        AgentSpec.objects.filter(pk=self.team.robin.current_spec_id).update(memory=reach)
+        AgentSpec.objects.filter(pk=self.spec_id).update(memory=reach)
 
     def open_chat(self, title: str, *people: Actor, by: Actor | None = None) -> Chat:
         ids = [person.id for person in people] + [self.team.robin.id]

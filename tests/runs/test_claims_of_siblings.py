@@ -5,7 +5,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from chats.models import Chat
-from llm.messages import Answer, ToolCall
+from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
 from runs.models import Run
 from runs.runtime.conversation import make_storable
@@ -35,10 +35,11 @@ def run_ids(environment, helpers):
     """The queued runs of three tasks that Robin has given, one to each helper."""
     environment.post("@robin go")
     caller = claims.claim_run(environment.runs()[0].id, "there:1:b")
+    assert caller is not None
     prepared = get_kind(caller).prepare(caller)
     recorder, step = Recorder(caller, prepared.model), prepared.build_conversation().step
     calls = tuple(ToolCall("", "delegate", "{}") for _ in helpers)
-    answer = make_storable(Answer("", "", calls, None, "tool_calls", "scripted"), step)
+    answer = make_storable(Answer("", "", calls, Usage(1, 1), "tool_calls", "scripted"), step)
     recorder.record_answer(ModelAnswered(step, answer))
     tasks = tuple(
         TaskRequest(call, AgentTask(helper.id, f"Help, {helper.name}.", None, (), None, 900, 3))

@@ -105,6 +105,7 @@ def test_an_editor_who_changes_a_schedule_takes_it_over_but_not_by_switching_it_
         schedules.change_schedule(other, schedule.pk, revision=1, name="Stale")
     on = schedules.change_schedule(other, schedule.pk, revision=2, is_enabled=True, expression="0 9 * * *")
     assert (on.owner, on.expression, on.name) == (other, "0 9 * * *", "Morning")
+    assert on.next_at is not None
     assert on.next_at > now()
 
 

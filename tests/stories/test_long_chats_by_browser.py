@@ -45,7 +45,7 @@ def test_a_long_chat_is_summarised_and_its_summary_is_corrected(people, model: S
     start(alice, model)
     set_limit(alice, "summarise")
     page = alice.page
-    chat_id = re.search(r"/c/([0-9a-f-]{36})", page.url)[1]
+    [chat_id] = re.findall(r"/c/([0-9a-f-]{36})", page.url)
     seq = page.evaluate(POST, [chat_id, 50])
 
     # The first answer leaves older messages out; the job writes the summary after it.
@@ -57,7 +57,7 @@ def test_a_long_chat_is_summarised_and_its_summary_is_corrected(people, model: S
     alice.sees("Scribe reads a summary of the older messages here from now on")
 
     # The next one reads it.
-    def has_summary() -> bool:
+    def has_summary():
         return page.evaluate(
             "async chat => (await (await fetch(`/api/v1/chats/${chat}/summary`)).json()).state === 'ready'", chat_id
         )
@@ -94,7 +94,7 @@ def test_a_reply_cites_the_messages_that_were_found(people, model: ScriptedModel
     start(alice, model)
     set_limit(alice, "retrieve")
     page = alice.page
-    chat_id = re.search(r"/c/([0-9a-f-]{36})", page.url)[1]
+    [chat_id] = re.findall(r"/c/([0-9a-f-]{36})", page.url)
     seq = page.evaluate(POST, [chat_id, 50])
     model.script(match="What is the garage code", text=f"It is 4711 [#{seq}].")
     alice.post("What is the garage code?")

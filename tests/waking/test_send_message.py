@@ -49,7 +49,7 @@ def test_RUN28_a_message_to_another_agent_waits_for_approval_and_wakes_it_for_th
     pair.wait(lambda: Run.objects.filter(chat=chat).exists())
     submit_all(pair)
     pair.wait(lambda: Message.objects.filter(chat=chat, author=pair.writer, type="TEXT_MESSAGE").exists())
-    run = Run.objects.filter(chat=chat).order_by("pk").first()
+    run = Run.objects.filter(chat=chat).earliest("pk")
     assert (run.agent, run.on_behalf_of, run.agent_hops) == (pair.writer, pair.team.alice, 1)
     assert run.woken_by == pair.team.robin
     results = [row.payload for row in pair.log("TOOL_RESPONSE")]

@@ -8,6 +8,7 @@ claims and the listeners are real.
 import random
 from collections import Counter
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.db.models.functions import Now
@@ -38,7 +39,8 @@ class World:
     def __init__(self, environment, chance):
         self.environment, self.team, self.chance = environment, environment.team, chance
         self.agents = [self.team.robin, *(environment.add_agent(name.title(), handle=name) for name in HANDLES[1:])]
-        self.claimed, self.addressed = {}, Counter()
+        self.claimed: dict[UUID, Run] = {}
+        self.addressed: Counter[tuple[UUID, UUID]] = Counter()
         ChatActor.objects.filter(chat=self.team.chat).update(response="mentions")
 
     def pick_mentions(self):
@@ -72,7 +74,7 @@ class World:
         step = StepId(run.steps_done + 1, run.message_id)
         others = [handle for handle in self.pick_mentions() if handle != run.agent.handle]
         text = " ".join([*(f"@{handle}" for handle in others), "here is my answer to you"])
-        calls = ()
+        calls: tuple[ToolCall, ...] = ()
         if self.chance.random() < 0.4 and run.steps_done < 3:
             calls = (ToolCall(f"call_{new_id()}", "current_time", '{"timezone": "UTC"}'),)
         answer = Answer(text, "", calls, Usage(1, 1), "tool_calls" if calls else "stop", "scripted")
@@ -140,7 +142,7 @@ def test_RUN25_RUN18_each_message_is_taken_in_once_and_loops_end(environment, se
             break
     assert not Run.objects.filter(state__in=["queued", "running"]).exists()  # loops end
     world.count_mentions_of_agents()
-    taken = Counter()
+    taken: Counter[tuple[UUID, UUID]] = Counter()
     for run in Run.objects.all():
         assert run.agent_hops <= MAX_AGENT_HOPS
         taken.update((run.agent_id, id) for id in run.answered_ids)

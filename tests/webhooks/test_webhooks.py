@@ -111,6 +111,7 @@ def test_a_failed_delivery_is_tried_five_times_with_growing_waits(team, receiver
         if wait is None:
             assert (delivery.state, delivery.next_at) == ("failed", None)
         else:
+            assert delivery.next_at is not None
             assert delivery.next_at - before >= wait
             assert webhooks.deliver_due() == 0
             Delivery.objects.update(next_at=now())
