@@ -93,7 +93,7 @@ class ActorAdmin(ReadOnlyAdmin):
     readonly_fields = ("status_label", "level")
     related_links = (
         build_list_link(_("Memberships"), "workspaces.membership", "actor", is_person),
-        build_list_link(_("API tokens"), "actors.apitoken", "person", is_person),
+        build_list_link(_("API tokens"), "actors.apitoken", "actor"),
         build_list_link(_("Chats"), "chats.chatactor", "actor"),
         build_list_link(_("Versions"), "agents.agentspec", "agent", is_agent),
         build_list_link(_("Drafts"), "agents.draft", "agent", is_agent),

@@ -46,8 +46,10 @@ from tests.factories.tools import (
     WorkspaceToolFactory,
 )
 from tests.factories.usage import BalanceFactory, LLMCallFactory, ModelPriceFactory, ReservationFactory
+from tests.factories.webhooks import make_delivery, make_webhook
 from tests.factories.workspaces import PastMembershipFactory, grant_right
 from tests.people import Team, make_agent, make_person
+from webhooks.models import AgentWake
 from workspaces import services as workspaces
 from workspaces.models import Role
 
@@ -147,6 +149,8 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     _create_runs(agent, chat, message, number)
     schedule = ScheduleFactory.create(chat=chat, agent=agent, owner=person, name=name[:80])
     ScheduledTimeFactory.create(schedule=schedule)
+    make_delivery(make_webhook(agent, f"https://bot.example.com/{number}?name={name}"), error=name)
+    AgentWake.objects.create(agent=agent, chat=chat, message_id=message.id, why="mention")
     grant_right(person, "invite_workspace", workspace)
     grant_right(person, "stop_run_chat", chat)
     grant_right(person, "save_agent_actor", agent)

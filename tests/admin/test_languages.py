@@ -26,7 +26,7 @@ LOGIN = "/admin/login/"
 WORD, CHINESE = re.compile(r"[A-Za-z]{3}"), re.compile(r"[\u4e00-\u9fff]")
 TEXT_TAGS = {"label", "th", "h1", "h2", "h3", "button", "legend", "summary", "option"}
 # Names, which are the same in every language.
-NAMES = {"Agent", "English", "zh-hant", "zh-hans"}
+NAMES = {"Agent", "English", "Webhook", "zh-hant", "zh-hans"}
 
 
 class PageTexts(HTMLParser):

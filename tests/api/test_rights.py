@@ -254,7 +254,9 @@ def test_AGT1_the_token_of_another_workspaces_agent_finds_nothing(teams_with_thi
 
 GRANTS: dict[str, set[str]] = {
     "invite_workspace": {"list_links", "create_link", "revoke_link"},
-    "set_model_workspace": {"set_model", "set_model_policy", "test_model", "read_model_test"},
+    "set_model_workspace": {
+        "set_model", "set_model_policy", "test_model", "read_model_test", "change_context_settings",
+    },
     "create_agent_workspace": {"create_agent", "import_agent"},
     "stop_run_chat": set(),  # the run of the table works for Bob himself
     "edit_draft_actor": set(),  # suggesters may anyway

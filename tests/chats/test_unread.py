@@ -61,7 +61,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_readers(team, dj
         chats.add_participant(team.alice, team.chat.id, person.id)
         readers.append(person)
     marks = [hooks.ReadCursor(person.id, team.chat.id, 2) for person in readers]
-    with django_assert_num_queries(4 + 2):  # and the two of the savepoint
+    with django_assert_num_queries(5 + 2):  # and the two of the savepoint
         chats.advance_read_cursors(marks)
     assert set(team.chat.participants.filter(actor__in=readers).values_list("last_read_seq", flat=True)) == {2}
     with django_assert_num_queries(1 + 2):

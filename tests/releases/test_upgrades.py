@@ -56,7 +56,7 @@ def test_the_database_of_a_release_can_be_upgraded(empty_database, release):
     alice = Actor.objects.get(pk=things["alice"])
     client = Client()
     client.force_login(alice)
-    # A later release may have operations on kinds of rows that this release did not have.
+    # A later release may have operations on kinds of rows that this release did not have, as the memory that a run used.
     for operation in OPERATIONS.values():
         # The database of the release does not have the content of files.
         is_read = (
@@ -64,6 +64,7 @@ def test_the_database_of_a_release_can_be_upgraded(empty_database, release):
             and not operation.path.endswith(("/content", "/thumbnail"))
             and operation.answers["alice"] == 2
             and operation.prepare is Operation.prepare
+            and operation.path != "runs/{run_id}/memory"
         )
         if is_read and set(re.findall(r"{(\w+)}", operation.path)) <= things.keys():
             path = operation.path.format_map(things)
