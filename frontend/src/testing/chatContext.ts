@@ -1,4 +1,5 @@
 import type { ChatContextValue } from '@/features/chats/components/ChatContext'
+import type { LogPart } from '@/features/chats/logPart'
 
 const noop = () => undefined
 
@@ -25,3 +26,27 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   onGo: noop,
   ...changes,
 })
+
+/** The newest part of a log, without older messages. */
+export const emptyPart: LogPart = {
+  range: null,
+  from: 0,
+  hasOlder: false,
+  generation: 0,
+  open: noop,
+  toNewest: noop,
+  loadOlder: async () => undefined,
+  loadNewer: async () => undefined,
+}
+
+/** The reading of a chat in which every message was seen. */
+export const nothingUnread = {
+  unreadAfter: null,
+  isCaughtUp: true,
+  hasGap: false,
+  firstUnreadPage: null,
+  since: null,
+  count: 0,
+  markUnreadSeen: noop,
+  onSeen: noop,
+}

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { buildUrl, rest, unwrap, upload } from '../client'
 import type { FileKind, FileRow } from '../types'
 import { useAction } from './action'
@@ -42,6 +42,19 @@ export const useFile = (workspaceId: string, id: string) =>
     queryKey: [...keys.files(workspaceId), id],
     queryFn: ({ signal }) => unwrap(rest.GET('/api/v1/files/{file_id}', { params: { path: { file_id: id } }, signal })),
   })
+
+/** Reads the names of files. Returns a function that finds the name of one, once it is read and if the reader may see it. */
+export function useFileNames(ids: readonly string[]): (id: string) => string | undefined {
+  const names = useQueries({
+    queries: [...new Set(ids)].map(id => ({
+      queryKey: keys.file(id),
+      queryFn: () => unwrap(rest.GET('/api/v1/files/{file_id}', { params: { path: { file_id: id } } })),
+      retry: false,
+    })),
+    combine: results => new Map(results.flatMap(({ data }) => (data ? [[data.id, data.name] as const] : []))),
+  })
+  return id => names.get(id)
+}
 
 export const useFileText = (workspaceId: string, id: string) =>
   useQuery({

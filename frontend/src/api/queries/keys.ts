@@ -32,6 +32,7 @@ export const keys = {
   viewpoint: (id: string) => ['agent', id, 'viewpoint'] as const,
   runCalls: (id: string) => ['run', id, 'calls'] as const,
   files: (id: string) => ['workspace', id, 'files'] as const,
+  file: (id: string) => ['file', id] as const,
   workspaceTools: (id: string) => ['workspace', id, 'tools'] as const,
   /** Starts with the key of the servers, so that invalidating those also invalidates the tools. */
   offeredTools: (id: string) => ['workspace', id, 'tools', 'offered'] as const,

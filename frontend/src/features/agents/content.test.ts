@@ -46,6 +46,17 @@ it('different prompts are detected without reading the other fields', () => {
 
 const t = ((key: string) => ({ toolIsOn: 'on', toolIsOff: 'off' })[key] ?? key) as Texts['t']
 
+it('names the knowledge pages of a tool, and shows the id of a file that is gone', () => {
+  const pages = (...page_ids: string[]) =>
+    content({
+      tools: [{ tool: 'read_pages', is_enabled: true, usage_instructions: '', custom_config: { page_ids } } as never],
+    })
+  const names = new Map([['a', 'notes.md']])
+  expect(listFieldChanges(pages('a'), pages('a', 'b'), t, id => names.get(id))).toEqual([
+    { field: 'tool:read_pages', before: 'on · pages.title: notes.md', after: 'on · pages.title: notes.mdlistJoinb' },
+  ])
+})
+
 it('lists a changed or added tool with its settings before and after', () => {
   const [tool] = content().tools
   const off = content({ tools: [{ ...tool, is_enabled: false } as never] })

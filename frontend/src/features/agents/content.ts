@@ -48,19 +48,42 @@ export interface FieldChange {
 }
 
 const formatValue = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
+type FindFileName = (id: string) => string | undefined
+
+/** Lists the knowledge pages of a tool, as ids of files. */
+export const listPageIds = (tool: Partial<ToolUse> | undefined): string[] => {
+  const ids = tool?.custom_config?.page_ids
+  return Array.isArray(ids) ? ids.map(String) : []
+}
+
 /** Describes a tool in one line: whether it is enabled, its settings and instructions. */
-export function describeTool(tool: Partial<ToolUse> | undefined, t: Texts['t']): string {
+export function describeTool(
+  tool: Partial<ToolUse> | undefined,
+  t: Texts['t'],
+  findFileName: FindFileName = () => undefined,
+): string {
   const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) =>
     name === 'allowed_sub_agents' && Array.isArray(value)
       ? t('subAgents.mayCall', { names: value.map(handle => `@${handle}`).join(t('listJoin')) || '–' })
-      : `${name} = ${formatValue(value)}`,
+      : name === 'page_ids'
+        ? `${t('pages.title')}: ${
+            listPageIds(tool)
+              .map(id => findFileName(id) ?? id)
+              .join(t('listJoin')) || '–'
+          }`
+        : `${name} = ${formatValue(value)}`,
   )
   const parts = [t(tool?.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool?.usage_instructions]
   return parts.filter(Boolean).join(' · ')
 }
 
 /** Lists the differences between two specs except for the prompt, in the order of the forms. */
-export function listFieldChanges(before: SpecContent, after: SpecContent, t: Texts['t']): FieldChange[] {
+export function listFieldChanges(
+  before: SpecContent,
+  after: SpecContent,
+  t: Texts['t'],
+  findFileName?: FindFileName,
+): FieldChange[] {
   const values = [
     ['model', before.model, after.model],
     ['temperature', before.parameters.temperature, after.parameters.temperature],
@@ -78,8 +101,8 @@ export function listFieldChanges(before: SpecContent, after: SpecContent, t: Tex
     name =>
       ({
         field: `tool:${name}`,
-        before: describeTool(find(before, name), t),
-        after: describeTool(find(after, name), t),
+        before: describeTool(find(before, name), t, findFileName),
+        after: describeTool(find(after, name), t, findFileName),
       }) as const,
   )
   const fields = values.map(([field, a, b]) => ({ field, before: formatValue(a), after: formatValue(b) }))

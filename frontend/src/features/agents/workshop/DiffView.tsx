@@ -2,13 +2,13 @@ import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
 import { useCallback, useState } from 'react'
-import type { SpecContent } from '@/api'
+import { type SpecContent, useFileNames } from '@/api'
 import type { Layer } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
 import { ToolName } from '../components/ToolName'
-import { type FieldChange, listFieldChanges } from '../content'
+import { type FieldChange, listFieldChanges, listPageIds } from '../content'
 import historyStyles from '../history/History.module.css'
 import { ChangedText } from './ChangedText'
 import { diffRules, editorTheme } from './editorTheme'
@@ -69,7 +69,8 @@ export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
   const { t } = useTexts()
   const [isFolded, setFolded] = useState(true)
   const [a, b] = [toDocument(before), toDocument(after)]
-  const changes = listFieldChanges(before, after, t)
+  const findFileName = useFileNames([...before.tools, ...after.tools].flatMap(listPageIds))
+  const changes = listFieldChanges(before, after, t, findFileName)
   const isSamePrompt = before.prompt === after.prompt
   const counts = (columns === 2 ? countSideBySideChanges : countUnifiedChanges)(before.prompt, after.prompt)
   return (

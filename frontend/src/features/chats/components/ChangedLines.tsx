@@ -1,5 +1,5 @@
-import { type DiffRow, type SystemMessageRow, useAppliedDiff } from '@/api'
-import { describeTool, ToolName } from '@/features/agents'
+import { type DiffRow, type SystemMessageRow, useAppliedDiff, useFileNames } from '@/api'
+import { describeTool, listPageIds, ToolName } from '@/features/agents'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { Loading } from '@/ui/Loading'
 import { parseDiff } from '../lineDiff'
@@ -36,6 +36,8 @@ export function ChangedLines({ row }: { row: SystemMessageRow }) {
 
 function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
   const { t } = useTexts()
+  const values = [change.before, change.after]
+  const findFileName = useFileNames(values.flatMap(value => (isTool(value) ? listPageIds(value) : [])))
   const [kind = '', ...rest] = change.field.split('.')
   const name = rest.join('.')
   const fieldKey = `field.${kind === 'context' ? `context_${name}` : name || kind}` as Extract<
@@ -54,14 +56,17 @@ function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
         )}
       </dt>
       <dd>
-        <del>{formatValue(change.before, t)}</del> → <ins>{formatValue(change.after, t)}</ins>
+        <del>{formatValue(change.before, t, findFileName)}</del> →{' '}
+        <ins>{formatValue(change.after, t, findFileName)}</ins>
       </dd>
     </>
   )
 }
 
+const isTool = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 /** Formats a value in one line. An object is a tool. */
-function formatValue(value: unknown, t: Texts['t']): string {
+function formatValue(value: unknown, t: Texts['t'], findFileName: ReturnType<typeof useFileNames>): string {
   if (value === null || value === undefined || value === '') return '–'
-  return typeof value === 'object' ? describeTool(value, t) : String(value)
+  return isTool(value) ? describeTool(value, t, findFileName) : String(value)
 }

@@ -2,36 +2,15 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { page } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { MessageMetadata, MessageRow, SubAgentResult } from '@/api'
-import { buildChatContext } from '@/testing/chatContext'
+import { buildChatContext, emptyPart as part, nothingUnread as reading } from '@/testing/chatContext'
 import { type MessageChange, messageRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
-import type { LogPart } from '../logPart'
 import { buildItems } from '../timeline'
 import { ChatContext } from './ChatContext'
 import { Timeline } from './Timeline'
 
 const noop = () => undefined
 const context = buildChatContext()
-const part: LogPart = {
-  range: null,
-  from: 0,
-  hasOlder: false,
-  generation: 0,
-  open: noop,
-  toNewest: noop,
-  loadOlder: async () => undefined,
-  loadNewer: async () => undefined,
-}
-const reading = {
-  unreadAfter: null,
-  isCaughtUp: true,
-  hasGap: false,
-  firstUnreadPage: null,
-  since: null,
-  count: 0,
-  markUnreadSeen: noop,
-  onSeen: noop,
-}
 
 const row = (seq: number, runId: string, more: MessageChange = {}) =>
   messageRow(seq, { run_id: runId, author_id: 'robin', payload: { text: `text ${seq}` }, ...more })

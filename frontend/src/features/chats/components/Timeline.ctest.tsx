@@ -2,10 +2,9 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { MessageRow } from '@/api'
-import { buildChatContext } from '@/testing/chatContext'
+import { buildChatContext, emptyPart as part, nothingUnread as reading } from '@/testing/chatContext'
 import { type MessageChange, messageRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
-import type { LogPart } from '../logPart'
 import { buildItems } from '../timeline'
 import { ChatContext } from './ChatContext'
 import { Timeline } from './Timeline'
@@ -15,27 +14,6 @@ const context = buildChatContext()
 
 const row = (seq: number, more: MessageChange = {}) =>
   messageRow(seq, { author_id: 'bob', payload: { text: `text ${seq}` }, ...more })
-
-const part: LogPart = {
-  range: null,
-  from: 0,
-  hasOlder: false,
-  generation: 0,
-  open: noop,
-  toNewest: noop,
-  loadOlder: async () => undefined,
-  loadNewer: async () => undefined,
-}
-const reading = {
-  unreadAfter: null,
-  isCaughtUp: true,
-  hasGap: false,
-  firstUnreadPage: null,
-  since: null,
-  count: 0,
-  markUnreadSeen: noop,
-  onSeen: noop,
-}
 
 const log = (messages: readonly MessageRow[]) => {
   const items = buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' })

@@ -271,6 +271,7 @@ const first = {
   'budget.agentsCannot': "Agents can't answer: the budget is used up.",
   'calls.show': 'Show the model calls',
   // workshop
+  'pages.title': 'Knowledge pages',
   'sys.woken': '{{actor}} woke {{target}} to look again',
   'sys.wokenBySchedule': 'The schedule “{{name}}” woke {{target}}',
   'sys.wokenBySchedulesMissed': 'The schedule “{{name}}” woke {{target}}, once for {{missed}} missed times',

@@ -82,7 +82,6 @@ const workshop = {
   'field.retries': 'Retries',
   'field.max_chars': 'Max result length',
   settingHint: 'Default {{n}}, max {{most}}.',
-  'pages.title': 'Knowledge pages',
   'pages.none': 'No page is chosen.',
   'pages.add': 'Add pages…',
   'pages.dialog': 'Knowledge pages of this agent',

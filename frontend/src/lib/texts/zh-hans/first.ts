@@ -273,6 +273,7 @@ const first: Record<keyof typeof en, string> = {
   'budget.agentsCannot': 'Agent 无法回答：预算已用完。',
   'calls.show': '显示模型调用',
   // workshop
+  'pages.title': '知识页面',
   'sys.woken': '{{actor}}唤醒{{target}}再看一次',
   'sys.wokenBySchedule': '定时“{{name}}”唤醒了{{target}}',
   'sys.wokenBySchedulesMissed': '定时“{{name}}”唤醒了{{target}}，错过的 {{missed}} 次合并为一次',

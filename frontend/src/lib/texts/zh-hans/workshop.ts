@@ -84,7 +84,6 @@ const workshop: Record<keyof typeof en, string> = {
   'field.retries': '重试次数',
   'field.max_chars': '结果长度上限',
   settingHint: '默认 {{n}}，最多 {{most}}。',
-  'pages.title': '知识页面',
   'pages.none': '尚未选择页面。',
   'pages.add': '添加页面…',
   'pages.dialog': '此 Agent 的知识页面',

@@ -273,6 +273,7 @@ const first: Record<keyof typeof en, string> = {
   'budget.agentsCannot': 'Agent 無法回答：預算已用完。',
   'calls.show': '顯示模型呼叫',
   // workshop
+  'pages.title': '知識頁面',
   'sys.woken': '{{actor}}喚醒{{target}}再看一次',
   'sys.wokenBySchedule': '排程「{{name}}」喚醒了{{target}}',
   'sys.wokenBySchedulesMissed': '排程「{{name}}」喚醒了{{target}}，錯過的 {{missed}} 次合併為一次',

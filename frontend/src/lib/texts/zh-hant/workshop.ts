@@ -84,7 +84,6 @@ const workshop: Record<keyof typeof en, string> = {
   'field.retries': '重試次數',
   'field.max_chars': '結果長度上限',
   settingHint: '預設 {{n}}，最多 {{most}}。',
-  'pages.title': '知識頁面',
   'pages.none': '尚未選擇頁面。',
   'pages.add': '加入頁面…',
   'pages.dialog': '此 Agent 的知識頁面',
