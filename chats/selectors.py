@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
@@ -25,7 +25,7 @@ from common.access import list_principals
 from common.errors import NotFound
 from common.prepared_query import is_any_of
 from events.payloads import FoundMessage
-from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
+from events.rows import ActorRow, ChatActivityRow, ChatRow, ChatSummaryRow
 from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
@@ -63,6 +63,7 @@ def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
     return chats.annotate(
         last_read_seq=Coalesce(Subquery(own.values("last_read_seq")[:1]), 0),
         hidden_seq=Subquery(own.values("hidden_seq")[:1]),
+        reader_id=Value(actor.id, UUIDField()),
     ).annotate(
         **build_unread_annotations(texts, actor, [str(actor.id)], version="version"),
         spoken_at=Coalesce(Subquery(texts.order_by("-seq").values("created_at")[:1]), "created_at"),
@@ -98,7 +99,7 @@ def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
     last = _get_previews([chat.last_id for chat in found if chat.last_id])
     return [
         ChatSummaryRow(
-            chat=chat.to_row(),
+            chat=_build_titled_row(chat, participants.get(chat.pk, [])),
             participants=participants.get(chat.pk, []),
             unread=chat.unread,
             mentioned=chat.mentioned,
@@ -108,6 +109,16 @@ def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
         )  # fmt: skip
         for chat in found
     ]
+
+
+def _build_titled_row(chat: Any, participants: list[ActorRow]) -> ChatRow:
+    """Return the row of a chat. A direct chat has the name of the other participant as its title, for a reader of both the names
+    of both."""
+    row: ChatRow = chat.to_row()
+    if not chat.is_direct:
+        return row
+    names = [actor.name for actor in participants if actor.id != chat.reader_id]
+    return row.model_copy(update={"title": " · ".join(names)})
 
 
 def _get_previews(ids: Collection[UUID]) -> dict[UUID, Message]:

@@ -121,6 +121,7 @@ def test_a_member_who_left_and_came_back_finds_the_same_chat(team):
     summary = get_chat_summary(actor=team.alice, chat_id=chat.id)
     assert summary is not None
     assert [row.name for row in summary.participants] == ["Alice", "Bob"]
+    assert summary.chat.title == "Bob"
     with pytest.raises(NotFound):
         get_chat_for(team.bob, chat.id, ChatVerb.SEE)
     workspaces.join_workspace(team.bob, team.workspace.id, role="suggester", invited_by=team.alice)

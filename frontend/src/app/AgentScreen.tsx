@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
-import { MessageSquarePlus, PencilRuler } from 'lucide-react'
+import { MessageSquare, MessageSquarePlus, PencilRuler } from 'lucide-react'
 import { Suspense } from 'react'
 import { useAgent, useAgents } from '@/api'
 import { BackButton } from '@/features/chats'
@@ -20,6 +20,7 @@ import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 import { AgentList, NewAgentButton } from './Sidebar'
 import sidebarStyles from './Sidebar.module.css'
+import { useOpenDirectChat } from './useOpenDirectChat'
 import { useOpenWorkshop } from './useOpenWorkshop'
 
 /** The page of an agent: its head, its tabs, and the open tab. */
@@ -35,6 +36,7 @@ export function AgentScreen() {
   useTitle(summary?.actor.name)
   const navigate = useNavigate()
   const onEdit = useOpenWorkshop(id)
+  const message = useOpenDirectChat()
   if (agents.data && !summary) return <NotFound />
   if (!summary || !query.data) return <LoadingAgent query={agents.data ? query : agents} />
   const agent = query.data
@@ -56,6 +58,10 @@ export function AgentScreen() {
           </p>
         </div>
         <div className="end">
+          <Button onClick={() => message(id)}>
+            <MessageSquare className="i s" aria-hidden />
+            {t('message')}
+          </Button>
           <Button onClick={() => openNewChat([id])}>
             <MessageSquarePlus className="i s" aria-hidden />
             {t('chatWith')}

@@ -8,6 +8,7 @@ import {
   Keyboard,
   Library,
   type LucideIcon,
+  MessageSquare,
   MoonStar,
   PencilRuler,
   Plus,
@@ -17,7 +18,7 @@ import {
   SquarePen,
 } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { useAgents, useChats } from '@/api'
+import { useAgents, useChats, useMembers } from '@/api'
 import { useParticipants } from '@/features/chats'
 import { type ActionId, actionIds, actions, findActionHandler, formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
@@ -28,6 +29,7 @@ import menuStyles from '@/ui/Menu.module.css'
 import styles from './Palette.module.css'
 import { useShell } from './ShellContext'
 import { sections } from './storageKeys'
+import { useOpenDirectChat } from './useOpenDirectChat'
 
 interface Option {
   id: string
@@ -189,13 +191,15 @@ function useActionOptions(): { id: ActionId; option: Option }[] {
 
 function useGroups(): Group[] {
   const { t } = useTexts()
-  const { workspace } = useShell()
+  const { me, workspace } = useShell()
   const navigate = useNavigate()
   const chat = useParams({ strict: false }).chat
   const chats = useChats(workspace.id).data
   const agents = useAgents(workspace.id).data
   const participants = useParticipants(chat ?? '')
   const actionOptions = useActionOptions()
+  const members = useMembers(workspace.id).data
+  const message = useOpenDirectChat()
 
   return useMemo(() => {
     const params = { workspace: workspace.handle }
@@ -239,6 +243,14 @@ function useGroups(): Group[] {
               end: formatShortcut('workshop.toggle'),
               run: () => goToChat(chat ?? '', participant.actor.id),
             })),
+          ...[...(members ?? []), ...(agents ?? [])]
+            .filter(({ actor }) => actor.id !== me.actor.id)
+            .map(({ actor }) => ({
+              id: `message ${actor.id}`,
+              icon: MessageSquare,
+              label: t('messageWith', { name: actor.name }),
+              run: () => message(actor.id),
+            })),
           ...actionOptions.filter(action => !isNavigation(action)).map(action => action.option),
         ],
       },
@@ -252,5 +264,5 @@ function useGroups(): Group[] {
         })),
       },
     ].filter(group => group.options.length > 0)
-  }, [t, workspace, navigate, chat, chats, agents, participants, actionOptions])
+  }, [t, workspace, navigate, chat, chats, agents, participants, actionOptions, members, message, me.actor.id])
 }

@@ -1,7 +1,7 @@
 import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { Suspense, useState } from 'react'
-import { useAgents, useChats, useLockedDrafts } from '@/api'
+import { type ChatSummaryRow, useAgents, useChats, useLockedDrafts } from '@/api'
 import { AgentListItem } from '@/features/agents'
 import { ChatListItem, chatListItemClass } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
@@ -106,13 +106,13 @@ function readOpenWorkshop(chatId: string): { workshop?: string } {
   return workshop ? { workshop } : {}
 }
 
-/** The heading and the chats, in the sidebar. */
+/** The headings of the chats and of the direct chats, in the sidebar. */
 export function SidebarChats() {
   const { t } = useTexts()
-  const isPhone = useIsPhone()
-  const { me, workspace, chats, openNewChat } = useShell()
+  const { workspace, chats, openNewChat } = useShell()
   const query = useChats(workspace.id)
   const open = useParams({ strict: false }).chat
+  const direct = chats?.filter(row => row.chat.is_direct && (row.chat.id === open || !isHidden(row))) ?? []
   return (
     <>
       <h2>
@@ -121,26 +121,35 @@ export function SidebarChats() {
           <Plus className="i" />
         </IconButton>
       </h2>
-      {chats ? (
-        chats.map(summary => (
-          <Link
-            key={summary.chat.id}
-            onPointerMove={freezeChatOrder}
-            to="/w/$workspace/c/$chat"
-            params={{ workspace: workspace.handle, chat: summary.chat.id }}
-            search={isPhone ? {} : readOpenWorkshop(summary.chat.id)}
-            activeOptions={{ includeSearch: false }}
-            className={chatListItemClass(summary, summary.chat.id === open)}
-            activeProps={{ 'aria-current': 'page' }}
-          >
-            <ChatListItem summary={summary} me={me.actor.id} isCurrent={summary.chat.id === open} />
-          </Link>
-        ))
-      ) : (
-        <Loading query={query} />
-      )}
+      {chats ? <ChatLinks chats={chats.filter(row => !row.chat.is_direct)} /> : <Loading query={query} />}
+      {direct.length > 0 ? <h2>{t('directChats')}</h2> : null}
+      <ChatLinks chats={direct} />
     </>
   )
+}
+
+/** Returns whether the reader has hidden the direct chat, and no message has been posted since. */
+const isHidden = ({ hidden_seq, last_message }: ChatSummaryRow) =>
+  hidden_seq !== null && (last_message?.seq ?? 0) <= hidden_seq
+
+function ChatLinks({ chats }: { chats: readonly ChatSummaryRow[] }) {
+  const isPhone = useIsPhone()
+  const { me, workspace } = useShell()
+  const open = useParams({ strict: false }).chat
+  return chats.map(summary => (
+    <Link
+      key={summary.chat.id}
+      onPointerMove={freezeChatOrder}
+      to="/w/$workspace/c/$chat"
+      params={{ workspace: workspace.handle, chat: summary.chat.id }}
+      search={isPhone ? {} : readOpenWorkshop(summary.chat.id)}
+      activeOptions={{ includeSearch: false }}
+      className={chatListItemClass(summary, summary.chat.id === open)}
+      activeProps={{ 'aria-current': 'page' }}
+    >
+      <ChatListItem summary={summary} me={me.actor.id} isCurrent={summary.chat.id === open} />
+    </Link>
+  ))
 }
 
 /** The heading and the agents, in the sidebar. */

@@ -53,6 +53,17 @@ export const createChat = (workspaceId: string, body: BodyOf<'/api/v1/workspaces
 
 export const renameChat = (id: string, title: string) =>
   unwrap(rest.PATCH('/api/v1/chats/{chat_id}', { params: { path: { chat_id: id } }, body: { title } }))
+/** Opens the direct chat with a person or an agent, and returns its summary. */
+export const openDirectChat = (workspaceId: string, actorId: string) =>
+  unwrap(
+    rest.POST('/api/v1/workspaces/{workspace_id}/direct-chats', {
+      params: { path: { workspace_id: workspaceId } },
+      body: { actor_id: actorId },
+    }),
+  )
+/** Hides a direct chat from the list until its next message. */
+export const hideChat = (id: string) =>
+  rest.PUT('/api/v1/chats/{chat_id}/hidden', { params: { path: { chat_id: id } } })
 export const addToChat = (id: string, actorId: string) =>
   unwrap(
     rest.POST('/api/v1/chats/{chat_id}/participants', {

@@ -25,6 +25,7 @@ export const keys = {
   summary: (chatId: string) => ['summaries', chatId] as const,
   contextSettings: (id: string) => ['workspace', id, 'context'] as const,
   schedules: ['schedules'] as const,
+  access: (agentId: string) => ['access', agentId] as const,
   run: (id: string) => ['run', id] as const,
   runInspection: (id: string) => ['run', id, 'inspection'] as const,
   sentRequest: (runId: string, id: string) => ['run', runId, 'requests', id] as const,

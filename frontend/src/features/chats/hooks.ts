@@ -38,7 +38,7 @@ export const useParticipants = (chatId: string): readonly ParticipantRow[] =>
 const selectTitle = (chat: ChatState) => chat.chat?.title ?? null
 /** Returns the title of the chat; until the chat is loaded, the one in the list of chats. */
 export const useChatTitle = (chatId: string, summary: ChatSummaryRow | undefined): string =>
-  useChatSelector(chatId, selectTitle) ?? summary?.chat.title ?? ''
+  useChatSelector(chatId, selectTitle) || summary?.chat.title || ''
 
 const selectIsClosed = (chat: ChatState) => chat.closed
 /** Returns whether this person is not, or no longer, in the chat. */

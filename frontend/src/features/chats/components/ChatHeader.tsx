@@ -40,7 +40,9 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
   const titleBar = (
     <>
       {back}
-      {title && (people.length > 1 || agents.length !== 1) ? <Hash className="i faint" aria-hidden /> : null}
+      {title && !summary?.chat.is_direct && (people.length > 1 || agents.length !== 1) ? (
+        <Hash className="i faint" aria-hidden />
+      ) : null}
       <h1 className="cut">{title || (isClosed ? t('chat') : '')}</h1>
     </>
   )
@@ -88,7 +90,14 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
       </div>
       {isOpen ? (
         <Suspense fallback={null}>
-          <PeopleDialog chatId={chatId} workspace={workspace} title={title} open onOpenChange={setOpen} />
+          <PeopleDialog
+            chatId={chatId}
+            workspace={workspace}
+            title={title}
+            isDirect={summary?.chat.is_direct ?? false}
+            open
+            onOpenChange={setOpen}
+          />
         </Suspense>
       ) : null}
     </header>

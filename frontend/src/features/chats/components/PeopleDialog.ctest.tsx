@@ -26,7 +26,14 @@ async function openDialog() {
   const screen = await render(
     withQueries(
       <>
-        <PeopleDialog chatId="c" workspace={workspace} title="Travel" open onOpenChange={onOpenChange} />
+        <PeopleDialog
+          chatId="c"
+          workspace={workspace}
+          title="Travel"
+          isDirect={false}
+          open
+          onOpenChange={onOpenChange}
+        />
         <Toasts />
       </>,
     ),

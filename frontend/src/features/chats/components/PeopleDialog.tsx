@@ -2,6 +2,7 @@ import { AlarmClock, Hash, UserMinus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
   addToChat,
+  hideChat,
   type ParticipantRow,
   removeFromChat,
   renameChat,
@@ -32,6 +33,8 @@ interface PeopleDialogProps {
   chatId: string
   workspace: WorkspaceRow
   title: string
+  /** Whether it is a direct chat, which nobody joins or leaves. */
+  isDirect: boolean
   open: boolean
   onOpenChange(open: boolean): void
 }
@@ -48,12 +51,29 @@ export function PeopleDialog(props: PeopleDialogProps) {
   )
 }
 
-function PeopleBody({ chatId, workspace, title, onOpenChange }: PeopleDialogProps) {
+function PeopleBody({ chatId, workspace, title, isDirect, onOpenChange }: PeopleDialogProps) {
+  const { t } = useTexts()
   const participants = useParticipants(chatId)
   const order = (participant: ParticipantRow) => (participant.actor.kind === 'agent' ? 1 : 0)
   return (
     <>
-      <RenameForm chatId={chatId} title={title} />
+      {isDirect ? (
+        <div className="row">
+          <p className="muted sm grow">{t('directChatHint')}</p>
+          <Button
+            onClick={() =>
+              void hideChat(chatId).then(
+                () => onOpenChange(false),
+                error => showError(error),
+              )
+            }
+          >
+            {t('hideChat')}
+          </Button>
+        </div>
+      ) : (
+        <RenameForm chatId={chatId} title={title} />
+      )}
       <ul className={blocks.rows}>
         {[...participants]
           .sort((a, b) => order(a) - order(b))
@@ -62,12 +82,13 @@ function PeopleBody({ chatId, workspace, title, onOpenChange }: PeopleDialogProp
               key={participant.id}
               participant={participant}
               canInvite={workspace.verbs.includes('invite')}
+              isDirect={isDirect}
               onLeft={() => onOpenChange(false)}
             />
           ))}
       </ul>
-      <Add chatId={chatId} workspaceId={workspace.id} participants={participants} />
-      {workspace.verbs.includes('invite') ? (
+      {isDirect ? null : <Add chatId={chatId} workspaceId={workspace.id} participants={participants} />}
+      {workspace.verbs.includes('invite') && !isDirect ? (
         <Links chatId={chatId} canInviteEditors={workspace.verbs.includes('change_role')} />
       ) : null}
     </>
@@ -99,10 +120,12 @@ function RenameForm({ chatId, title }: { chatId: string; title: string }) {
 function Participant({
   participant,
   canInvite,
+  isDirect,
   onLeft,
 }: {
   participant: ParticipantRow
   canInvite: boolean
+  isDirect: boolean
   onLeft(): void
 }) {
   const { t } = useTexts()
@@ -150,6 +173,7 @@ function Participant({
           <option value="never">{t('response.never')}</option>
         </select>
       ) : null}
+<<<<<<< HEAD
       {isAgent && !actor.is_taken_down ? (
         <IconButton
           small
@@ -165,6 +189,9 @@ function Participant({
         </IconButton>
       ) : null}
       {isMe ? (
+=======
+      {isDirect ? null : isMe ? (
+>>>>>>> 2a1ec1b4 (Show direct chats and the access of outside programs in the web app)
         <Button size="xs" onClick={() => (createdLinks.length > 0 ? setConfirming(true) : remove())}>
           {t('leaveChat')}
         </Button>

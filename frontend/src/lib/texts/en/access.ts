@@ -26,6 +26,33 @@ const access = {
   tokenScope: 'What it may do',
   'tokenScope.full': 'everything you can',
   'tokenScope.read': 'only read',
+  'access.program': 'Outside program',
+  'access.runsOutside': 'An outside program answers for {{name}}',
+  'access.runsOutsideHint':
+    'Messages then start no run here. The program finds them by its token, or is told by a webhook. docs/bots.md describes how.',
+  'access.noTokens': 'No program has a token of this agent.',
+  'access.scope.full': 'Reads and posts',
+  'access.scope.read': 'Only reads',
+  'access.webhooks': 'Webhooks',
+  'access.webhooksHint':
+    'Each message that wakes the agent is posted to these URLs, signed by Standard Webhooks. Only while an outside program answers for it.',
+  'access.webhookUrl': 'URL of the webhook',
+  'access.addWebhook': 'Add the webhook',
+  'access.addingWebhook': 'Adding',
+  'access.secret': 'Secret of the webhook',
+  'access.newSecret': 'New secret',
+  'access.off': 'off',
+  'access.test': 'Send a test',
+  'access.switchOn': 'Switch on',
+  'access.switchOff': 'Switch off',
+  'access.deleteWebhook': 'Delete',
+  'access.failingSince': 'Deliveries have failed since {{date}}. After three days it is switched off.',
+  'access.noDeliveries': 'Nothing was sent yet.',
+  'access.deliveries': 'Last deliveries',
+  'access.state.waiting': 'waiting',
+  'access.state.delivered': 'delivered',
+  'access.state.failed': 'failed',
+  'access.again': 'Send again',
 } as const
 
 export default access

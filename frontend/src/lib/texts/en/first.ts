@@ -84,6 +84,7 @@ const first = {
   jumpTo: 'Jump to',
   chat: 'Chat',
   chats: 'Chats',
+  directChats: 'Direct messages',
   agents: 'Agents',
   agent: 'Agent',
   settings: 'Settings',

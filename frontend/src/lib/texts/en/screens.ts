@@ -54,6 +54,11 @@ const screens = {
   // agent page
   'agentTab.overview': 'Overview',
   'agentTab.memory': 'Memory',
+  'agentTab.access': 'Access',
+  message: 'Message',
+  messageWith: 'Message {{name}}',
+  directChatHint: 'A direct chat of two. To talk with more, create a chat.',
+  hideChat: 'Hide until the next message',
   agentTabs: 'The pages of {{name}}',
   // model
   demoHint: 'Offline and free, to look around',

@@ -86,6 +86,7 @@ const first: Record<keyof typeof en, string> = {
   jumpTo: '前往',
   chat: '聊天室',
   chats: '聊天室',
+  directChats: '私聊',
   agents: 'Agent',
   agent: 'Agent',
   settings: '设置',

@@ -56,6 +56,11 @@ const screens: Record<keyof typeof en, string> = {
   // agent page
   'agentTab.overview': '概览',
   'agentTab.memory': '记忆',
+  'agentTab.access': '访问',
+  message: '发消息',
+  messageWith: '发消息给{{name}}',
+  directChatHint: '这是两个成员的私聊。人多时请新建聊天。',
+  hideChat: '隐藏，直到下一条消息',
   agentTabs: '{{name}} 的页面',
   // model
   demoHint: '离线、免费，先试试看',

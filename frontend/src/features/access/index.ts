@@ -1,0 +1,3 @@
+import { lazy } from '@/ui/lazy'
+
+export const AccessPage = lazy(() => import('./AccessPage').then(module => ({ default: module.AccessPage })))
