@@ -2,11 +2,8 @@
 import type { ComponentType } from 'react'
 import type { AgentRow } from '@/api'
 import type { PlainTextKey } from '@/lib/language'
-<<<<<<< HEAD
 import { lazy } from '@/ui/lazy'
-=======
 import { AgentAccessTab } from './AgentAccessTab'
->>>>>>> 2a1ec1b4 (Show direct chats and the access of outside programs in the web app)
 import { AgentMemoryTab } from './AgentMemoryTab'
 import { AgentOverviewTab } from './AgentOverviewTab'
 import { AgentScheduleTab } from './AgentScheduleTab'
@@ -32,7 +29,6 @@ export const agentTabs: readonly AgentTab[] = [
     content: AgentMemoryTab,
     isVisible: agent => agent.verbs.includes('see_memory'),
   },
-<<<<<<< HEAD
   { id: 'schedule', label: 'agentTab.schedule', content: AgentScheduleTab },
   { id: 'runs', label: 'agentTab.runs', content: AgentRunsTab },
   {
@@ -40,12 +36,11 @@ export const agentTabs: readonly AgentTab[] = [
     label: 'agentTab.eyes',
     content: AgentEyesTab,
     isVisible: agent => agent.verbs.includes('look_through_agent'),
-=======
+  },
   {
     id: 'access',
     label: 'agentTab.access',
     content: AgentAccessTab,
     isVisible: agent => agent.verbs.includes('set_access'),
->>>>>>> 2a1ec1b4 (Show direct chats and the access of outside programs in the web app)
   },
 ]

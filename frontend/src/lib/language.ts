@@ -15,13 +15,13 @@ const tags: Record<Language, string> = { en: 'en', 'zh-hant': 'zh-Hant', 'zh-han
 
 type English = typeof first & typeof lazy
 type Singular<K> = K extends `${infer Stem}_one` | `${infer Stem}_other` ? Stem : K
-type TextKey = Singular<keyof English>
-
 type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}` ? Name | NamesIn<Rest> : never
-/** The names of the values in a text; `count` selects its singular or plural. */
-type ValueName<K extends TextKey> = K extends keyof English
-  ? NamesIn<English[K]>
-  : 'count' | NamesIn<English[`${K}_${'one' | 'other'}` & keyof English]>
+/** The names of the values in each text; `count` selects its singular or plural. */
+type ValueNames = {
+  [K in keyof English as Singular<K>]: NamesIn<English[K]> | (K extends Singular<K> ? never : 'count')
+}
+type TextKey = keyof ValueNames
+type ValueName<K extends TextKey> = ValueNames[K]
 type ValuesFor<Name extends string> = { [N in Name]: N extends 'count' ? number : string | number }
 export type Values<K extends TextKey> = ValuesFor<ValueName<K>>
 /** The keys of texts that need no values except these. */

@@ -173,7 +173,6 @@ function Participant({
           <option value="never">{t('response.never')}</option>
         </select>
       ) : null}
-<<<<<<< HEAD
       {isAgent && !actor.is_taken_down ? (
         <IconButton
           small
@@ -188,10 +187,7 @@ function Participant({
           <AlarmClock className="i s" />
         </IconButton>
       ) : null}
-      {isMe ? (
-=======
       {isDirect ? null : isMe ? (
->>>>>>> 2a1ec1b4 (Show direct chats and the access of outside programs in the web app)
         <Button size="xs" onClick={() => (createdLinks.length > 0 ? setConfirming(true) : remove())}>
           {t('leaveChat')}
         </Button>
