@@ -88,7 +88,7 @@ def invite(alice: Person, bob: Person, role: str) -> None:
     page = alice.page
     page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
     with page.expect_response(lambda answer: answer.request.method == "PATCH"):
-        page.get_by_label("When Scribe wakes").select_option("always")
+        page.get_by_label("Which messages Scribe answers").select_option("always")
     page.keyboard.press("Escape")
 
 

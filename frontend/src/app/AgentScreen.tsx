@@ -60,7 +60,7 @@ export function AgentScreen() {
         <div className="end">
           <Button onClick={() => message(id)}>
             <MessageSquare className="i s" aria-hidden />
-            {t('message')}
+            {t('openDirectChat')}
           </Button>
           <Button onClick={() => openNewChat([id])}>
             <MessageSquarePlus className="i s" aria-hidden />

@@ -14,7 +14,8 @@ const createChat = vi.fn()
 
 function Screen({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   useActions(() => ({ 'chat.create': createChat, 'agent.create': null }))
-  const shell = { workspace: { id: 'w', name: 'Lighthouse', handle: 'lighthouse' } } as unknown as ShellValue
+  const workspace = { id: 'w', name: 'Lighthouse', handle: 'lighthouse' }
+  const shell = { workspace, me: { actor: { id: 'me', name: 'Alice', handle: 'alice' } } } as unknown as ShellValue
   return <ShellContext value={shell}>{isOpen ? <Palette onClose={onClose} /> : null}</ShellContext>
 }
 
@@ -57,6 +58,7 @@ beforeEach(() => {
   const chats = ['Harbour', 'Fares', 'Lunch'].map(title => ({ chat: { id: title, title } }))
   answerByPath({
     'GET /workspaces/w/chats': page(chats),
+    'GET /workspaces/w/members': page([]),
     'GET /workspaces/w/agents': page([{ actor: { id: 'a', name: 'Scribe', handle: 'scribe' } }]),
   })
 })
@@ -66,7 +68,7 @@ it('finds a chat by letters of its name, announces the selected row, and opens t
   const onClose = vi.fn()
   const screen = await openPalette(onClose)
   await expect.element(screen.getByRole('status')).toHaveTextContent('Harbour')
-  await userEvent.keyboard('lnch')
+  await userEvent.keyboard('luch')
   await expect.element(screen.getByRole('option')).toHaveTextContent('Lunch')
   await expect.element(screen.getByRole('status')).toHaveTextContent('Lunch')
   await userEvent.keyboard('{Enter}')

@@ -184,6 +184,13 @@ function buildNextDraft(known: AnyRow | undefined, id: string, version: number):
 }
 
 /** Returns the parts of a chat's state that must be equal however they were received. */
+/** The draft with the text that has been written since its row was sent. A frame of a text doesn't say by whom and when. */
+function withWriting(draft: DraftRow, chat: ChatState | undefined): DraftRow {
+  const { revision, written, lock_holder_id, lock_expires_at } = chat?.writing.get(draft.id) ?? draft
+  const newest = revision > draft.revision ? { revision, written, lock_holder_id, lock_expires_at } : {}
+  return { ...draft, ...newest, updated_by: draft.created_by, updated_at: at }
+}
+
 export function selectDurable(chat: ChatState | undefined) {
   const listActive = <T extends ParticipantRow | DraftRow | RunRow>(rows: ReadonlyMap<string, T> | undefined) =>
     [...(rows?.values() ?? [])].filter(row => !isEnded(row)).sort((a, b) => a.id.localeCompare(b.id))
@@ -194,7 +201,7 @@ export function selectDurable(chat: ChatState | undefined) {
     messages: [...(chat?.messages.values() ?? [])].sort((a, b) => a.seq - b.seq),
     log: chat?.log,
     participants: listActive(chat?.participants),
-    drafts: listActive(chat?.drafts),
+    drafts: listActive(chat?.drafts).map(draft => withWriting(draft, chat)),
     runs: listActive(chat?.runs),
   }
 }

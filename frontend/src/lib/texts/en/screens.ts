@@ -55,7 +55,7 @@ const screens = {
   'agentTab.overview': 'Overview',
   'agentTab.memory': 'Memory',
   'agentTab.access': 'Access',
-  message: 'Message',
+  openDirectChat: 'Message',
   messageWith: 'Message {{name}}',
   directChatHint: 'A direct chat of two. To talk with more, create a chat.',
   hideChat: 'Hide until the next message',

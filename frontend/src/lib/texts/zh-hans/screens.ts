@@ -57,7 +57,7 @@ const screens: Record<keyof typeof en, string> = {
   'agentTab.overview': '概览',
   'agentTab.memory': '记忆',
   'agentTab.access': '访问',
-  message: '发消息',
+  openDirectChat: '发消息',
   messageWith: '发消息给{{name}}',
   directChatHint: '这是两个成员的私聊。人多时请新建聊天。',
   hideChat: '隐藏，直到下一条消息',

@@ -57,7 +57,7 @@ const screens: Record<keyof typeof en, string> = {
   'agentTab.overview': '概覽',
   'agentTab.memory': '記憶',
   'agentTab.access': '存取',
-  message: '傳訊息',
+  openDirectChat: '傳訊息',
   messageWith: '傳訊息給{{name}}',
   directChatHint: '這是兩個成員的私訊。人多時請建立聊天室。',
   hideChat: '隱藏，直到下一則訊息',
