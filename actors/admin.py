@@ -38,6 +38,8 @@ FIELDS_OF_AGENTS = (
     "workspace",
     "current_spec",
     "accepts_tasks",
+    "role",
+    "parent",
     "runs_outside",
     "is_public",
     "is_shipped",

@@ -97,6 +97,11 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     )
     status = models.CharField(_("status"), max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
     accepts_tasks = models.BooleanField(_("accepts tasks"), default=True)
+    role = models.CharField(_("role"), max_length=80, blank=True, default="")
+    # Of the same workspace, and never itself or one below it (`agents/services/tree.py`).
+    parent = models.ForeignKey(
+        "self", verbose_name=_("parent"), null=True, blank=True, on_delete=models.SET_NULL, related_name="children"
+    )
     runs_outside = models.BooleanField(_("runs outside"), default=False)
     is_public = models.BooleanField(_("is public"), default=False)
     is_shipped = models.BooleanField(_("is shipped"), default=False)

@@ -26,5 +26,5 @@ def build_agent_summary_row(agent: Actor, *, state: AgentState) -> AgentSummaryR
     """Build the row of an agent in a list, for the actor for whom it was fetched (`agents_visible_to`, `get_agent_for`)."""
     return AgentSummaryRow(
         actor=agent.to_row(), state=state, verbs=sorted(compute_agent_verbs(agent)),
-        accepts_tasks=agent.accepts_tasks, created_at=agent.created_at,
+        accepts_tasks=agent.accepts_tasks, role=agent.role, parent_id=agent.parent_id, created_at=agent.created_at,
     )  # fmt: skip

@@ -63,6 +63,7 @@ class Code(StrEnum):
     INVALID_ARGUMENTS = "invalid_arguments"
     # public agents
     STILL_PUBLIC = "still_public"
+    WOULD_REPORT_TO_ITSELF = "would_report_to_itself"
     AGENT_PUBLIC = "agent_public"
     ALREADY_PUBLIC = "already_public"
     NOT_PUBLIC = "not_public"

@@ -86,7 +86,7 @@ def _query_queued_siblings(run_ids: list[UUID]) -> QuerySet[Run]:
 
 def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
     participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
-    return runs.select_related("agent__current_spec", "on_behalf_of").annotate(
+    return runs.select_related("agent__current_spec", "agent__parent", "on_behalf_of").annotate(
         seen=Subquery(participants.values("last_read_seq")[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),

@@ -39,7 +39,14 @@ class AgentBody(Body):
     avatar: NewAvatar | None = None
     handle: Handle | None = None
     accepts_tasks: bool | None = None
+    role: str | None = Field(default=None, max_length=80)
     revision: Revision
+
+
+class ParentBody(Body):
+    """`parent_id`: the agent that it reports to from now on; null: none."""
+
+    parent_id: UUID | None
 
 
 REVISION_WITHOUT_CONTENT: JsonDict = {

@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents import selectors
-from agents.api.bodies import AgentBody, AgentTemplateRow, AgentTemplatesQuery, NewAgentBody, NewAgentRow
+from agents.api.bodies import AgentBody, AgentTemplateRow, AgentTemplatesQuery, NewAgentBody, NewAgentRow, ParentBody
 from agents.rows import build_agent_row
-from agents.services import agents
+from agents.services import agents, tree
 from agents.specs.templates import AGENT_TEMPLATES
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import (
@@ -62,6 +62,13 @@ class OneAgent(APIView):
     def delete(self, request: Request, agent_id: UUID) -> HttpResponse:
         agents.delete_agent(request.user, agent_id)
         return build_empty_response()
+
+
+class AgentParent(APIView):
+    @extend_schema(operation_id="move_agent", request=ParentBody, responses=AgentRow)
+    def put(self, request: Request, agent_id: UUID) -> HttpResponse:
+        body = read(request, ParentBody)
+        return build_response(build_agent_row(tree.move_agent(request.user, agent_id, body.parent_id)))
 
 
 class AgentTemplates(APIView):

@@ -11,6 +11,7 @@ from django.db.models import F
 from actors.models import Actor, AgentStatus, Kind
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services.specs import check_content, write_spec
+from agents.services.tree import lift_children
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.templates import get_agent_template
 from chats import services as chats
@@ -149,9 +150,10 @@ def update_agent_profile(
     avatar: NewAvatar | None = None,
     handle: str | None = None,
     accepts_tasks: bool | None = None,
+    role: str | None = None,
 ) -> Actor:
-    """Change the name, description, avatar and handle of an agent, and whether other agents of its workspace may give it tasks.
-    They are not part of its spec. Null leaves one unchanged.
+    """Change the name, description, avatar, handle and role of an agent, and whether other agents of its workspace may give it
+    tasks. They are not part of its spec. Null leaves one unchanged.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for an outdated `revision` or (`handle_taken`) for the handle.
     """
@@ -176,11 +178,13 @@ def update_agent_profile(
         fields["description"] = description[:2000]
     if accepts_tasks is not None:
         fields["accepts_tasks"] = accepts_tasks
+    if role is not None:
+        fields["role"] = normalize_name(role)[:80]
     participants = chats.lock_chats_of(agent)
     rows = Actor.objects.filter(pk=agent.pk, revision=revision)
     if not rows.update(**fields, revision=F("revision") + 1):
         raise Conflict("Another person has changed this agent meanwhile.", hints=["Read it again, then change it."])
-    agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "accepts_tasks", "revision"])
+    agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "accepts_tasks", "role", "revision"])
     audit.record(actor, "agent.profile_updated", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         publish_workspace_list_changed(agent.workspace_id, "agents")
@@ -209,6 +213,7 @@ def delete_agent(actor: Actor, agent_id: UUID) -> Actor:
     agent = get_agent_for(actor, agent_id, AgentVerb.DELETE)
     _check_not_public(agent)
     chats.remove_agent_from_chats(agent, actor)
+    lift_children(agent)
     try:
         with transaction.atomic():
             Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)

@@ -57,12 +57,15 @@ AgentState = Literal["idle", "working", "waiting"]
 
 class AgentSummaryRow(Row):
     """An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
-    `accepts_tasks`: other agents of its workspace may give it tasks."""
+    `accepts_tasks`: other agents of its workspace may give it tasks. `role`: what it does in the team; `parent_id`: the agent that
+    it reports to."""
 
     actor: ActorRow
     state: AgentState = "idle"
     verbs: list[str]
     accepts_tasks: bool
+    role: str = ""
+    parent_id: UUID | None = None
     created_at: datetime
 
 

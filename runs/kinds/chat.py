@@ -235,7 +235,10 @@ class ChatRun(RunKind):
         """Return what the model reads: at least so many `tokens` of the log, and the images that it can see."""
         entries = read_log(run, tokens, with_images=can_see_images)
         chat = read_chat_context(run, entries)
-        system = build_system_text(prompt, build_participant(run.agent), chat, instructions)
+        parent = build_participant(run.agent.parent) if run.agent.parent else None
+        system = build_system_text(
+            prompt, build_participant(run.agent), chat, instructions, role=run.agent.role, parent=parent
+        )
         return ReadConversation(system, entries, chat, run.trigger_id)
 
     def open_stream(self, run: Run) -> StreamSink:

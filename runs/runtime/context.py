@@ -86,8 +86,17 @@ class _AgentStep:
         return [Turn("assistant", self.text, calls=tuple(self.calls)), *turns]
 
 
-def build_system_text(prompt: str, agent: Participant, chat: ChatContext, instructions: Mapping[str, str]) -> str:
-    """Return the prompt, followed by the chat, its participants and the instructions of the agent's tools."""
+def build_system_text(
+    prompt: str,
+    agent: Participant,
+    chat: ChatContext,
+    instructions: Mapping[str, str],
+    *,
+    role: str = "",
+    parent: Participant | None = None,
+) -> str:
+    """Return the prompt, followed by the chat, its participants, the agent's role and the agent that it reports to (`parent`), and
+    the instructions of its tools."""
     others = ", ".join(
         _describe_participant(participant) for participant in chat.participants if participant.id != agent.id
     )
@@ -97,6 +106,10 @@ def build_system_text(prompt: str, agent: Participant, chat: ChatContext, instru
         f"You are {_to_one_line(agent.name)} (@{agent.handle}), an agent in {where} of the workspace "
         f"“{_to_one_line(chat.workspace)}”. With you in it: {others or 'nobody'}.",
     ]
+    if role or parent:
+        own = [f"Your role in the team: {_to_one_line(role)}."] if role else []
+        above = [f"You report to {_to_one_line(parent.name)} (@{parent.handle}, an agent)."] if parent else []
+        parts.append(" ".join([*own, *above]))
     if chat.is_group:
         parts.append(
             "Messages of others begin with the name of who wrote them; yours do not. @handle addresses somebody."

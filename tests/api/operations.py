@@ -680,6 +680,7 @@ OPERATIONS: dict[str, Operation] = {
     "mark_notifications_read": Operation("POST", "notifications/read", EVERYBODY),
     "list_runs": Operation("GET", "chats/{chat_id}/runs", MEMBERS),
     "read_run": Operation("GET", "runs/{run_id}", MEMBERS),
+    "move_agent": Operation("PUT", "agents/{agent_id}/parent", EDITORS, lambda things: {"parent_id": None}),
     "list_agent_runs": Operation("GET", "agents/{agent_id}/runs", MEMBERS),
     "inspect_run": Operation("GET", "runs/{run_id}/inspection", MEMBERS),
     "read_sent_request": Operation("GET", "runs/{run_id}/requests/{request_id}", EDITORS),

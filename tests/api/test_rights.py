@@ -264,7 +264,7 @@ GRANTS: dict[str, set[str]] = {
     "review_agent_actor": {
         "accept_suggestion", "merge_suggestions", "reject_suggestion", "retry_merge", "stop_merge",
     },
-    "update_agent_profile_actor": {"update_agent_profile"},
+    "update_agent_profile_actor": {"update_agent_profile", "move_agent"},
 }  # fmt: skip
 GRANTABLE: list[tuple[Any, str]] = [(WorkspaceGrant, "workspace"), (ChatGrant, "chat"), (AgentGrant, "robin")]
 
@@ -338,6 +338,7 @@ FOREIGN = {
     ("preview_wakes", "reply_to"): ("message_id", 200),
     ("import_operations", "job_id"): ("job_id", 404),
     ("try_public_agent", "workspace_id"): ("workspace_id", 404),
+    ("move_agent", "parent_id"): ("agent_id", 404),
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),
 }

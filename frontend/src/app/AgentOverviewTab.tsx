@@ -1,8 +1,8 @@
 import { Link, useNavigate, useRouter } from '@tanstack/react-router'
 import { Hash, History } from 'lucide-react'
 import { Suspense } from 'react'
-import { type AgentRow, useChats, useLockedDrafts } from '@/api'
-import { AgentOverview, EditedDrafts } from '@/features/agents'
+import { type AgentRow, useAgents, useChats, useLockedDrafts } from '@/api'
+import { AgentOverview, EditedDrafts, TeamTree } from '@/features/agents'
 import { PublicationSection } from '@/features/directory'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -17,6 +17,7 @@ export function AgentOverviewTab({ agent }: { agent: AgentRow }) {
   const { me, workspace } = useShell()
   const { id } = agent.actor
   const drafts = useLockedDrafts(workspace.id).data ?? []
+  const agents = useAgents(workspace.id).data ?? []
   const findActor = useActorLookup()
   const navigate = useNavigate()
   const { history } = useRouter()
@@ -34,6 +35,20 @@ export function AgentOverviewTab({ agent }: { agent: AgentRow }) {
             void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: { workshop: id } })
           }
         />
+      }
+      team={
+        <Suspense fallback={null}>
+          <TeamTree
+            agent={agent}
+            agents={agents}
+            workspaceId={workspace.id}
+            link={(other, children) => (
+              <Link to="/w/$workspace/agents/$agent" params={{ ...params, agent: other }}>
+                {children}
+              </Link>
+            )}
+          />
+        </Suspense>
       }
       publication={
         agent.verbs.includes('publish_agent') ? (

@@ -41,7 +41,12 @@ export function AgentScreen() {
   if (!summary || !query.data) return <LoadingAgent query={agents.data ? query : agents} />
   const agent = query.data
   const { actor } = summary
-  const facts = [`@${actor.handle}`, actor.description].filter(Boolean)
+  const parent = agents.data?.find(row => row.actor.id === summary.parent_id)
+  const facts = [
+    `@${actor.handle}`,
+    summary.role || actor.description,
+    parent ? t('tree.under', { name: parent.actor.name }) : '',
+  ].filter(Boolean)
   return (
     <main className={layout.stage}>
       <header className={styles.head}>

@@ -212,6 +212,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/parent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["move_agent"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/publication": {
         parameters: {
             query?: never;
@@ -2690,7 +2706,11 @@ export interface components {
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            parent_id: string | null;
             revision: number;
+            /** @default  */
+            role: string;
             spec: components["schemas"]["SpecRow"];
             /**
              * @default idle
@@ -2726,13 +2746,18 @@ export interface components {
         };
         /**
          * @description An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
-         *     `accepts_tasks`: other agents of its workspace may give it tasks.
+         *     `accepts_tasks`: other agents of its workspace may give it tasks. `role`: what it does in the team; `parent_id`: the agent that
+         *     it reports to.
          */
         AgentSummaryRow: {
             accepts_tasks: boolean;
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            parent_id: string | null;
+            /** @default  */
+            role: string;
             /**
              * @default idle
              * @enum {string}
@@ -3095,7 +3120,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -4476,7 +4501,11 @@ export interface components {
             chat_id: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            parent_id: string | null;
             revision: number;
+            /** @default  */
+            role: string;
             spec: components["schemas"]["SpecRow"];
             /**
              * @default idle
@@ -4938,6 +4967,10 @@ export interface components {
             /** @default null */
             top_p?: number | null;
         };
+        /** @description `parent_id`: the agent that it reports to from now on; null: none. */
+        ParentBodyRequest: {
+            parent_id: string | null;
+        };
         /**
          * @description The text so far of a part of a streamed message, for a client that subscribes during the stream. `row_id` is the
          *     id of the durable row that follows.
@@ -5000,6 +5033,8 @@ export interface components {
             /** @default null */
             name?: string | null;
             revision: number;
+            /** @default null */
+            role?: string | null;
         };
         PatchedBudgetBodyRequest: {
             limit_micro: number;
@@ -7323,6 +7358,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NoteRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    move_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParentBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRow"];
                 };
             };
             400: components["responses"]["Error400"];

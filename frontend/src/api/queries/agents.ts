@@ -47,6 +47,15 @@ export const createAgent = (workspaceId: string, body: BodyOf<'/api/v1/workspace
     rest.POST('/api/v1/workspaces/{workspace_id}/agents', { params: { path: { workspace_id: workspaceId } }, body }),
   )
 
+/** Lets an agent report to another one; null: to none. */
+export const moveAgent = (agentId: string, parentId: string | null) =>
+  unwrap(
+    rest.PUT('/api/v1/agents/{agent_id}/parent', {
+      params: { path: { agent_id: agentId } },
+      body: { parent_id: parentId },
+    }),
+  )
+
 export function useChangeAgent(agent: AgentRow) {
   const client = useQueryClient()
   return useAction({

@@ -29,6 +29,8 @@ interface AgentOverviewProps {
   history: ReactNode
   /** The drafts that are being edited, with links to them. */
   editing: ReactNode
+  /** Its place among the agents of the workspace. */
+  team: ReactNode
   /** Whether it is public; null for readers who may not publish it. */
   publication: ReactNode
   findActor(id: string): ActorRow | null
@@ -43,6 +45,7 @@ export function AgentOverview({
   chats,
   history,
   editing,
+  team,
   publication,
   findActor,
   onEdit,
@@ -59,6 +62,7 @@ export function AgentOverview({
           <h2 className={blocks.h}>{t('chats')}</h2>
           {chats}
         </section>
+        {team}
         {publication}
         {agent.verbs.includes('update_agent_profile') ? <AboutForm key={actor.id} agent={agent} /> : null}
         {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
@@ -146,15 +150,18 @@ function AboutForm({ agent }: { agent: AgentRow }) {
   const [name, setName] = useState(agent.actor.name)
   const [description, setDescription] = useState(agent.actor.description ?? '')
   const [handle, setHandle] = useState(agent.actor.handle)
+  const [role, setRole] = useState(agent.role)
   const change = useChangeAgent(agent)
   const isRenamed = handle.trim() !== agent.actor.handle
   const isHandleError = change.error instanceof ApiError && change.variables?.handle !== undefined
-  const isChanged = isRenamed || name !== agent.actor.name || description !== (agent.actor.description ?? '')
+  const isChanged =
+    isRenamed || role !== agent.role || name !== agent.actor.name || description !== (agent.actor.description ?? '')
   const save = (event: FormEvent) => {
     event.preventDefault()
     change.mutate({
       name: name.trim(),
       description: description.trim(),
+      role: role.trim(),
       ...(isRenamed ? { handle: handle.trim() } : {}),
     })
   }
@@ -189,6 +196,7 @@ function AboutForm({ agent }: { agent: AgentRow }) {
           error={isHandleError ? getErrorText(change.error) : null}
           onChange={setHandle}
         />
+        <TextField label={t('tree.role')} hint={t('tree.roleHint')} value={role} maxLength={80} onChange={setRole} />
         <TextField label={t('description')} value={description} maxLength={2_000} onChange={setDescription} />
         <div className="row spread">
           <span className="col sm">

@@ -41,6 +41,7 @@ const errors = {
   'error.run_ended': 'This run has already ended.',
   'error.workspace_has_public_agents': 'People elsewhere use agents that it has published. Take these down first.',
   'error.still_public': 'It is still public. Take it down first.',
+  'error.would_report_to_itself': 'It would report to itself.',
   'error.agent_public': 'Nobody can change a public agent. Its publisher can publish a new version of the original.',
   'error.already_public': 'It is public already. Publish its next version, or take it down first.',
   'error.not_public': 'It is not public.',

@@ -109,6 +109,14 @@ const inspector = {
   'eyes.lastSent': 'What was sent for its last answer',
   'eyes.openRun': 'Open the run',
   'eyes.nothingSent': '{{name}} has not answered yet in a chat that you are in.',
+  'tree.title': 'In the team',
+  'tree.hint': 'drag to move',
+  'tree.role': 'Role',
+  'tree.roleHint': 'What it does in the team, such as “writer”. The agent knows it.',
+  'tree.under': 'under {{name}}',
+  'tree.parent': 'Reports to',
+  'tree.nobody': 'nobody',
+  'tree.keys': 'Alt with the left or right arrow moves it in the tree.',
 } as const
 
 export default inspector

@@ -42,6 +42,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.run_ended': '此次运行已经结束。',
   'error.workspace_has_public_agents': '其他地方的人仍在使用它发布的 Agent，先将这些下架。',
   'error.still_public': '它仍是公开的，先将它下架。',
+  'error.would_report_to_itself': '它会成为自己的下属。',
   'error.agent_public': '公开 Agent 不能修改。发布者可以从原 Agent 发布新版本。',
   'error.already_public': '它已经公开。请发布下一版，或先将它下架。',
   'error.not_public': '它不是公开的。',

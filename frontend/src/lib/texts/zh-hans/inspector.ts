@@ -109,6 +109,14 @@ const inspector = {
   'eyes.lastSent': '上次回答时发送的内容',
   'eyes.openRun': '打开运行',
   'eyes.nothingSent': '{{name}} 尚未在你所在的聊天中回答。',
+  'tree.title': '团队位置',
+  'tree.hint': '拖动以移动',
+  'tree.role': '角色',
+  'tree.roleHint': '它在团队中做什么，例如“撰稿”。Agent 知道自己的角色。',
+  'tree.under': '隶属 {{name}}',
+  'tree.parent': '隶属',
+  'tree.nobody': '无',
+  'tree.keys': '按 Alt 和左右方向键可在树中移动它。',
 } as const
 
 export default inspector

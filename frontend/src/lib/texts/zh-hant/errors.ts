@@ -42,6 +42,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.run_ended': '此次執行已經結束。',
   'error.workspace_has_public_agents': '其他地方的人仍在使用它發布的 Agent，先將這些下架。',
   'error.still_public': '它仍是公開的，先將它下架。',
+  'error.would_report_to_itself': '它會成為自己的下屬。',
   'error.agent_public': '公開 Agent 不能修改。發布者可以從原 Agent 發布新版本。',
   'error.already_public': '它已經公開。請發布下一版，或先將它下架。',
   'error.not_public': '它不是公開的。',

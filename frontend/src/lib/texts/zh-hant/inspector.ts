@@ -109,6 +109,14 @@ const inspector = {
   'eyes.lastSent': '上次回答時送出的內容',
   'eyes.openRun': '開啟執行',
   'eyes.nothingSent': '{{name}} 尚未在你所在的聊天中回答。',
+  'tree.title': '團隊位置',
+  'tree.hint': '拖曳以移動',
+  'tree.role': '角色',
+  'tree.roleHint': '它在團隊中做什麼，例如「撰稿」。Agent 知道自己的角色。',
+  'tree.under': '隸屬 {{name}}',
+  'tree.parent': '隸屬',
+  'tree.nobody': '無',
+  'tree.keys': '按 Alt 和左右方向鍵可在樹中移動它。',
 } as const
 
 export default inspector
