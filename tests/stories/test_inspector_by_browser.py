@@ -1,0 +1,59 @@
+"""An editor finds out why an agent answered, and what was sent to its model; a suggester sees the figures and not the request."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.scripted_model import ScriptedModel
+from tests.stories.screens import Person, join_by_link, start
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+
+
+def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, Person], model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    model.script(calls=[{"name": "current_time", "arguments": '{"timezone": "UTC"}'}], then={"text": "At six."})
+    start(alice, model)
+    join_by_link(alice, bob, "suggester")
+    bob.sees("Hello, I am Scribe.")
+    alice.page.keyboard.press("Escape")
+    alice.post("@scribe when does it close?")
+    alice.sees("At six.")
+    page = alice.page
+    answer = alice.log.get_by_text("At six.").last
+    expect(alice.log.get_by_text("13 tokens")).to_be_visible()
+    answer.hover()
+    page.get_by_role("button", name="Why did it answer?").last.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(re.compile("Alice mentioned it in"))).to_be_visible()
+    steps = page.get_by_role("list", name="Steps")
+    expect(steps.get_by_text("current_time")).to_be_visible()
+    expect(steps.get_by_role("button", name=re.compile("Model call 2"))).to_be_visible()
+    request = page.get_by_role("complementary", name="Request")
+    expect(request.get_by_text("when does it close?")).to_be_visible()
+    expect(request.get_by_text(re.compile("You are Scribe, the team"))).to_be_visible()
+    request.get_by_role("radio", name="Answered").click()
+    expect(request.get_by_text("At six.")).to_be_visible()
+    path = re.sub(r"^https?://[^/]+", "", page.url)
+
+    # The tabs of the agent's page.
+    page.locator('a[href*="/agents/"]').filter(has_text="Scribe").first.click()
+    page.get_by_role("link", name="Runs", exact=True).click()
+    expect(page.get_by_role("button", name=re.compile("Alice mentioned it"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Alice mentioned it in"))).to_be_visible()
+    page.get_by_role("link", name="Through its eyes").click()
+    expect(page.get_by_text("You look through the eyes of Scribe.")).to_be_visible()
+    expect(page.get_by_text("when does it close?")).to_be_visible()
+
+    # Bob is a suggester: he sees the figures, and neither the request nor the viewpoint.
+    bob.open(path)
+    expect(bob.page.get_by_text(re.compile("Alice mentioned it in"))).to_be_visible()
+    expect(bob.page.get_by_role("list", name="Steps").get_by_text("current_time")).to_be_visible()
+    expect(bob.page.get_by_role("complementary", name="Request")).to_have_count(0)
+    alice.page.get_by_role("link", name="Overview").click()
+    overview = re.sub(r"^https?://[^/]+", "", alice.page.url)
+    bob.open(overview)
+    expect(bob.page.get_by_role("link", name="Runs", exact=True)).to_be_visible()
+    expect(bob.page.get_by_role("link", name="Through its eyes")).to_have_count(0)
