@@ -101,6 +101,7 @@ INSTALLED_APPS = [
     "files",
     "llm",
     "agents",
+    "agent_files",
     "approvals",
     "context",
     "usage",

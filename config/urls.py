@@ -13,6 +13,7 @@ API = (
     "chats",
     "files",
     "agents",
+    "agent_files",
     "approvals",
     "context",
     "usage",

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agents.api import drafts, files, versions, views
+from agents.api import drafts, versions, views
 
 DRAFT = "chats/<uuid:chat_id>/agents/<uuid:agent_id>/draft"
 VERSION = "agents/<uuid:agent_id>/versions/<int:number>"
@@ -20,9 +20,6 @@ urlpatterns = [
     path("agents/<uuid:agent_id>/specs/<uuid:spec_id>", versions.OneSpec.as_view()),
     path("agents/<uuid:agent_id>/diff", versions.VersionDiff.as_view()),
     path("chats/<uuid:chat_id>/messages/<uuid:message_id>/diff", versions.AppliedDiff.as_view()),
-    path("agents/<uuid:agent_id>/file", files.ExportAgent.as_view()),
-    path("agent-file-schema", files.FileSchema.as_view()),
-    path("workspaces/<uuid:workspace_id>/agents/import", files.ImportAgent.as_view()),
     path("workspaces/<uuid:workspace_id>/locked-drafts", drafts.LockedDrafts.as_view()),
     path(DRAFT, drafts.OneDraft.as_view()),
     path(f"{DRAFT}/snapshots", drafts.DraftSnapshots.as_view()),

@@ -1,1 +1,1 @@
-"""The services of agents: their versions, drafts and files."""
+"""The services of agents: their versions and drafts."""

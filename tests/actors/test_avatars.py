@@ -5,8 +5,8 @@ import json
 import pytest
 
 from actors.models import Actor
+from agent_files.specs import AgentFile, format_file, read_file
 from agents.services.shipped import get_shipped_agent
-from agents.specs.files import AgentFile, format_file, read_file
 from chats.models import ChatActor
 from tests.api.test_rights import client_for
 from tests.people import make_agent

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from actors.models import Actor
+from agent_files import services as files
+from agent_files.specs import MAX_FILE, AgentFile, format_file, read_file
 from agents.models import AgentSpec
-from agents.services import files, specs
+from agents.services import specs
 from agents.specs.content import MAX_PROMPT, SpecContent
-from agents.specs.files import MAX_FILE, AgentFile, format_file, read_file
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Invalid, TooLarge
 from common.secrets import Secret

@@ -10,9 +10,9 @@ from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
 
+from agent_files import services
+from agent_files.specs import MAX_FILE, AgentFile, Format
 from agents.rows import build_agent_row
-from agents.services import files
-from agents.specs.files import MAX_FILE, AgentFile, Format
 from common.request_types import Handle, Name, Version
 from common.rest import Body, Request, build_query_parameters, build_response, read, read_query
 from events.rows import AgentRow, Row
@@ -62,7 +62,7 @@ class ExportAgent(APIView):
     )
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
         query = read_query(request, FileQuery)
-        file = files.export_agent(request.user, agent_id, format=query.format, version=query.version)
+        file = services.export_agent(request.user, agent_id, format=query.format, version=query.version)
         return HttpResponse(
             file.text,
             content_type=f"application/{query.format}; charset=utf-8",
@@ -74,7 +74,7 @@ class ImportAgent(APIView):
     @extend_schema(operation_id="import_agent", request=ImportBody, responses={200: ImportRow, 201: ImportRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ImportBody)
-        result = files.import_agent(request.user, workspace_id, **dict(body))
+        result = services.import_agent(request.user, workspace_id, **dict(body))
         created = result.created
         row = ImportRow(
             agent=build_agent_row(created.agent) if created else None,

@@ -11,11 +11,11 @@ from django.utils.text import get_valid_filename
 from pydantic import ValidationError
 
 from actors.models import Actor
+from agent_files.specs import AgentFile, Format, format_file, read_file
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.services.agents import NewAgent, open_first_chat, store_agent
 from agents.specs.content import SpecContent, ToolUse
-from agents.specs.files import AgentFile, Format, format_file, read_file
 from agents.specs.templates import get_agent_template
 from agents.sub_agents import find_tools
 from events.rows import SpecOrigin
