@@ -16,6 +16,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   askDraft: noop,
   compare: null,
   goTo: noop,
+  goToSeq: noop,
   openWorkshop: noop,
   modelPath: null,
   budgetsPath: '/w/tours/settings?section=budgets',

@@ -1,6 +1,6 @@
 /** Scrolling to a message anywhere in the log. */
 import { useCallback, useEffect, useState } from 'react'
-import { ApiError, type MessageRow, readMessagesAround } from '@/api'
+import { ApiError, type MessageRow, readMessagesAround, readNewerMessages } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { t } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
@@ -42,9 +42,23 @@ export function useScrollToMessage(
     },
     [chatId, open, show],
   )
+  const goToSeq = useCallback(
+    async (seq: number) => {
+      const known = loaded.current.find(row => row.seq === seq)
+      if (known) return show(known.id)
+      try {
+        const [found] = (await readNewerMessages(chatId, seq - 1, 1)).results
+        if (found?.seq === seq) await goTo(found.id)
+        else showToast(t('messageGone'))
+      } catch (error) {
+        showToast(getErrorText(error))
+      }
+    },
+    [chatId, goTo, show],
+  )
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per visit
   useEffect(() => {
     if (messageId !== null) void goTo(messageId)
   }, [messageId, visit])
-  return { target, goTo }
+  return { target, goTo, goToSeq }
 }

@@ -2,17 +2,6 @@
 import type { MessageRow, Stamp } from '@/api'
 
 export type ContextFacts = NonNullable<Stamp['context']>
-type Reference = NonNullable<ContextFacts['found']>[number]
-
-const CITATION = /\[#(\d+)\]/g
-
-/** The found messages that the text names by their numbers, each once, in the order of the text. */
-export function listCited(text: string, found: readonly Reference[]): Reference[] {
-  const bySeq = new Map(found.map(one => [one.seq, one]))
-  const numbers = [...text.matchAll(CITATION)].map(match => Number(match[1]))
-  return [...new Set(numbers)].flatMap(seq => bySeq.get(seq) ?? [])
-}
-
 /** How many of the newest messages are searched for the last summary that was used. */
 const NEWEST = 200
 

@@ -24,6 +24,7 @@ declare const r: string;
 declare const m: string;
 declare const at: string;
 declare const me: string;
+declare const citation: string;
 
 export {
 	prose,
@@ -43,7 +44,8 @@ export {
 	r,
 	m,
 	at,
-	me
+	me,
+	citation
 };
 
 declare const __default_export__: {
@@ -65,5 +67,6 @@ declare const __default_export__: {
 	m: typeof m;
 	at: typeof at;
 	me: typeof me;
+	citation: typeof citation;
 };
 export default __default_export__;

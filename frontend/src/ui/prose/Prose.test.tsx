@@ -1,6 +1,7 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
 import { loadLanguage } from '@/lib/language'
+import { CitationContext, splitCitations } from './citations'
 import { Prose } from './Prose'
 import { markdown } from './parse'
 import { getHost, isTextOfHost } from './urls'
@@ -235,5 +236,33 @@ describe('a streaming text', () => {
     renderHtml(`${text} once`, true)
     expect(parse).toHaveBeenCalledTimes(1)
     parse.mockRestore()
+  })
+})
+
+describe('citations', () => {
+  it('splits a text at the numbers in brackets', () => {
+    expect(splitCitations('It is 4711 [#31], [#7][#x] #8').map(segment => segment.seq)).toEqual([
+      null,
+      31,
+      null,
+      7,
+      null,
+    ])
+    expect(splitCitations('[#12]')).toEqual([{ text: '[#12]', seq: 12 }])
+  })
+
+  it('are buttons only where a text cites messages, and never in code', () => {
+    const text = 'See [#31] and `[#7]`, @bob'
+    const html = (open: (() => void) | null) =>
+      renderToStaticMarkup(
+        <CitationContext value={open}>
+          <Prose text={text} names={noNames} />
+        </CitationContext>,
+      )
+    expect(html(() => undefined).match(/<button[^>]*aria-label="[^"]*"/g)).toEqual([
+      expect.stringContaining('Open message 31'),
+    ])
+    expect(html(null)).not.toContain('<button')
+    expect(html(null)).toContain('See [#31]')
   })
 })

@@ -3,7 +3,9 @@
 import type { Token } from 'markdown-it'
 import { createElement, Fragment, type ReactNode, useContext } from 'react'
 import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
 import { Code } from './Code'
+import { CitationContext, splitCitations } from './citations'
 import { NamingContext, splitMentions } from './mentions'
 import proseStyles from './Prose.module.css'
 import type { Task } from './parse'
@@ -118,7 +120,7 @@ function renderLeaf(token: Token, context: RenderContext): ReactNode {
     case 'inline':
       return new TokenRenderer(token.children ?? []).renderAll(context)
     case 'text':
-      return context.isInLink || !token.content.includes('@') ? token.content : <Mentions text={token.content} />
+      return context.isInLink ? token.content : renderText(token.content)
     // A single line break in the source is a line break.
     case 'softbreak':
     case 'hardbreak':
@@ -141,6 +143,32 @@ const getLanguage = (info: string) => /^[\w+#-]+/.exec(info.trim())?.[0] ?? ''
 
 const alignments: Record<string, string> = { 'text-align:right': 'r', 'text-align:center': 'm' }
 const getAlignment = (token: Token) => alignments[token.attrGet('style') ?? '']
+
+function renderText(text: string): ReactNode {
+  if (text.includes('[#')) return <Citations text={text} />
+  return text.includes('@') ? <Mentions text={text} /> : text
+}
+
+function Citations({ text }: { text: string }) {
+  const open = useContext(CitationContext)
+  if (!open) return <Mentions text={text} />
+  return createElement(
+    Fragment,
+    null,
+    ...splitCitations(text).map(segment => createElement(CitationSegment, { ...segment, open })),
+  )
+}
+
+function CitationSegment({ text, seq, open }: { text: string; seq: number | null; open(seq: number): void }) {
+  const { t } = useTexts()
+  if (seq === null) return <Mentions text={text} />
+  const label = t('context.openCited', { n: seq })
+  return (
+    <button type="button" className={proseStyles.citation} title={label} aria-label={label} onClick={() => open(seq)}>
+      #{seq}
+    </button>
+  )
+}
 
 function Mentions({ text }: { text: string }) {
   const names = useContext(NamingContext)

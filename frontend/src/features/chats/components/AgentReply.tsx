@@ -127,15 +127,7 @@ function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status
       ) : null}
       {stamp?.context ? (
         <Suspense fallback={null}>
-          <ReplyContext
-            chatId={chatId}
-            goTo={goTo}
-            facts={stamp.context}
-            text={rows
-              .filter(isText)
-              .map(row => row.payload.text)
-              .join('\n')}
-          />
+          <ReplyContext chatId={chatId} goTo={goTo} facts={stamp.context} />
         </Suspense>
       ) : null}
       {status.status === 'awaiting_child' ? <span>{t('subAgents.waits')}</span> : null}

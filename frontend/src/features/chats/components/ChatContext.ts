@@ -19,6 +19,8 @@ export interface ChatContextValue {
   /** Sends the message before this reply again, for the agent's draft to answer. */
   askDraft(answer: TextMessageRow): void
   goTo(messageId: string): void
+  /** Scrolls to the message with this number, or says that it is gone. */
+  goToSeq(seq: number): void
   /** Opens the workshop of an agent. */
   openWorkshop(agentId: string): void
   suggestionPath(id: string): string

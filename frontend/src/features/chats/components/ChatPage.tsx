@@ -138,7 +138,7 @@ function OpenChat(props: ChatPageProps) {
   const messages = useMessages(chatId, logPart.range)
   const onRead = useReadCursor(chatId, workspace.id, me, summary?.last_read_seq ?? 0)
   const reading = useReading({ chatId, summary, messages, from: logPart.from, hasOlder: logPart.hasOlder, me, onRead })
-  const { target, goTo } = useScrollToMessage(chatId, at, visit, messages, logPart)
+  const { target, goTo, goToSeq } = useScrollToMessage(chatId, at, visit, messages, logPart)
   const logItems = useItems(chatId, messages, logPart.range === null, reading.unreadAfter, me)
   const through = useMemo(() => findSummarisedThrough(messages), [messages])
   const items = useMemo(() => addSummaryLine(logItems, through), [logItems, through])
@@ -174,6 +174,7 @@ function OpenChat(props: ChatPageProps) {
       askDraft,
       compare: comparableAgentId === null ? null : row => onCompare(comparableAgentId, row.payload.text),
       goTo: id => void goTo(id),
+      goToSeq: seq => void goToSeq(seq),
       openWorkshop,
       suggestionPath: id => suggestionPath(workspace.handle, id),
       publicAgentPath: id => publicAgentPath(workspace.handle, id),
@@ -183,7 +184,20 @@ function OpenChat(props: ChatPageProps) {
       modelPath: workspace.verbs.includes('set_model') ? modelPath(workspace.handle) : null,
       onGo,
     }),
-    [chatId, workspace, me, findActor, names, openWorkshop, comparableAgentId, onCompare, askDraft, onGo, goTo],
+    [
+      chatId,
+      workspace,
+      me,
+      findActor,
+      names,
+      openWorkshop,
+      comparableAgentId,
+      onCompare,
+      askDraft,
+      onGo,
+      goTo,
+      goToSeq,
+    ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())
   useChatActions({ context, focusComposer: () => composer.current?.focus() })

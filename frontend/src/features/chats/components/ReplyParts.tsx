@@ -14,6 +14,7 @@ import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
 import { PathLink } from '@/ui/PathLink'
+import { CitationContext } from '@/ui/prose/citations'
 import { Skeleton } from '@/ui/Skeleton'
 import { showToast } from '@/ui/toast'
 import type { Part, RunEnd } from '../reply'
@@ -59,14 +60,22 @@ function PartContent({ part, isFinished }: PartViewProps) {
 
 function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text' }>; isFinished: boolean }) {
   const { t } = useTexts()
-  const { names } = useChat()
+  const { names, goToSeq } = useChat()
+  // Numbers are citations only in an answer that read older messages with their numbers.
+  const citesMessages = part.row?.type === 'TEXT_MESSAGE' && part.row.payload.stamp?.context != null
   return (
     <div
       className={part.isStreaming ? cx(messageStyles.text, messageStyles.growing) : messageStyles.text}
       data-part={part.row?.id}
       id={part.row ? getTextId(part.row.id) : undefined}
     >
-      <LazyProse text={part.text} names={names} growing={part.isStreaming} />
+      {part.row?.deleted ? (
+        <p className="faint">{t('deleted')}</p>
+      ) : (
+        <CitationContext value={citesMessages ? goToSeq : null}>
+          <LazyProse text={part.text} names={names} growing={part.isStreaming} />
+        </CitationContext>
+      )}
       {part.incomplete && !isFinished ? <p className="faint xs">{t('incomplete')}</p> : null}
     </div>
   )

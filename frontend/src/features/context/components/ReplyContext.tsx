@@ -2,7 +2,7 @@ import { Archive } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useTexts } from '@/lib/language'
 import { lazy } from '@/ui/lazy'
-import { type ContextFacts, listCited } from '../facts'
+import type { ContextFacts } from '../facts'
 import styles from './Context.module.css'
 
 const SummaryDialog = lazy(() => import('./SummaryDialog').then(module => ({ default: module.SummaryDialog })))
@@ -15,12 +15,10 @@ interface ChatProps {
 
 interface ReplyContextProps extends ChatProps {
   facts: ContextFacts
-  /** The text of the reply. */
-  text: string
 }
 
-/** What a reply in a long chat was built from, and the older messages that it cites. */
-export function ReplyContext({ chatId, goTo, facts, text }: ReplyContextProps) {
+/** What a reply in a long chat was built from. */
+export function ReplyContext({ chatId, goTo, facts }: ReplyContextProps) {
   const { t } = useTexts()
   const found = facts.found ?? []
   const parts = [
@@ -29,26 +27,10 @@ export function ReplyContext({ chatId, goTo, facts, text }: ReplyContextProps) {
     t('context.ofTurns', { count: facts.turns }),
   ]
   const built = parts.filter(Boolean).join(' + ')
-  return (
-    <>
-      {facts.summary_through == null ? (
-        <span title={t('context.builtFrom')}>{built}</span>
-      ) : (
-        <SummaryButton chatId={chatId} goTo={goTo} label={built} title={t('context.builtFrom')} />
-      )}
-      {listCited(text, found).map(one => (
-        <button
-          key={one.seq}
-          type="button"
-          className={styles.number}
-          title={t('context.openCited', { n: one.seq })}
-          aria-label={t('context.openCited', { n: one.seq })}
-          onClick={() => goTo(one.message_id)}
-        >
-          #{one.seq}
-        </button>
-      ))}
-    </>
+  return facts.summary_through == null ? (
+    <span title={t('context.builtFrom')}>{built}</span>
+  ) : (
+    <SummaryButton chatId={chatId} goTo={goTo} label={built} title={t('context.builtFrom')} />
   )
 }
 

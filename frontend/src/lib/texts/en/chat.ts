@@ -3,6 +3,7 @@ const chat = {
   offline: 'You are offline. You can go on writing; messages go out when you are back.',
   memoryUsed: 'notes used: {{notes}} · earlier runs: {{entries}}',
   messageGone: 'That message is gone, or it is not open to you.',
+  'context.openCited': 'Open message {{n}}',
   toNewest: 'Jump to newest',
   newsSince: '{{n}} new since {{time}}',
   newsCount: '{{n}} new',

@@ -12,7 +12,6 @@ const context = {
   'context.ofSummary': 'summary',
   'context.ofFound': '{{count}} found',
   'context.ofTurns': '{{count}} turns',
-  'context.openCited': 'Open message {{n}}',
   'context.summarisedAbove': 'Older messages above this line are summarised',
   'context.openSummary': 'open summary',
   'context.summary': 'Summary',

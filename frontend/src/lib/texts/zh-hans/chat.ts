@@ -3,6 +3,7 @@ const chat = {
   offline: '你已离线。你可以继续写，恢复连接后消息会自动发出。',
   memoryUsed: '使用笔记：{{notes}} · 先前的运行：{{entries}}',
   messageGone: '这条消息已不存在，或你无权查看。',
+  'context.openCited': '打开消息 {{n}}',
   toNewest: '跳到最新',
   newsSince: '自 {{time}} 起有 {{n}} 条新消息',
   newsCount: '{{n}} 条新消息',

@@ -11,7 +11,6 @@ const context = {
   'context.ofSummary': '摘要',
   'context.ofFound': '找到 {{count}} 条',
   'context.ofTurns': '{{count}} 条对话',
-  'context.openCited': '打开消息 {{n}}',
   'context.summarisedAbove': '此线以上的较早消息已摘要',
   'context.openSummary': '打开摘要',
   'context.summary': '摘要',

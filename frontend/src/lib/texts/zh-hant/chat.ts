@@ -3,6 +3,7 @@ const chat = {
   offline: '你已離線。你可以繼續寫，恢復連線後訊息會自動送出。',
   memoryUsed: '使用筆記：{{notes}} · 先前的執行：{{entries}}',
   messageGone: '這則訊息已不存在，或你無權檢視。',
+  'context.openCited': '開啟訊息 {{n}}',
   toNewest: '跳到最新',
   newsSince: '自 {{time}} 起有 {{n}} 則新訊息',
   newsCount: '{{n}} 則新訊息',

@@ -11,7 +11,6 @@ const context = {
   'context.ofSummary': '摘要',
   'context.ofFound': '找到 {{count}} 則',
   'context.ofTurns': '{{count}} 則對話',
-  'context.openCited': '開啟訊息 {{n}}',
   'context.summarisedAbove': '此線以上的較早訊息已摘要',
   'context.openSummary': '開啟摘要',
   'context.summary': '摘要',
