@@ -20,6 +20,7 @@ TABLES = (
     "files",
     "agents",
     "approvals",
+    "embeddings",
     "context",
     "usage",
     "memory",

@@ -13,6 +13,7 @@ LISTENERS: dict[str, list[str]] = {
     "workspaces.hooks.workspace_deleted": [
         "notifications.services.listeners.notify_workspace_deleted",
         "tools.services.servers.delete_servers_of_workspace",
+        "embeddings.services.settings.delete_model_of_workspace",
         "agents.services.listeners.delete_agents_of_workspace",
         "runs.services.runs.stop_runs_of_workspace",
     ],
@@ -26,6 +27,7 @@ LISTENERS: dict[str, list[str]] = {
         "runs.selectors.list_rows_of_workspace",
         "memory.selectors.list_rows_of_workspace",
         "context.selectors.list_rows_of_workspace",
+        "embeddings.selectors.list_rows_of_workspace",
         "files.selectors.list_rows_of_workspace",
         "chats.selectors.list_rows_of_workspace",
         "agents.services.listeners.list_rows_of_workspace",
@@ -48,6 +50,7 @@ LISTENERS: dict[str, list[str]] = {
         "runs.services.waiting.queue_decided_run",
         "notifications.services.reading.mark_approvals_read",
     ],
+    "embeddings.hooks.embedding_server_changed": ["notifications.services.listeners.notify_model_changed"],
     "context.hooks.summary_requested": ["runs.services.runs.start_summary_job"],
     "runs.hooks.job_ended": [
         "context.services.listeners.finish_summary",

@@ -103,6 +103,7 @@ INSTALLED_APPS = [
     "agents",
     "agent_files",
     "approvals",
+    "embeddings",
     "context",
     "usage",
     "memory",

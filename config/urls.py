@@ -15,6 +15,7 @@ API = (
     "agents",
     "agent_files",
     "approvals",
+    "embeddings",
     "context",
     "usage",
     "memory",

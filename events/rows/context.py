@@ -6,6 +6,7 @@ from uuid import UUID
 
 from events.payloads import ContextStrategy, MessageReference
 from events.row import Row
+from events.rows.people import ModelRow
 
 SummaryWriting = Literal["none", "writing", "ready", "failed"]
 """The state of the last attempt to write a summary of a chat; `none`: there was none."""
@@ -48,6 +49,24 @@ class HistorySummaryRow(Row):
     source_tokens: int = 0
     sentences: list[SentenceRow] = []
     strategy: ContextStrategy
+
+
+class EmbeddingModelRow(Row):
+    """The model that computes the embeddings of messages in long chats; null: none is set, and the words of messages are searched.
+
+    `is_supported`: the database can store embeddings (it has pgvector). `dimensions`: numbers of an embedding; null until the
+    first one is computed. `chats`: how many chats are embedded; `due_chats`: those of them with messages that are not embedded
+    yet. `failed_at`, `failure_code` (as those of failed runs), `failure_message`: the last request, if it failed.
+    """
+
+    model: ModelRow | None = None
+    is_supported: bool
+    dimensions: int | None = None
+    chats: int = 0
+    due_chats: int = 0
+    failed_at: datetime | None = None
+    failure_code: str = ""
+    failure_message: str = ""
 
 
 class ContextSettingsRow(Row):

@@ -13,6 +13,7 @@ from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
 from common.ids import new_id
 from common.providers import get_provider
+from embeddings.models import EmbeddingModel
 from events.rows import MergeMethod, MergeState
 from notifications.models import Notification
 from notifications.services.notifying import notify
@@ -92,7 +93,7 @@ def notify_webhook_disabled(agent: Actor, host: str) -> None:
         )  # fmt: skip
 
 
-def notify_model_changed(credential: Credential, actor: Actor) -> None:
+def notify_model_changed(credential: Credential | EmbeddingModel, actor: Actor) -> None:
     """Notify all members that what their agents read is sent to another provider or host from now on."""
     members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
     options = get_provider(credential.provider).list_host_options(credential.options)

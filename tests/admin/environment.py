@@ -25,6 +25,7 @@ from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
 from tests.factories.approvals import ApprovalFactory
 from tests.factories.context import AgentContextFactory, HistorySummaryFactory, SummaryCorrectionFactory
+from tests.factories.embeddings import EmbeddedChatFactory, EmbeddingModelFactory
 from tests.factories.files import FileFactory
 from tests.factories.llm import LLMPolicyFactory
 from tests.factories.memory import (
@@ -140,6 +141,8 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     HistorySummaryFactory.create(chat=chat, model=name)
     SummaryCorrectionFactory.create(chat=chat, person=person, new_text=name)
     AgentContextFactory.create(chat=chat, agent=agent)
+    EmbeddingModelFactory.create(workspace=workspace, default_model=name, encrypted_key=CANARY, failure_message=name)
+    EmbeddedChatFactory.create(chat=chat, person=person)
     copy = publishing.publish_agent(
         person, agent.id, name=f"{number} {name[:60]}", handle=f"public-{number}", description=name,
         category=ListingCategory.OTHER, examples=[name],

@@ -332,6 +332,7 @@ def _start_llm_profile_test(team: Team, things: Things, who: str) -> None:
 
 MODEL = {"provider": "demo", "default_model": "demo", "revision": 0}
 OWN_MODEL = {"provider": "openai", "default_model": "gpt", "revision": 0, "key": "sk-example-of-a-key"}
+EMBEDDING_MODEL = OWN_MODEL | {"default_model": "text-embedding-3-small", "revision": 0}
 
 OPERATIONS: dict[str, Operation] = {
     "read_me": Operation("GET", "me", EVERYBODY),
@@ -548,6 +549,11 @@ OPERATIONS: dict[str, Operation] = {
         "PUT", "chats/{chat_id}/summary/sentences/{sentence_id}", MEMBERS, lambda t: {"text": "The deposit is 9."}
     ),
     "undo_correction": Operation("DELETE", "chats/{chat_id}/summary/corrections/{correction_id}", MEMBERS),
+    "read_embedding_model": Operation("GET", "workspaces/{workspace_id}/embedding-model", MEMBERS),
+    "set_embedding_model": Operation(
+        "PUT", "workspaces/{workspace_id}/embedding-model", EDITORS, lambda t: EMBEDDING_MODEL
+    ),
+    "delete_embedding_model": Operation("DELETE", "workspaces/{workspace_id}/embedding-model", EDITORS),
     "read_context_settings": Operation("GET", "workspaces/{workspace_id}/context", MEMBERS),
     "change_context_settings": Operation(
         "PUT", "workspaces/{workspace_id}/context", EDITORS, lambda t: {"strategy": "retrieve", "revision": 1}

@@ -31,6 +31,7 @@ OURS = (
     "agents",
     "approvals",
     "chats",
+    "embeddings",
     "events",
     "files",
     "llm",
@@ -256,6 +257,7 @@ GRANTS: dict[str, set[str]] = {
     "invite_workspace": {"list_links", "create_link", "revoke_link"},
     "set_model_workspace": {
         "set_model", "set_model_policy", "test_model", "read_model_test", "change_context_settings",
+        "set_embedding_model", "delete_embedding_model",
     },
     "create_agent_workspace": {"create_agent", "import_agent"},
     "stop_run_chat": set(),  # the run of the table works for Bob himself

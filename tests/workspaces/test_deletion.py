@@ -243,7 +243,7 @@ def list_tables():
 
 
 TABLES = [
-    "actors", "agents", "approvals", "chats", "events", "files", "llm", "notifications", "publishing", "runs",
+    "actors", "agents", "approvals", "chats", "embeddings", "events", "files", "llm", "notifications", "publishing", "runs",
     "schedules", "suggestions", "tools", "usage", "workspaces",
 ]  # fmt: skip
 
@@ -301,6 +301,7 @@ def test_every_table_of_a_workspace_is_purged():
         "workspaces.membership",
         "workspaces.pastmembership",
         "workspaces.credential",
+        "embeddings.embeddingmodel",
         "workspaces.workspacegrant",
     }
     purged = {

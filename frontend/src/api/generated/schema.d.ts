@@ -2259,6 +2259,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/embedding-model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_embedding_model"];
+        put: operations["set_embedding_model"];
+        post?: never;
+        delete: operations["delete_embedding_model"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/files": {
         parameters: {
             query?: never;
@@ -3578,6 +3594,47 @@ export interface components {
         EmailChangeRow: {
             by_mail: boolean;
             email: string;
+        };
+        /**
+         * @description `GET model-providers` lists the providers and their options. `key` null keeps the stored key if provider and address are
+         *     unchanged; "" deletes it. `revision` 0: none is set.
+         */
+        EmbeddingModelBodyRequest: {
+            /** @default  */
+            api_base?: string;
+            default_model: string;
+            /** @default null */
+            key?: string | null;
+            options?: {
+                [key: string]: string;
+            };
+            /** @enum {string} */
+            provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
+            revision: number;
+        };
+        /**
+         * @description The model that computes the embeddings of messages in long chats; null: none is set, and the words of messages are searched.
+         *
+         *     `is_supported`: the database can store embeddings (it has pgvector). `dimensions`: numbers of an embedding; null until the
+         *     first one is computed. `chats`: how many chats are embedded; `due_chats`: those of them with messages that are not embedded
+         *     yet. `failed_at`, `failure_code` (as those of failed runs), `failure_message`: the last request, if it failed.
+         */
+        EmbeddingModelRow: {
+            /** @default 0 */
+            chats: number;
+            /** @default null */
+            dimensions: number | null;
+            /** @default 0 */
+            due_chats: number;
+            /** @default null */
+            failed_at: string | null;
+            /** @default  */
+            failure_code: string;
+            /** @default  */
+            failure_message: string;
+            is_supported: boolean;
+            /** @default null */
+            model: components["schemas"]["ModelRow"] | null;
         };
         EmojiAvatar: {
             emoji: string;
@@ -12333,6 +12390,96 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ChatSummaryRow"];
                 };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_embedding_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingModelRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_embedding_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbeddingModelBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingModelRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_embedding_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];

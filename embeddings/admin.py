@@ -1,0 +1,43 @@
+"""The admin pages of embedding models and embedded chats."""
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from actors.models import Actor
+from admin_kit.actions import service_action
+from admin_kit.links import link_column
+from admin_kit.model_admin import ReadOnlyAdmin
+from embeddings import services as embeddings
+from embeddings.models import EmbeddedChat, EmbeddingModel
+
+
+@admin.register(EmbeddingModel)
+class EmbeddingModelAdmin(ReadOnlyAdmin):
+    list_display = ("provider", link_column("workspace"), "default_model", "api_base", "dimensions", "failed_at")
+    list_filter = ("provider",)
+    list_select_related = ("workspace",)
+    search_fields = ("workspace__name", "default_model")
+    search_id_fields = ("workspace_id",)
+    exclude = ("encrypted_key",)
+    audit_prefixes = ("embedding_model",)
+    actions = ("forget_key",)
+    actions_detail = ("forget_key",)
+
+    @service_action(
+        _("Delete the key"),
+        _("The stored key is deleted. No messages are embedded until an editor sets another."),
+        icon="key_off",
+        is_dangerous=True,
+        is_available=lambda model: bool(model.encrypted_key),
+    )
+    def forget_key(self, model: EmbeddingModel, operator: Actor) -> None:
+        embeddings.delete_embedding_key(operator, model.id)
+
+
+@admin.register(EmbeddedChat)
+class EmbeddedChatAdmin(ReadOnlyAdmin):
+    list_display = (link_column("chat"), link_column("person"), "through_version", "due_at", "failures")
+    list_select_related = ("chat", "person")
+    search_fields = ("chat__title",)
+    search_id_fields = ("chat_id", "person_id")
+    sortable_by = ()

@@ -1,0 +1,8 @@
+"""The hooks of embeddings, which call functions of the apps above. `config/hooks.py` lists these functions."""
+
+from actors.models import Actor
+from common.hooks import Hook
+from embeddings.models import EmbeddingModel
+
+# Called when the texts of a workspace's long chats are sent to another provider or host from now on, with the actor who has set it.
+embedding_server_changed: Hook[[EmbeddingModel, Actor]] = Hook("embedding_server_changed")
