@@ -82,6 +82,8 @@ def read_query(request: Request, model: type[T]) -> T:
     repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
     if repeated:
         raise Invalid(INVALID_REQUEST, hints=[f"{name}: It is there more than once." for name in repeated[:10]])
+    if with_nul := [name for name, value in request.query_params.items() if "\x00" in value]:
+        raise Invalid(INVALID_REQUEST, hints=[f"{name}: A text has no NUL character." for name in with_nul[:10]])
     try:
         return model.model_validate(request.query_params.dict(), context=QUERY)
     except ValidationError as error:
