@@ -118,7 +118,8 @@ class Response(models.TextChoices):
 class ChatActor(Identified, VersionedRow):
     """An actor in a chat: a person or an agent.
 
-    Moving the read cursor, `last_read_seq`, changes nothing for the others, so it does not raise the chat's version.
+    Moving the read cursor of a person, `last_read_seq`, changes nothing for the others, so it does not raise the chat's version.
+    That of an agent is published: everybody sees how far it has read.
     """
 
     chat = models.ForeignKey(
@@ -154,6 +155,7 @@ class ChatActor(Identified, VersionedRow):
         return ParticipantRow(
             id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.to_row(),
             response=self.response, joined_at=self.joined_at, ended=self.ended_at is not None,
+            last_read_seq=self.last_read_seq if self.actor.is_agent else None,
         )  # fmt: skip
 
 

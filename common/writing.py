@@ -8,11 +8,14 @@ from functools import cache, lru_cache
 from typing import Any, Generic, Self, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.db.models.expressions import Expression
 from django.db.models.sql import Query
 
 M = TypeVar("M", bound=Model)
+
+DELETED_AT_ONCE = 1000
+"""Rows that `delete_in_batches` deletes in one statement."""
 
 
 class StaleRow(Exception):
@@ -119,6 +122,12 @@ def _compile_expression(model: type[Model], expression: Expression) -> tuple[str
     resolved = expression.resolve_expression(compiler.query, allow_joins=False, for_save=True)
     sql, params = compiler.compile(resolved)
     return sql, tuple(params)
+
+
+def delete_in_batches(rows: QuerySet[Any]) -> None:
+    """Delete these rows, a number of them in each statement, so that none takes long."""
+    while ids := list(rows.order_by("pk").values_list("pk", flat=True)[:DELETED_AT_ONCE]):
+        rows.model._default_manager.filter(pk__in=ids).delete()
 
 
 def _to_stored_value(field: Any, value: Any) -> Any:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import Any, assert_never
 
 from channels.exceptions import StopConsumer
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 
 from actors.models import Actor
 from actors.rates import get_ip_address_bucket, throttle
+from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from common.logs import ThrottledWarning
@@ -182,7 +184,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         elif socket.sign_in.is_read_only:
             raise Forbidden("This API token may only look.")
         elif isinstance(frame, MarkRead):
-            self.mark_read(socket, Topic.parse(frame.topic), frame.seq)
+            await self.mark_read(socket, Topic.parse(frame.topic), frame.seq)
         elif isinstance(frame, TypingIn):
             await self.publish_typing(socket, Topic.parse(frame.topic))
         else:
@@ -201,8 +203,13 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             self.hub.unsubscribe(socket, topic)
             raise
 
-    def mark_read(self, socket: Socket, topic: Topic, seq: int) -> None:
-        if topic.kind == "chat" and topic in socket.subscriptions:
+    async def mark_read(self, socket: Socket, topic: Topic, seq: int) -> None:
+        """Move the read cursor of the socket's actor: that of a person later, together with others, and that of an agent now."""
+        if topic.kind != "chat" or topic not in socket.subscriptions:
+            return
+        if socket.actor.is_agent:
+            await run_in_db_thread(partial(chats.mark_read, socket.actor, topic.id, seq=seq))
+        else:
             self.hub.read_cursors.move(socket.actor.id, topic.id, seq)
 
     async def publish_typing(self, socket: Socket, topic: Topic) -> None:

@@ -15,6 +15,12 @@ def deliver_due() -> None:
 
 
 @shared_task
+def delete_old_wakes() -> None:
+    """Delete old wakes and deliveries."""
+    webhooks.delete_old_wakes()
+
+
+@shared_task
 def deliver(delivery_id: str) -> None:
     """Post one delivery now."""
     webhooks.deliver(UUID(delivery_id))

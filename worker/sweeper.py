@@ -79,6 +79,7 @@ class Sweeper:
             PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.finish_takedowns", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),
             PeriodicJob(QUARTER_MINUTE, partial(send_task_now, "webhooks.tasks.deliver_due", []), started_at + MINUTE),
+            PeriodicJob(HOUR, partial(send_task_now, "webhooks.tasks.delete_old_wakes", []), started_at + MINUTE),
             PeriodicJob(MINUTE, files.enqueue_waiting_files, started_at + MINUTE),
             # A task, because a storage at another host may answer slowly.
             PeriodicJob(DAY, partial(send_task_now, "files.tasks.delete_orphaned_content", []), started_at + HOUR),
@@ -186,6 +187,7 @@ def _delete_old_rows() -> None:
     usage.delete_old_requests()
     memory.delete_forgotten()
     memory.delete_cleared()
+    schedules.delete_old_times()
 
 
 def _fail_run(run: Run) -> None:

@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 
 
 def _query_own_sub_agents(workspace_id: UUID, handles: list[str]) -> QuerySet[Actor]:
-    ready = Actor.objects.filter(kind=Kind.AGENT, workspace=workspace_id, status=AgentStatus.READY, accepts_tasks=True)
+    ready = Actor.objects.filter(kind=Kind.AGENT, workspace=workspace_id, status=AgentStatus.READY)
+    ready = ready.filter(accepts_tasks=True, runs_outside=False)
     return ready.filter(is_any_of("handle", handles, of=CharField))
 
 

@@ -20,13 +20,13 @@ from chats.services.participants import (
     rename_chat,
     set_response,
 )
-from chats.services.reading import advance_read_cursor, advance_read_cursors, mark_read
+from chats.services.reading import ReadCursorUpdate, advance_read_cursors, mark_read
 
 __all__ = [
+    "ReadCursorUpdate",
     "RowChange",
     "accept_link",
     "add_participant",
-    "advance_read_cursor",
     "advance_read_cursors",
     "build_system_message",
     "clean_text",

@@ -39,7 +39,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
     written = list(numbered)
     others: list[Any] = [change for change in changes if isinstance(change, RowUpdate) or not change.takes_number]
     for kind, group in groupby(others, type):
-        if kind is RowUpdate:
+        if issubclass(kind, RowUpdate):
             for update in group:
                 update.set(version=version).save()
                 written.append(update.row)

@@ -1,4 +1,4 @@
-"""Read cursors: how far people have read in a chat."""
+"""Read cursors: how far people and agents have read in a chat."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -10,6 +10,8 @@ from chats.hooks import ReadCursor, chats_read
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import END, list_activity
+from chats.services.changes import save_changes
+from common.writing import RowUpdate
 from events.frames import ChatActivity
 from events.publish import publish_transient
 
@@ -31,19 +33,22 @@ RETURNING participant.actor_id, participant.chat_id, participant.last_read_seq, 
 
 @transaction.atomic
 def mark_read(actor: Actor, chat_id: UUID, *, seq: int) -> int:
-    """Move the actor's read cursor forward to `seq`, at most to the last message, and publish it to the actor's tabs.
+    """Move the actor's read cursor forward to `seq`, at most to the last message, and publish it to the actor's tabs; that of an
+    agent, to the chat.
 
     A cursor never moves back. Return the cursor. Raises `NotFound`.
     """
-    chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
-    advance_read_cursors([ReadCursor(actor.id, chat.id, seq)])
+    chat = get_chat_for(actor, chat_id, ChatVerb.SEE, lock=actor.is_agent)
+    has_moved = advance_read_cursors([ReadCursor(actor.id, chat.id, seq)])
+    if actor.is_agent and has_moved:
+        save_changes(chat.id, [ReadCursorUpdate(chat.id, actor, 0)])
     # An editor who reads a chat between agents has no cursor.
     return ChatActor.objects.filter(chat=chat, actor=actor).values_list("last_read_seq", flat=True).first() or 0
 
 
 @transaction.atomic
-def advance_read_cursors(cursors: Collection[ReadCursor]) -> None:
-    """Move the read cursors of many people forward. People who are not in the chat are left out.
+def advance_read_cursors(cursors: Collection[ReadCursor]) -> bool:
+    """Move the read cursors of many people forward. People who are not in the chat are left out. Return whether any moved.
 
     The number of queries does not depend on the number of cursors.
     """
@@ -53,18 +58,30 @@ def advance_read_cursors(cursors: Collection[ReadCursor]) -> None:
         db_cursor.execute(_ADVANCE_CURSORS, columns)
         rows = db_cursor.fetchall()
     if not rows:
-        return
+        return False
     moved = [ReadCursor(actor_id, chat_id, seq) for actor_id, chat_id, seq, _ in rows]
     activity = list_activity([participant_id for *_, participant_id in rows])
     publish_transient(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
     chats_read.call(moved)
+    return True
 
 
-def advance_read_cursor(chat_id: UUID, actor_id: UUID, seq: int) -> bool:
-    """Move one read cursor forward, without publishing it. Return whether it moved."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE chats_chatactor SET last_read_seq = %s WHERE chat_id = %s AND actor_id = %s AND last_read_seq < %s",
-            [seq, chat_id, actor_id, seq],
-        )
-        return bool(cursor.rowcount)
+class ReadCursorUpdate(RowUpdate[ChatActor]):
+    """The read cursor of an agent, which `save` moves forward to `seq`, in one statement. Everybody in the chat sees it."""
+
+    def __init__(self, chat_id: UUID, agent: Actor, seq: int) -> None:
+        super().__init__(ChatActor(chat_id=chat_id, actor=agent, last_read_seq=seq))
+
+    def save(self) -> None:
+        """Write the cursor and the version, and read the other columns of the row. Raises `StaleRow`."""
+        row = self.row
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE chats_chatactor SET last_read_seq = greatest(last_read_seq, %s), version = %s "
+                "WHERE chat_id = %s AND actor_id = %s RETURNING id, last_read_seq, response, joined_at, ended_at",
+                [row.last_read_seq, row.version, row.chat_id, row.actor_id],
+            )
+            found = cursor.fetchone()
+        if found is None:
+            raise self.error(f"Agent {row.actor_id} is not in chat {row.chat_id}.")
+        row.id, row.last_read_seq, row.response, row.joined_at, row.ended_at = found

@@ -18,7 +18,10 @@ ResponseMode = Literal["mentions", "always", "never"]
 
 
 class ParticipantRow(Row):
-    """An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`."""
+    """An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`.
+
+    `last_read_seq`: how far an agent has read the chat; null for people, whose read cursors only they see.
+    """
 
     kind: Literal["participant"] = "participant"
     id: UUID
@@ -27,6 +30,7 @@ class ParticipantRow(Row):
     actor: ActorRow
     response: ResponseMode = "mentions"
     joined_at: datetime
+    last_read_seq: int | None = None
     ended: bool = False
 
 

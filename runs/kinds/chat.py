@@ -45,7 +45,7 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
-from runs.runtime.answered_messages import add_answered_messages
+from runs.runtime.answered_messages import add_answered_messages, wake_program
 from runs.runtime.context import ChatContext, LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
@@ -124,6 +124,9 @@ class ChatRun(RunKind):
         elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read and answered this message.
             self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
+        elif run.agent.runs_outside and self.is_participant and not run.attempt:
+            wake_program(run, run.seen or 0)
+            self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
             self.close(update, RunEnded("failed", obstacle.code, obstacle.text))
@@ -139,15 +142,15 @@ class ChatRun(RunKind):
         """Set the run to a new attempt of this process."""
         return start_attempt(update, owner, spec, stamp)
 
-    def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
+    def acknowledge_messages(self, run: Run) -> list[RowUpdate[Any]]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read. The chat is locked,
         so that no message joins a run that is being ended."""
         if not self.is_participant:
             return []
-        chats.advance_read_cursor(run.get_chat_id(), run.agent_id, run.read_to)
+        cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
         queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
-        return [update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]) for update in updates]
+        return [cursor, *(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]) for update in updates)]
 
     def prepare(self, run: Run) -> PreparedRun:
         spec = run.get_spec()

@@ -1,11 +1,13 @@
-"""Which messages a run answers: those that address its agent, and that it has read. Each is in one run of the agent."""
+"""Which messages a run answers: those that address its agent, and that it has read. Each is in one run of the agent. If an outside
+program answers for the agent, they wake the program."""
 
 from typing import Any
 from uuid import UUID
 
-from actors.models import Kind
-from chats.models import ChatActor, Response
+from actors.models import Actor, Kind
+from chats.models import ChatActor, Message, Response
 from common.writing import RowUpdate
+from runs.hooks import agents_woken_outside
 from runs.hot_queries import SPOKEN_MESSAGES
 from runs.models import Run
 
@@ -37,3 +39,22 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
         update.set(answered_ids=[*run.answered_ids, *found][-MAX_ANSWERED:])
     if run.trigger_id in run.answered_ids and any(row.seq > run.trigger_seq for row in rows):
         update.set(quotes_trigger=True)
+
+
+def wake_program(run: Run, since: int) -> None:
+    """Wake the outside program of the agent for the messages that this queued run would have answered: since the run was queued,
+    the agent was set to be answered by a program. The chat is locked."""
+    run.read_to = run.get_chat().version
+    add_answered_messages(RowUpdate(run), since)
+    ids = {*run.answered_ids, run.trigger_id}
+    for message in Message.objects.filter(pk__in=ids).select_related("reply_to").order_by("seq"):
+        agents_woken_outside.call(run.get_chat(), message, [(run.agent, find_wake_cause(message, run.agent))])
+
+
+def find_wake_cause(message: Message, agent: Actor) -> str:
+    """Return why a message wakes an agent, as one of `WakeCause`."""
+    if message.type == "AGENT_WOKEN":
+        return str(message.payload["reason"])
+    if str(agent.id) in map(str, message.payload.get("mentions", ())):
+        return "mention"
+    return "reply" if message.reply_to is not None and message.reply_to.author_id == agent.id else "always"

@@ -71,6 +71,8 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         raise Conflict(gettext("A summary or a merge is asked for again where it was asked for."), code=Code.INVALID)
     if run.is_sub_agent:
         raise Conflict(gettext("The agent that gave this task asks again, or you retry its reply."), code=Code.INVALID)
+    if run.agent.runs_outside and not run.is_compared:
+        raise Conflict(gettext("An outside program answers for this agent now. Write to it again."), code=Code.INVALID)
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict(gettext("Only a run that failed or was stopped can be repeated."), code=Code.INVALID)
     again = Run.objects.filter(

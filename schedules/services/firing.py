@@ -6,8 +6,9 @@ from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from actors.models import Actor
 from chats import services as chats
@@ -15,7 +16,8 @@ from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Conflict, Forbidden, NotFound
-from common.ids import new_id
+from common.ids import get_lowest_id_at, new_id
+from common.writing import delete_in_batches
 from events.publish import publish_workspace_list_changed
 from events.rows import PauseReason
 from schedules.expressions import iterate_times
@@ -64,6 +66,15 @@ def fire_schedule(schedule_id: UUID) -> bool:
     return True
 
 
+def delete_old_times() -> None:
+    """Delete the times of schedules that are older than `WAKE_DAYS`, but the last one of each. Called by the sweeper."""
+    later = ScheduledTime.objects.filter(schedule=OuterRef("schedule"), pk__gt=OuterRef("pk"))
+    old = ScheduledTime.objects.filter(
+        Exists(later), pk__lt=get_lowest_id_at(now() - timedelta(days=settings.WAKE_DAYS))
+    )
+    delete_in_batches(old)
+
+
 def _wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
     """Store the last of these times, and wake the agent unless it is too late for that."""
     due_at, missed = times[-1], len(times) - 1
@@ -91,6 +102,8 @@ def _find_pause_reason(chat: Chat, schedule: Schedule) -> PauseReason | None:
         agent = get_agent_of_chat(chat, schedule.agent_id).actor
     except (NotFound, Conflict):
         return PauseReason.AGENT_REMOVED
+    if agent.runs_outside:
+        return None  # its program asks no model
     is_limited = agent.id in find_agents_without_budget(chat, schedule.owner, [agent])
     return PauseReason.BUDGET_USED_UP if is_limited else None
 

@@ -138,7 +138,8 @@ class Story:
         chats.set_response(self.team.bob, self.chat.id, self.agent(chance).id, response=response)
 
     def mark_read(self, chance: random.Random) -> None:
-        chats.mark_read(self.team.alice, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
+        reader = chance.choice([self.team.alice, self.agent(chance)])
+        chats.mark_read(reader, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
 
     def update_agent_profile(self, chance: random.Random) -> None:
         agent = Actor.objects.get(pk=self.finch.pk)

@@ -1,5 +1,6 @@
 """Schedules: rights, changes, firing once, missed times, pauses, and taking over."""
 
+import uuid
 from datetime import timedelta
 from threading import Barrier, Thread
 
@@ -10,13 +11,14 @@ from actors.models import Actor, AgentStatus
 from chats import services as chats
 from common.clock import now
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
-from common.ids import new_id
+from common.ids import get_lowest_id_at, new_id
 from events.payloads import BudgetPeriod, BudgetScope
 from runs.models import Run
 from schedules import services as schedules
 from schedules.models import Schedule, ScheduledTime
 from schedules.selectors import list_schedules
 from schedules.services import firing
+from tests.factories.schedules import ScheduledTimeFactory
 from tests.factories.usage import ModelPriceFactory
 from tests.people import make_person
 from usage import services as usage
@@ -215,6 +217,17 @@ def test_run_now_works_for_the_person_and_leaves_the_times(environment):
     assert run.on_behalf_of == other
     before, schedule = schedule.next_at, Schedule.objects.get()
     assert (schedule.next_at, schedule.owner) == (before, environment.team.alice)
+
+
+def test_old_times_are_deleted_but_the_last_of_each_schedule(environment, settings):
+    old = now() - timedelta(days=settings.WAKE_DAYS, minutes=1)
+    one, other = create(environment), create(environment, name="Evening")
+    ids = [uuid.UUID(int=get_lowest_id_at(old).int + number) for number in range(4)]
+    for id, schedule in zip(ids, [one, one, one, other], strict=True):
+        ScheduledTimeFactory.create(id=id, schedule=schedule, due_at=old + timedelta(seconds=id.int % 97))
+    new = ScheduledTimeFactory.create(schedule=one)
+    schedules.delete_old_times()
+    assert set(ScheduledTime.objects.values_list("pk", flat=True)) == {new.pk, ids[3]}
 
 
 # --- pauses ------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from chats import services as chats
 from common.clock import now
 from common.egress import HostRefused
 from common.errors import Forbidden, LimitReached, NotFound
+from common.ids import get_lowest_id_at
 from common.secrets import Secret
 from notifications.models import Notification
 from runs.models import Run
@@ -220,3 +221,16 @@ def test_a_test_is_tried_once_and_a_delivery_is_sent_again_with_the_same_id(team
     test.refresh_from_db()
     assert test.state == "delivered"
     assert [headers["webhook-id"] for _, headers, _ in receiver.posts] == [str(test.id)] * 2
+
+
+def test_old_wakes_and_deliveries_are_deleted(team, robin, settings):
+    webhook = make_webhook(team.robin)
+    chats.post_message(team.bob, team.chat.id, text="hello")
+    old = get_lowest_id_at(now() - timedelta(days=settings.WAKE_DAYS, minutes=1))
+    AgentWake.objects.update(id=old)
+    Delivery.objects.update(id=old)
+    chats.post_message(team.bob, team.chat.id, text="hello again")
+    webhooks.delete_old_wakes()
+    assert not AgentWake.objects.filter(pk=old).exists()
+    assert not Delivery.objects.filter(pk=old).exists()
+    assert (AgentWake.objects.count(), Delivery.objects.count(), Webhook.objects.get()) == (1, 1, webhook)

@@ -16,15 +16,25 @@ MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 MAX_WAKES_OF_PAIR = 10
 """How often two agents may wake each other in a chat within `PAIR_WINDOW`. A message of a person starts the count anew. Unlike
-hops, it also ends a loop with a program outside that posts as an agent: its messages belong to no run."""
+hops, it also ends a loop with a program outside that posts as an agent, and of two such programs: their
+messages belong to no run."""
 PAIR_WINDOW = timedelta(minutes=10)
 
 
 def is_pair_limit_reached(chat: Chat, author: Actor, agent: Actor) -> bool:
     """Return whether these two agents have woken each other too often in this chat."""
+    since = _get_beginning_of_count(chat)
     is_of_pair = Q(agent=agent, woken_by=author) | Q(agent=author, woken_by=agent)
-    wakes = Run.objects.filter(is_of_pair, chat=chat, created_at__gt=_get_beginning_of_count(chat))
-    return wakes.order_by().values("pk")[:MAX_WAKES_OF_PAIR].count() >= MAX_WAKES_OF_PAIR
+    wakes = Run.objects.filter(is_of_pair, chat=chat, created_at__gt=since)
+    count = wakes.order_by().values("pk")[:MAX_WAKES_OF_PAIR].count()
+    for woken, other in ((agent, author), (author, agent)):
+        if woken.runs_outside:
+            # It has no runs: each message that addresses it has woken its program.
+            written = Message.objects.filter(chat=chat, type__in=SPOKEN_TYPES, author=other, created_at__gt=since)
+            if not chat.is_between_agents:
+                written = written.filter(payload__mentions__contains=[str(woken.id)])
+            count += written.order_by().values("pk")[:MAX_WAKES_OF_PAIR].count()
+    return count >= MAX_WAKES_OF_PAIR
 
 
 def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Actor, str, str | None]]) -> list[Message]:

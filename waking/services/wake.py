@@ -20,6 +20,7 @@ from llm.messages import Request
 from runs.hooks import agents_woken_outside
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState, Step, build_concurrency_key
+from runs.runtime.answered_messages import find_wake_cause
 from runs.runtime.dispatch import dispatch_run
 from usage.callers import Caller, ResolvedModel
 from usage.rules import read_rules, resolve_model
@@ -74,10 +75,7 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
         if refusal is None and not agent.runs_outside
     ]
     if outside := [agent for agent, _, refusal in addressed if refusal is None and agent.runs_outside]:
-        answered_id = message.reply_to.author_id if message.reply_to else None
-        causes = {agent.id: "reply" if agent.id == answered_id else "always" for agent in outside}
-        causes |= dict.fromkeys(causes.keys() & set(mentioned), "mention")
-        agents_woken_outside.call(chat, message, [(agent, causes[agent.id]) for agent in outside])
+        agents_woken_outside.call(chat, message, [(agent, find_wake_cause(message, agent)) for agent in outside])
     for run in runs:
         dispatch_run(run)
     return [*runs, *build_limit_message(chat, author, addressed)]

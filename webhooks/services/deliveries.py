@@ -9,6 +9,7 @@ from uuid import UUID
 
 import aiohttp
 from celery import current_app
+from django.conf import settings
 from django.db import transaction
 
 from actors.models import Actor
@@ -16,11 +17,13 @@ from common.clock import now
 from common.egress import check_url, close_sessions, get_session_for, list_named_hosts
 from common.errors import AppError, NotFound
 from common.fetching import build_failure
+from common.ids import get_lowest_id_at
 from common.secrets import Secret, WrongOwner
+from common.writing import delete_in_batches
 from events import audit
 from events.rows import DeliveryState
 from webhooks.hooks import webhook_disabled
-from webhooks.models import Delivery, Webhook
+from webhooks.models import AgentWake, Delivery, Webhook
 from webhooks.permissions import get_webhook_for
 from webhooks.services.listeners import build_body
 from webhooks.services.webhooks import SECRET_PREFIX
@@ -119,6 +122,14 @@ def _store_outcome(delivery: Delivery, status: int | None, error: str) -> None:
             webhook_disabled.call(webhook.agent, webhook.url.split("/")[2])
     delivery.save(update_fields=["tries", "status", "error", "next_at", "state", "ended_at"])
     webhook.save(update_fields=["failing_since", "is_enabled"])
+
+
+def delete_old_wakes() -> None:
+    """Delete the wakes and deliveries that are older than `WAKE_DAYS`, also those that no program has read or received. Called by
+    the sweeper."""
+    before = get_lowest_id_at(now() - timedelta(days=settings.WAKE_DAYS))
+    delete_in_batches(Delivery.objects.filter(pk__lt=before))
+    delete_in_batches(AgentWake.objects.filter(pk__lt=before))
 
 
 @transaction.atomic

@@ -16,8 +16,14 @@ WOKEN = "agent.woken"
 
 
 def store_wakes(chat: Chat, message: Message, woken: Sequence[tuple[Actor, str]]) -> None:
-    """Store a wake for each of these agents, and a delivery for each of their webhooks. A listener of `agents_woken_outside`."""
-    wakes = [AgentWake(agent=agent, chat=chat, message_id=message.id, why=why) for agent, why in woken]
+    """Store a wake for each of these agents, and a delivery for each of their webhooks, unless the message has woken them before.
+    A listener of `agents_woken_outside`."""
+    stored = set(AgentWake.objects.filter(message_id=message.id).values_list("agent_id", flat=True))
+    wakes = [
+        AgentWake(agent=agent, chat=chat, message_id=message.id, why=why)
+        for agent, why in woken
+        if agent.id not in stored
+    ]
     AgentWake.objects.bulk_create(wakes)
     by_agent = {wake.agent_id: wake for wake in wakes}
     webhooks = Webhook.objects.filter(agent__in=by_agent, is_enabled=True)

@@ -98,6 +98,7 @@ const participant = (id: string, version: number, ended: boolean): ParticipantRo
   version,
   response: 'mentions',
   joined_at: at,
+  last_read_seq: null,
   ended,
   actor: {
     id,

@@ -5052,7 +5052,11 @@ export interface components {
             run_id: string;
             text: string;
         };
-        /** @description An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`. */
+        /**
+         * @description An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`.
+         *
+         *     `last_read_seq`: how far an agent has read the chat; null for people, whose read cursors only they see.
+         */
         ParticipantRow: {
             actor: components["schemas"]["ActorRow"];
             /** Format: uuid */
@@ -5068,6 +5072,8 @@ export interface components {
              * @constant
              */
             kind: "participant";
+            /** @default null */
+            last_read_seq: number | null;
             /**
              * @default mentions
              * @enum {string}
