@@ -14,11 +14,12 @@ pytestmark = [pytest.mark.stack, pytest.mark.browser]
 POST = """async ([chat, count]) => {
   const token = document.cookie.match(/csrftoken=([^;]+)/)[1]
   for (let n = 0; n < count; n++) {
-    const text = `Note ${n}: ` + 'the river and the garden '.repeat(12)
+    const special = { 3: 'The garage code is 4711.', 4: '鑰匙在車庫的後面。' }
+    const text = special[n] ?? `Note ${n}: ` + 'the river and the garden '.repeat(12)
     const answer = await fetch(`/api/v1/chats/${chat}/messages`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-CSRFToken': token },
-      body: JSON.stringify({ id: crypto.randomUUID(), text: n === 3 ? 'The garage code is 4711.' : text, wake: 'nobody' }),
+      body: JSON.stringify({ id: crypto.randomUUID(), text, wake: 'nobody' }),
     })
     if (!answer.ok) throw new Error(await answer.text())
   }
@@ -102,3 +103,15 @@ def test_a_reply_cites_the_messages_that_were_found(people, model: ScriptedModel
     alice.sees(re.compile(r"\d+ found \+ \d+ turns"))
     page.get_by_role("button", name=f"Open message {seq}").click()
     alice.sees("The garage code is 4711.")
+
+    # Everybody finds it in the palette, and opens it in its place.
+    for words in ("garage code is 4711", "鑰匙在車庫"):
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox", name="Command palette").fill(words)
+        found = page.get_by_role("group", name="Messages").get_by_role("option")
+        expect(found.first).to_be_visible()
+        found.first.click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(alice.log.locator("[data-flash]")).to_have_count(1)
+        expect(alice.log.locator("[data-flash]")).to_contain_text(words)
+        expect(alice.log.locator("[data-flash]")).to_have_count(0)

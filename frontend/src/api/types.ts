@@ -94,6 +94,7 @@ export type HttpResponse = Schemas['HttpResponseData']
 export type McpResult = Schemas['McpResultData']
 export type WebPage = Schemas['WebPageData']
 export type SearchResultsData = Schemas['SearchResultsData']
+export type FoundMessage = Schemas['FoundMessage']
 export type FoundMessagesData = Schemas['FoundMessagesData']
 export type FoundToolsData = Schemas['FoundToolsData']
 /** The result of a task that another agent was given. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { useActions } from '@/lib/actions'
-import { answerByPath, newQueryClient, page, withQueries } from '@/testing/restServer'
+import { answerByPath, answerRequests, newQueryClient, page, withQueries } from '@/testing/restServer'
 import { KeysDialog } from './KeysDialog'
 import { Palette } from './Palette'
 import { ShellContext, type ShellValue } from './ShellContext'
@@ -58,7 +58,8 @@ beforeEach(() => {
   const chats = ['Harbour', 'Fares', 'Lunch'].map(title => ({ chat: { id: title, title } }))
   answerByPath({
     'GET /workspaces/w/chats': page(chats),
-    'GET /workspaces/w/members': page([]),
+    'GET /workspaces/w/members': page([{ actor: { id: 'b', name: 'Zoe', handle: 'zoe' } }]),
+    'GET /workspaces/w/messages?q=qqqq&limit=6': page([]),
     'GET /workspaces/w/agents': page([{ actor: { id: 'a', name: 'Scribe', handle: 'scribe' } }]),
   })
 })
@@ -81,6 +82,7 @@ it('groups the available actions and wraps around at the end of the list', async
   await expect.element(screen.getByRole('option', { name: 'New chat' })).toBeVisible()
   await expect.element(screen.getByRole('option', { name: 'New agent' })).not.toBeInTheDocument()
   await expect.element(screen.getByRole('group', { name: 'Agents' })).toHaveTextContent('Scribe@scribe')
+  await expect.element(screen.getByRole('group', { name: 'People' })).toHaveTextContent('Zoe@zoe')
   await userEvent.keyboard('{ArrowUp}')
   await expect.element(screen.getByRole('option', { name: 'API tokens' })).toHaveAttribute('aria-selected', 'true')
   await screen.getByRole('option', { name: 'New chat' }).click()
@@ -92,6 +94,67 @@ it('shows a notice when nothing matches', async () => {
   await userEvent.keyboard('qqqq')
   await expect.element(screen.getByText('No matches')).toBeVisible()
   await expect.element(screen.getByRole('status')).toHaveTextContent('')
+})
+
+const hit = (id: string, text: string) => ({
+  message_id: id,
+  chat_id: 'Fares',
+  chat_title: 'Fares',
+  author: 'Bob',
+  text,
+  created_at: '2026-11-20T08:00:00Z',
+})
+
+it('finds messages below everything else, and opens one in its place', async () => {
+  const screen = await openPalette()
+  answerRequests(({ path }) =>
+    path.startsWith('/workspaces/w/messages?')
+      ? [200, page(path.includes('q=fare') ? [hit('m1', 'The fare is 4711.'), hit('m2', 'No fare today.')] : [])]
+      : [404, {}],
+  )
+  await userEvent.keyboard('fare')
+  await expect.element(screen.getByRole('group', { name: 'Messages' })).toHaveTextContent('The fare is 4711.')
+  const options = screen.getByRole('option').elements()
+  expect(options.map(option => option.textContent?.includes('Bob') ?? false)).toEqual([false, true, true])
+  expect(options[0]).toHaveAttribute('aria-selected', 'true')
+  await expect.element(screen.getByRole('status')).toHaveTextContent('Fares · 2 messages found')
+  await userEvent.keyboard('{ArrowDown}')
+  await expect.element(screen.getByRole('status')).toHaveTextContent('Bob: The fare is 4711.')
+  const { violations } = await axe.run(document.body, { runOnly: ['wcag2a', 'wcag2aa', 'best-practice'] })
+  expect(
+    violations.map(violation => violation.id).filter(id => !['region', 'page-has-heading-one'].includes(id)),
+  ).toEqual([])
+  await userEvent.keyboard('{Enter}')
+  await vi.waitFor(() => expect(screen.router.state.location.href).toBe('/w/lighthouse/c/Fares#m1'))
+})
+
+it('shows no message of words that were typed before', async () => {
+  const screen = await openPalette()
+  const answers = new Map<string, (messages: readonly unknown[]) => void>()
+  answerRequests(({ path }) => {
+    const query = new URLSearchParams(path.split('?')[1]).get('q') ?? ''
+    return new Promise(resolve => answers.set(query, messages => resolve([200, page(messages)])))
+  })
+  await userEvent.keyboard('租金')
+  await expect.element(screen.getByText('Searching messages…').first()).toBeVisible()
+  await vi.waitFor(() => expect(answers.has('租金')).toBe(true))
+  await userEvent.keyboard('多少')
+  await vi.waitFor(() => expect(answers.has('租金多少')).toBe(true))
+  answers.get('租金多少')?.([hit('m2', '租金多少？')])
+  answers.get('租金')?.([hit('m1', '租金四千。')])
+  await expect.element(screen.getByRole('option')).toHaveTextContent('租金多少？')
+  await userEvent.keyboard('呢')
+  await vi.waitFor(() => expect(answers.has('租金多少呢')).toBe(true))
+  await expect.element(screen.getByRole('option')).not.toBeInTheDocument()
+  answers.get('租金多少呢')?.([])
+  await expect.element(screen.getByText('No matches')).toBeVisible()
+})
+
+it('says why messages could not be searched', async () => {
+  const screen = await openPalette()
+  answerRequests(() => [503, { error: { code: 'unavailable', message: 'Not now.' } }])
+  await userEvent.keyboard('qqqq')
+  await expect.element(screen.getByText(/^Messages could not be searched: /)).toBeVisible()
 })
 
 it('passes axe', async () => {

@@ -11,13 +11,17 @@ declare const q: string;
 declare const list: string;
 declare const option: string;
 declare const rise: string;
+declare const message: string;
+declare const excerpt: string;
 
 export {
 	palette,
 	q,
 	list,
 	option,
-	rise
+	rise,
+	message,
+	excerpt
 };
 
 declare const __default_export__: {
@@ -26,5 +30,7 @@ declare const __default_export__: {
 	list: typeof list;
 	option: typeof option;
 	rise: typeof rise;
+	message: typeof message;
+	excerpt: typeof excerpt;
 };
 export default __default_export__;

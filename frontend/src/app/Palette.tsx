@@ -1,7 +1,9 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Command, defaultFilter } from 'cmdk'
 import {
+  AlarmClock,
   Bot,
+  ChevronDown,
   GitPullRequestArrow,
   Hash,
   History,
@@ -9,6 +11,7 @@ import {
   Library,
   type LucideIcon,
   MessageSquare,
+  MessageSquareText,
   MoonStar,
   PencilRuler,
   Plus,
@@ -16,16 +19,23 @@ import {
   Settings,
   Square,
   SquarePen,
+  User,
 } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { useAgents, useChats, useMembers } from '@/api'
+import { type FoundMessage, useAgents, useChats, useMembers, wakeAgent } from '@/api'
 import { useParticipants } from '@/features/chats'
 import { type ActionId, actionIds, actions, findActionHandler, formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
+import { getErrorText } from '@/lib/errors'
+import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
+import { detectLanguage } from '@/lib/textLanguage'
+import { formatShortDate } from '@/lib/time'
 import blocks from '@/ui/blocks.module.css'
 import { BareDialog } from '@/ui/Dialog'
 import menuStyles from '@/ui/Menu.module.css'
+import { showToast } from '@/ui/toast'
+import { useMessageSearch } from './messageSearch'
 import styles from './Palette.module.css'
 import { useShell } from './ShellContext'
 import { sections } from './storageKeys'
@@ -36,7 +46,7 @@ interface Option {
   label: string
   end?: string
   icon: LucideIcon
-  run(): void
+  run(): unknown
 }
 
 interface Group {
@@ -47,16 +57,25 @@ interface Group {
 /** Number of options shown before anything is typed. */
 const MAX_UNFILTERED = 40
 
-const filter = (_id: string, query: string, keywords: string[] = []) => defaultFilter(keywords.join(' '), query)
+const MESSAGE = 'found '
+/** The score of what the server has found: it is below everything that is found by its name. */
+const LAST = 1e-6
 
-/** The command palette: finds chats, agents and pages, and runs the available actions. */
+const filter = (id: string, query: string, keywords: string[] = []) =>
+  id.startsWith(MESSAGE) ? LAST : defaultFilter(keywords.join(' '), query)
+
+/** The command palette: finds chats, people, agents, pages and messages, and runs the available actions. */
 export function Palette({ onClose }: { onClose(): void }) {
   const { t } = useTexts()
   const { workspace } = useShell()
   const groups = useGroups()
   const [query, setQuery] = useState('')
   const [selected, setSelected] = useState('')
+  const search = useMessageSearch(query)
+  const found = search.found ?? []
   const label = groups.flatMap(group => group.options).find(option => option.id === selected)?.label
+  const message = found.find(one => MESSAGE + one.message_id === selected)
+  const openMessage = useOpenMessage()
   const run = (option: Option) => {
     onClose()
     option.run()
@@ -84,12 +103,52 @@ export function Palette({ onClose }: { onClose(): void }) {
               ))}
             </Command.Group>
           ))}
-          <Command.Empty className={cx(menuStyles.cap, 'faint')}>{t('nothingFound')}</Command.Empty>
+          {found.length > 0 ? (
+            <Command.Group heading={<span className={menuStyles.cap}>{t('messages')}</span>}>
+              {found.map(one => (
+                <MessageOption
+                  key={one.message_id}
+                  message={one}
+                  query={query}
+                  onRun={() => {
+                    onClose()
+                    openMessage(one)
+                  }}
+                />
+              ))}
+              {search.showMore ? (
+                <Command.Item
+                  value={`${MESSAGE}more`}
+                  className={cx(menuStyles.opt, styles.option)}
+                  onSelect={search.showMore}
+                >
+                  <ChevronDown className="i" aria-hidden />
+                  <span className="cut">{t('palette.more')}</span>
+                </Command.Item>
+              ) : null}
+            </Command.Group>
+          ) : null}
+          {search.error ? (
+            <p className={cx(menuStyles.cap, 'no')}>{t('palette.failed', { reason: getErrorText(search.error) })}</p>
+          ) : search.isSearching ? (
+            <p className={cx(menuStyles.cap, 'faint')}>{t('palette.searching')}</p>
+          ) : (
+            <Command.Empty className={cx(menuStyles.cap, 'faint')}>{t('nothingFound')}</Command.Empty>
+          )}
         </Command.List>
       </Command>
       {/* Announces the selected row: a screen reader reads it from the field only after an arrow key. */}
       <span className="sr" role="status">
-        {label}
+        {[
+          label ?? (message ? `${message.author}: ${message.text}` : ''),
+          search.isSearching
+            ? t('palette.searching')
+            : found.length > 0
+              ? t('palette.found', { count: found.length })
+              : '',
+        ]
+          .filter(Boolean)
+          .join(' · ')}
       </span>
       <div className="hint" aria-hidden>
         <span>
@@ -135,17 +194,66 @@ function OptionRow({ option, query, onRun }: OptionRowProps) {
     >
       <Icon className="i" aria-hidden />
       <span className="cut">
-        {splitAtMatch(label, query).map((part, index) =>
-          index % 2 ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name
-            <mark key={index}>{part}</mark>
-          ) : (
-            part
-          ),
-        )}
+        <MarkedText text={label} query={query} />
       </span>
       {end ? <span className="end">{end}</span> : null}
     </Command.Item>
+  )
+}
+
+/** Returns a function that opens a message in its place in the chat. */
+function useOpenMessage(): (message: FoundMessage) => void {
+  const { workspace } = useShell()
+  const navigate = useNavigate()
+  return ({ chat_id, message_id }) =>
+    void navigate({
+      to: '/w/$workspace/c/$chat',
+      params: { workspace: workspace.handle, chat: chat_id },
+      hash: message_id,
+    })
+}
+
+interface MessageOptionProps {
+  message: FoundMessage
+  query: string
+  onRun(): void
+}
+
+/** A message that was found: its author, chat and day, and the part of its text around the words. */
+function MessageOption({ message, query, onRun }: MessageOptionProps) {
+  const { workspace } = useShell()
+  const { message_id, chat_id, author, text, created_at } = message
+  const chat = useChats(workspace.id).data?.find(row => row.chat.id === chat_id)?.chat
+  return (
+    <Command.Item
+      value={MESSAGE + message_id}
+      className={cx(menuStyles.opt, styles.option, styles.message)}
+      onSelect={onRun}
+    >
+      <MessageSquareText className="i" aria-hidden />
+      <span className={styles.excerpt}>
+        <span className="cut faint xs">
+          <b>{author}</b> · {chat?.title || message.chat_title}
+        </span>
+        <span className="cut" lang={detectLanguage(text)}>
+          <MarkedText text={text} query={query} />
+        </span>
+      </span>
+      <span className="end">{formatShortDate(created_at)}</span>
+    </Command.Item>
+  )
+}
+
+/** A text with the first occurrence of the query, or of its first word that occurs. */
+function MarkedText({ text, query }: { text: string; query: string }) {
+  const parts = [query, ...query.split(/\s+/)].map(words => splitAtMatch(text, words)).find(parts => parts.length > 1)
+  return (parts ?? [text]).map((part, index) =>
+    index % 2 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name
+      <mark key={index}>{part}</mark>
+    ) : (
+      part
+    ),
   )
 }
 
@@ -230,6 +338,18 @@ function useGroups(): Group[] {
           run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: row.actor.id } }),
         })),
       },
+      {
+        title: t('people'),
+        options: (members ?? [])
+          .filter(({ actor }) => actor.id !== me.actor.id)
+          .map(({ actor }) => ({
+            id: `message ${actor.id}`,
+            icon: User,
+            label: actor.name,
+            end: `@${actor.handle}`,
+            run: () => message(actor.id),
+          })),
+      },
       { title: t('goTo'), options: actionOptions.filter(isNavigation).map(action => action.option) },
       {
         title: t('do'),
@@ -243,14 +363,24 @@ function useGroups(): Group[] {
               end: formatShortcut('workshop.toggle'),
               run: () => goToChat(chat ?? '', participant.actor.id),
             })),
-          ...[...(members ?? []), ...(agents ?? [])]
-            .filter(({ actor }) => actor.id !== me.actor.id)
-            .map(({ actor }) => ({
-              id: `message ${actor.id}`,
-              icon: MessageSquare,
-              label: t('messageWith', { name: actor.name }),
-              run: () => message(actor.id),
+          ...participants
+            .filter(({ actor }) => actor.kind === 'agent' && !actor.is_taken_down && chat)
+            .map(({ chat_id, actor: { id, name } }) => ({
+              id: `wake ${id}`,
+              icon: AlarmClock,
+              label: t('lookAgain', { name }),
+              run: () =>
+                wakeAgent(chat_id, id, newId()).then(
+                  () => showToast(t('lookAgain.done', { name })),
+                  (error: unknown) => showToast(getErrorText(error)),
+                ),
             })),
+          ...(agents ?? []).map(({ actor }) => ({
+            id: `message ${actor.id}`,
+            icon: MessageSquare,
+            label: t('messageWith', { name: actor.name }),
+            run: () => message(actor.id),
+          })),
           ...actionOptions.filter(action => !isNavigation(action)).map(action => action.option),
         ],
       },

@@ -19,6 +19,21 @@ export const useChats = (workspaceId: string) =>
       ),
   })
 
+/** Searches the messages of all chats that the reader is in, the newest first. A query of no words is not sent. */
+export const useFoundMessages = (workspaceId: string, query: string, limit: number) =>
+  useQuery({
+    queryKey: [...keys.foundMessages(workspaceId, query), limit],
+    queryFn: ({ signal }) =>
+      unwrap(
+        rest.GET('/api/v1/workspaces/{workspace_id}/messages', {
+          params: { path: { workspace_id: workspaceId }, query: { q: query, limit } },
+          signal,
+        }),
+      ),
+    enabled: query !== '',
+    staleTime: 0,
+  })
+
 /**
  * Returns the list of chats after a message or a read cursor changed one of them, the most recently active first.
  * Returns null when that chat is not in the list.

@@ -112,7 +112,12 @@ const screens = {
   undo: 'Undo',
   choose: 'choose',
   // palette
-  paletteHint: 'Find a chat, an agent or a command',
+  paletteHint: 'Find messages, people, chats, agents or a command',
+  'palette.searching': 'Searching messages…',
+  'palette.more': 'Show more messages',
+  'palette.failed': 'Messages could not be searched: {{reason}}',
+  'palette.found_one': '{{count}} message found',
+  'palette.found_other': '{{count}} messages found',
   inWorkspace: 'in {{name}}',
   nothingFound: 'No matches',
   do: 'Commands',

@@ -113,7 +113,12 @@ const screens: Record<keyof typeof en, string> = {
   undo: '復原',
   choose: '選擇',
   // palette
-  paletteHint: '搜尋聊天室、Agent 或指令',
+  paletteHint: '搜尋訊息、成員、聊天室、Agent 或指令',
+  'palette.searching': '正在搜尋訊息…',
+  'palette.more': '顯示更多訊息',
+  'palette.failed': '無法搜尋訊息：{{reason}}',
+  'palette.found_one': '找到 {{count}} 則訊息',
+  'palette.found_other': '找到 {{count}} 則訊息',
   inWorkspace: '在{{name}}中',
   nothingFound: '找不到符合的項目',
   do: '指令',
