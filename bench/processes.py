@@ -98,7 +98,8 @@ class Meter:
 
     def format_per_unit(self, units: int) -> str:
         """Return the milliseconds of CPU per unit of each process, e.g. `web 6.1, worker 4.0`."""
-        return ", ".join(f"{name} {self.get_seconds(name) / units * 1000:.1f}" for name in self._processes) + " ms"
+        each = {name: self.get_seconds(name) / units * 1000 for name in self._processes}
+        return ", ".join(f"{name} {ms:.1f}" if ms >= 0.1 else f"{name} {ms:.3f}" for name, ms in each.items()) + " ms"
 
     def format_share(self, seconds: float) -> str:
         """Return the part of a core that each process used in this time, e.g. `web 31%, worker 4%`."""

@@ -51,7 +51,7 @@ def get_percentile(values: Sequence[float], part: float) -> float:
 def describe_machine() -> str:
     """Describe the machine and its load before the measurement."""
     model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
-    name = model[1].strip() if model else platform.describe_machine()
+    name = model[1].strip() if model else platform.machine()
     return f"{os.cpu_count()} cores ({name}), Python {platform.python_version()}, load before {LOAD:.1f}"
 
 
