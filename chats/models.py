@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow
+from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow, Response
 from llm.tokens import estimate_tokens
 from workspaces.models import Role, Workspace
 
@@ -105,14 +105,6 @@ IMPORTANT_TYPES = (
 """Messages of older times that models read also of a long chat: files, decisions, and changes of agents."""
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 """The types of messages that count as unread, wake agents, and are shown as the last message in the list of chats."""
-
-
-class Response(models.TextChoices):
-    """Which messages of a chat an agent answers: those that mention it or reply to it, all, or none."""
-
-    MENTIONS = "mentions", _("Mentions")
-    ALWAYS = "always", _("Always")
-    NEVER = "never", _("Never")
 
 
 class ChatActor(Identified, VersionedRow):

@@ -52,7 +52,7 @@ def get_sent_request(actor: Actor, run_id: UUID, request_id: UUID) -> SentReques
         tries=call.tries,
         finish=call.finish,
         error_code=call.error_code,
-        first_word_seconds=None if call.first_token_ms is None else call.first_token_ms / 1000,
+        first_token_seconds=None if call.first_token_ms is None else call.first_token_ms / 1000,
         seconds=None if call.total_ms is None else call.total_ms / 1000,
         **texts,
     )

@@ -65,7 +65,7 @@ class RunInspectionRow(Row):
 
     `response`: how the agent answers in the chat now; null for one that is not in it. `read_messages`: messages of others that it
     read besides the one that woke it. `queued_seconds`: until it was claimed; `waited_seconds`: for people.
-    `first_word_seconds`: of its first request. `calls`: requests to models. `may_read_requests`: of the reader.
+    `first_token_seconds`: of its first request. `calls`: requests to models. `may_read_requests`: of the reader.
     """
 
     run: RunRow
@@ -87,7 +87,7 @@ class RunInspectionRow(Row):
     seconds: float | None
     queued_seconds: float | None
     waited_seconds: float
-    first_word_seconds: float | None
+    first_token_seconds: float | None
     calls: int
     input_tokens: int
     output_tokens: int
@@ -141,7 +141,7 @@ class SentRequestRow(Row):
     tries: int
     finish: str
     error_code: str
-    first_word_seconds: float | None
+    first_token_seconds: float | None
     seconds: float | None
     answer_text: str
     answer_thinking: str

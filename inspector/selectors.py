@@ -104,7 +104,7 @@ def get_run_inspection(actor: Actor, run_id: UUID) -> RunInspectionRow:
     person = _get_waker(run, trigger)
     participant = ChatActor.objects.filter(chat=run.chat_id, actor=run.agent_id, ended_at=None).first()
     calls = _list_calls([run])
-    first_word = next((call.first_token_ms for call in calls if call.first_token_ms is not None), None)
+    first_token = next((call.first_token_ms for call in calls if call.first_token_ms is not None), None)
     last = calls[-1] if calls else None
     stamp = Stamp.model_validate(run.stamp) if run.stamp else None
     read = _list_read_messages(run)
@@ -128,7 +128,7 @@ def get_run_inspection(actor: Actor, run_id: UUID) -> RunInspectionRow:
         seconds=_compute_seconds(run),
         queued_seconds=(run.started_at - run.created_at).total_seconds() if run.started_at else None,
         waited_seconds=run.waited_seconds,
-        first_word_seconds=None if first_word is None else first_word / 1000,
+        first_token_seconds=None if first_token is None else first_token / 1000,
         calls=len(calls),
         input_tokens=run.input_tokens,
         output_tokens=run.output_tokens,

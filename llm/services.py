@@ -82,16 +82,16 @@ def set_llm_profile(
 def delete_llm_profile(actor: Actor) -> None:
     """Delete the actor's own model and its key; nothing happens if there is none. A run that uses it sends no further request."""
     if profile := LLMProfile.objects.select_for_update().filter(person=actor).first():
-        _delete_profile(actor, profile)
+        _delete_llm_profile(actor, profile)
 
 
 @transaction.atomic
 def delete_llm_profile_of_person(operator: Actor, profile_id: UUID) -> None:
     """Delete the own model of a person and its key, as an operator. Raises `NotFound`, `Forbidden`."""
-    _delete_profile(operator, get_for_operator(operator, LLMProfile, profile_id))
+    _delete_llm_profile(operator, get_for_operator(operator, LLMProfile, profile_id))
 
 
-def _delete_profile(actor: Actor, profile: LLMProfile) -> None:
+def _delete_llm_profile(actor: Actor, profile: LLMProfile) -> None:
     audit.record(actor, "llm_profile.deleted", object_id=profile.id, person_id=str(profile.person_id))
     publish_list_changed([profile.person_id], "me")
     profile.delete()

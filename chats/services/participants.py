@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from actors.models import Actor, AgentStatus, Kind
 from actors.rates import throttle
 from chats.hooks import actor_left, participants_added
-from chats.models import Chat, ChatActor, ChatLink, Response
+from chats.models import Chat, ChatActor, ChatLink
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import RowChange, save_changes
 from chats.services.locking import lock_chat, lock_chats_of, lock_participants
@@ -25,6 +25,7 @@ from common.text import normalize_name
 from common.writing import RowUpdate
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed
+from events.rows import Response
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from chats.models import Chat, ChatActor, Response
+from chats.models import Chat, ChatActor
 from common.writing import RowUpdate
+from events.rows import Response
 
 
 def set_initial_responses(participants: Sequence[ChatActor]) -> None:

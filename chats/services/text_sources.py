@@ -51,9 +51,9 @@ def find_foreign_texts(
 
 def _has_outside_result(chat_id: UUID) -> bool:
     """Return whether the chat has a result of a tool that is not trusted. A tool that no longer exists is not trusted; an error of
-    a workspace tool may quote its server. A name that the model has made up is no tool, and calls that were not made have only
-    our texts as results."""
-    # The descriptions that `find_tools` returns are those that an editor has approved, and else would be in each request.
+    a workspace tool may quote its server. A name that the model has made up is no tool. A call that was refused or stopped
+    before it was made has a result that we wrote ourselves."""
+    # `find_tools` only returns descriptions that an editor has approved; without it the same texts would be in every request.
     trusted = [FIND_TOOLS, *(name for name, tool in registry.items() if tool.is_trusted)]
     results = Message.objects.filter(chat_id=chat_id, type="TOOL_RESPONSE").exclude(payload__name__in=trusted)
     # A sub-agent that was stopped may have written a text before.

@@ -13,8 +13,13 @@ from events.row import DescribedAs, Row
 from events.rows.messages import MessageMetadata, MessageRow
 from events.rows.people import ActorRow, RoleName
 
-ResponseMode = Literal["mentions", "always", "never"]
-"""Which messages of a chat an agent answers: those that mention it or reply to it, all, or none."""
+
+class Response(models.TextChoices):
+    """Which messages of a chat an agent answers: those that mention it or reply to it, all, or none."""
+
+    MENTIONS = "mentions", _("Mentions")
+    ALWAYS = "always", _("Always")
+    NEVER = "never", _("Never")
 
 
 class ParticipantRow(Row):
@@ -28,7 +33,7 @@ class ParticipantRow(Row):
     chat_id: UUID
     version: int
     actor: ActorRow
-    response: ResponseMode = "mentions"
+    response: Response = Response.MENTIONS
     joined_at: datetime
     last_read_seq: int | None = None
     ended: bool = False

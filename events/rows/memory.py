@@ -26,10 +26,9 @@ class ReadTexts(StrEnum):
 
 
 class NoteRow(Row):
-    """A note of an agent. `author` null: the agent was deleted. `chat_id` null: a person wrote it for the whole workspace.
+    """A note of an agent. `chat_id` null: a person wrote it for the whole workspace.
 
-    `message_id` is the message in which the agent wrote it. `on_behalf_of`: whom the agent worked for. `can_edit`: whether the
-    reader may change it.
+    `message_id` is the message in which the agent wrote it. `on_behalf_of`: whom the agent worked for.
     """
 
     id: UUID

@@ -5,7 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from actors.models import Actor, Kind
-from chats.models import ChatActor, Message, Response
+from chats.addressing import is_addressed
+from chats.models import ChatActor, Message
 from common.writing import RowUpdate
 from runs.hooks import agents_woken_outside
 from runs.hot_queries import SPOKEN_MESSAGES
@@ -26,14 +27,19 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
     if run.read_to == run.trigger_seq:
         return
     rows: list[Any] = SPOKEN_MESSAGES.all(run.get_chat_id(), since)
-    setting = ChatActor.objects.filter(chat=run.chat_id, actor=run.agent_id).values_list("response", flat=True).first()
+    mode = (
+        ChatActor.objects.filter(chat=run.chat_id, actor=run.agent_id).values_list("response", flat=True).first() or ""
+    )
     found: list[UUID] = []
     for row in reversed(rows):
-        is_addressed = str(run.agent_id) in (row.mentions or ())
-        if row.kind == Kind.HUMAN or run.get_chat().is_between_agents:
-            is_addressed = is_addressed or row.answered_author_id == run.agent_id or setting == Response.ALWAYS
-        is_own = row.author_id == run.agent_id
-        if is_addressed and not is_own and row.wake != "nobody" and row.id not in run.answered_ids:
+        if row.author_id == run.agent_id or row.wake == "nobody" or row.id in run.answered_ids:
+            continue
+        is_like_person = row.kind == Kind.HUMAN or run.get_chat().is_between_agents
+        mentioned = [UUID(id) for id in row.mentions or ()]
+        if is_addressed(
+            run.agent_id, mode,
+            is_like_person=is_like_person, mentioned=mentioned, answered_author_id=row.answered_author_id,
+        ):  # fmt: skip
             found.append(row.id)
     if found:
         update.set(answered_ids=[*run.answered_ids, *found][-MAX_ANSWERED:])

@@ -39,8 +39,8 @@ def fire_due_schedules() -> int:
 
 @transaction.atomic
 def fire_schedule(schedule_id: UUID) -> bool:
-    """Fire a schedule that is due: its time, the message and the run are one transaction. Return false if another process has
-    fired it, or does so now.
+    """Fire a schedule that is due. The row of `ScheduledTime`, the message and the run are written in one transaction. Return false
+    if another process has fired it, or does so now.
 
     All times since the one that was due are one run. If the last of them is older than `grace_seconds`, none is made up for. A
     schedule whose agent cannot be woken for its owner is paused.
@@ -78,18 +78,18 @@ def delete_old_times() -> None:
 def _wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
     """Store the last of these times, and wake the agent unless it is too late for that."""
     due_at, missed = times[-1], len(times) - 1
-    time = ScheduledTime(schedule=schedule, due_at=due_at, missed=missed)
+    scheduled_time = ScheduledTime(schedule=schedule, due_at=due_at, missed=missed)
     if now() - due_at > timedelta(seconds=schedule.grace_seconds):
-        time.state, time.missed = "missed", len(times)
+        scheduled_time.state, scheduled_time.missed = "missed", len(times)
     else:
         participant = get_agent_of_chat(chat, schedule.agent_id)
-        time.message_id = new_id()
+        scheduled_time.message_id = new_id()
         rows = build_wake(
             chat, participant, schedule.owner, reason="schedule", name=schedule.name, instructions=schedule.instructions,
-            schedule_id=schedule.pk, due_at=due_at, missed=missed or None, id=time.message_id,
+            schedule_id=schedule.pk, due_at=due_at, missed=missed or None, id=scheduled_time.message_id,
         )  # fmt: skip
         chats.save_changes(chat.id, rows)
-    time.save(force_insert=True)
+    scheduled_time.save(force_insert=True)
 
 
 def _find_pause_reason(chat: Chat, schedule: Schedule) -> PauseReason | None:

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from fnmatch import fnmatch
 from functools import cache
 from itertools import product
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import Code
+from config.hooks import LISTENERS
 from launcher.home import ROOT
 
 TRACKED = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split()
@@ -171,3 +173,16 @@ def test_every_term_of_the_glossary_has_a_declaration():
     rows = re.findall(r"^\| (?!term|-)(.+) \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M)
     assert len(rows) > 25
     assert [row for row in rows if not re.search(rf"\| {SOURCE} `\w+`$", row)] == []
+
+
+def test_the_readme_has_each_folder_of_code_and_links_each_page():
+    text = (ROOT / "README.md").read_text()
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+    assert [name for name in packages if f"`{name}/`" not in text] == []
+    assert [page for page in PAGES if re.fullmatch(r"docs/[\w-]+\.md", page) and f"({page})" not in text] == []
+
+
+def test_the_page_of_notifications_has_each_hook_that_notifies():
+    text = (ROOT / "docs" / "notifications.md").read_text()
+    hooks = [hook for hook, names in LISTENERS.items() if any("listeners.notify_" in name for name in names)]
+    assert [hook for hook in hooks if hook not in text] == []

@@ -63,7 +63,7 @@ def test_the_parts_of_a_run_are_in_the_order_of_time_with_sub_agents_and_waits(t
     assert sorted(parts[1:]) == [("model", 0), ("model", 1), ("sub_agent", 0), ("tool", 0), ("waited", 0)]
     asked = next(part for part in inspection.timeline if part.request_id == call.id)
     assert (asked.has_request, asked.input_tokens, asked.output_tokens, asked.cost_micro) == (True, 7, 2, 40)
-    assert (inspection.calls, inspection.first_word_seconds) == (1, 0.1)
+    assert (inspection.calls, inspection.first_token_seconds) == (1, 0.1)
 
 
 def test_an_editor_reads_a_request_as_it_was_sent(team):

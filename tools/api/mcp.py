@@ -87,7 +87,7 @@ class SignInReturn(APIView):
     def get(self, request: Request, server_id: UUID) -> HttpResponse:
         """Take the browser back to the tools in the settings. If nothing came of the sign-in, the page says why."""
         reason: services.SignInFailure | None = None
-        started_in = services.get_sign_in_workspace(request.session, server_id)
+        workspace_handle = services.get_sign_in_workspace_handle(request.session, server_id)
         try:
             services.accept_sign_in(request.user, server_id, request.session, request.query_params)
         except services.SignInFailed as error:
@@ -97,8 +97,8 @@ class SignInReturn(APIView):
         try:
             handle = get_server_for(request.user, server_id, kind=ServerKind.MCP).workspace.handle
         except AppError:  # it is deleted, or the person may no longer manage it
-            if started_in is None:
+            if workspace_handle is None:
                 return HttpResponseRedirect("/")
-            handle, reason = started_in, "gone"
+            handle, reason = workspace_handle, "gone"
         path = f"/w/{handle}/settings?section=tools"
         return HttpResponseRedirect(f"{path}&sign_in={reason}" if reason else path)

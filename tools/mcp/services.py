@@ -96,7 +96,7 @@ def start_sign_in(actor: "Actor", server_id: UUID, session: MutableMapping[str, 
     )
 
 
-def get_sign_in_workspace(session: Mapping[str, Any], server_id: UUID) -> str | None:
+def get_sign_in_workspace_handle(session: Mapping[str, Any], server_id: UUID) -> str | None:
     """Return the handle of the workspace in which this session has started a sign-in at the server; null if it has not."""
     started = session.get(_SESSION_KEY)
     return started.get("workspace") if started and started["server"] == str(server_id) else None

@@ -60,6 +60,7 @@ def record_model_test(caller: Caller, model: ResolvedModel, test_id: UUID, resul
 
 
 def _insert_call(caller: Caller, model: ResolvedModel, usage: Usage, fields: dict[str, Any]) -> None:
+    """Insert a row of the ledger. The fields of `Caller` are columns of `LLMCall`."""
     endpoint = model.endpoint
     call = LLMCall(
         **vars(caller),

@@ -17,7 +17,7 @@ from runs.hooks import agents_woken_outside
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, build_concurrency_key
 from runs.runtime.dispatch import dispatch_run
-from waking.services.wake import find_refusal
+from waking.services.wake import find_reason_not_to_wake
 
 
 @transaction.atomic
@@ -53,7 +53,7 @@ def get_agent_of_chat(chat: Chat, agent_id: UUID) -> ChatActor:
     if participant is None:
         raise NotFound("There is no such agent in this chat.")
     agent = participant.actor
-    if refusal := find_refusal(agent):
+    if refusal := find_reason_not_to_wake(agent):
         raise Conflict(
             f"{agent.name} cannot be woken.",
             code=Code.AGENT_REFUSED,

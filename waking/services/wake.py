@@ -10,11 +10,13 @@ from django.db.models import Exists, OuterRef
 from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec, AgentToolConfig
 from chats import services as chats
-from chats.models import SPOKEN_TYPES, Chat, Message, Response, VersionedRow
+from chats.addressing import is_addressed
+from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Invalid
 from common.ids import new_id
+from events.rows import Response
 from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import Request
 from runs.hooks import agents_woken_outside
@@ -130,21 +132,19 @@ def _find_addressed_agents(
 ) -> list[tuple[Actor, str, Reason | None]]:
     """Return the agents that a message addresses, each with the reach of its memory, and the reason why it cannot be woken, or
     null.
-
-    A person's message addresses the agents that it mentions or answers and those set to `always`; an agent's message those that it
-    mentions. In a chat between agents a message of one addresses the other as a person's would.
     """
+    is_like_person = not author.is_agent or chat.is_between_agents
     answered_id = answered.author_id if answered else None
     found: list[tuple[Actor, str, Reason | None]] = []
     participants: list[Any] = AGENTS_OF_CHAT.all(chat.id)
     for participant in participants:
         agent = participant.actor
-        is_addressed = agent.id in mentioned
-        if not author.is_agent or chat.is_between_agents:
-            is_addressed = is_addressed or agent.id == answered_id or participant.response == Response.ALWAYS
-        if agent.id == author.id or not is_addressed:
+        if agent.id == author.id or not is_addressed(
+            agent.id, participant.response,
+            is_like_person=is_like_person, mentioned=mentioned, answered_author_id=answered_id,
+        ):  # fmt: skip
             continue
-        refusal = find_refusal(agent)
+        refusal = find_reason_not_to_wake(agent)
         if refusal is None and participant.response == Response.NEVER:
             refusal = "never_answers"
         elif refusal is None and agent_hops > MAX_AGENT_HOPS:
@@ -155,7 +155,7 @@ def _find_addressed_agents(
     return found
 
 
-def find_refusal(agent: Actor) -> Reason | None:
+def find_reason_not_to_wake(agent: Actor) -> Reason | None:
     """Return why nobody can wake this agent, or null."""
     if agent.taken_down_at is not None:
         return "taken_down"

@@ -25,7 +25,7 @@ export interface ChatState {
   /** True if the reader may not, or no longer, see this chat. */
   closed: boolean
   hasOlder: boolean
-  /** The lowest `seq` from which the log has no gaps. */
+  /** The lowest `seq` from which the log has no gaps; 0 if all of it is loaded. */
   firstLoadedSeq: number
   chat: ChatRow | null
   messages: Rows<MessageRow>
@@ -97,32 +97,32 @@ class TablesBuilder {
     Object.assign(this.tables, { [name]: table })
   }
 
-  /** Puts a row into its table unless the table has a newer one, or, without `replacesEqual`, one of the same version. */
-  upsert(row: AnyRow, { replacesEqual }: { replacesEqual: boolean }): void {
+  /** Puts a row into its table unless the table has a newer one, or one of the same version that is not to be replaced. */
+  upsert(row: AnyRow, { replacesSameVersion }: { replacesSameVersion: boolean }): void {
     switch (row.kind) {
       case 'message':
-        if (this.put('messages', row, replacesEqual)) this.changed.push(row)
+        if (this.put('messages', row, replacesSameVersion)) this.changed.push(row)
         break
       case 'participant':
-        this.put('participants', row, replacesEqual)
+        this.put('participants', row, replacesSameVersion)
         break
       case 'draft':
-        this.put('drafts', row, replacesEqual)
+        this.put('drafts', row, replacesSameVersion)
         break
       case 'run':
-        this.put('runs', row, replacesEqual)
+        this.put('runs', row, replacesSameVersion)
         break
       case 'chat':
-        if (isNewer(row, this.tables.chat ?? undefined, replacesEqual)) this.tables.chat = row
+        if (isNewer(row, this.tables.chat ?? undefined, replacesSameVersion)) this.tables.chat = row
         break
       default:
         row satisfies never
     }
   }
 
-  private put(name: TableName, row: AnyRow, replacesEqual: boolean): boolean {
+  private put(name: TableName, row: AnyRow, replacesSameVersion: boolean): boolean {
     const known = this.tables[name].get(row.id)
-    if (!isNewer(row, known, replacesEqual) || isSameContent(row, known)) return false
+    if (!isNewer(row, known, replacesSameVersion) || isSameContent(row, known)) return false
     this.copyTable(name).set(row.id, row)
     return true
   }
@@ -178,11 +178,11 @@ const isSameContent = (row: AnyRow, known: AnyRow | undefined) =>
   known !== undefined && row.version === known.version && JSON.stringify(row) === JSON.stringify(known)
 
 /** Returns whether `row` is newer than `known`. An autosave increases only the revision of a draft. */
-function isNewer(row: AnyRow, known: AnyRow | undefined, replacesEqual: boolean): boolean {
+function isNewer(row: AnyRow, known: AnyRow | undefined, replacesSameVersion: boolean): boolean {
   if (!known || row.version !== known.version) return !known || row.version > known.version
   if (row.kind === 'draft' && known.kind === 'draft' && row.revision !== known.revision)
     return row.revision > known.revision
-  return replacesEqual
+  return replacesSameVersion
 }
 
 /** Returns the streaming texts that no durable row has replaced yet. */
@@ -234,7 +234,7 @@ export function applyChanges(state: ChatState, frame: Changes): ChatState {
   for (const row of frame.rows) {
     // All rows but messages are loaded up to `version`: an unknown row with an older version has ended and must not be added again.
     if (row.version <= state.version && !next.has(row)) continue
-    next.upsert(row, { replacesEqual: false })
+    next.upsert(row, { replacesSameVersion: false })
   }
   const isContiguous = frame.after <= state.version
   const version = isContiguous ? Math.max(state.version, frame.version) : state.version
@@ -282,7 +282,7 @@ export function applySubscriptionReply(state: ChatState, frame: Subscribed): Cha
   for (const row of frame.rows) {
     const isLate = !frame.snapshot && frame.version < state.version && row.version <= state.version
     if (isLate && !next.has(row)) continue
-    next.upsert(row, { replacesEqual: true })
+    next.upsert(row, { replacesSameVersion: true })
   }
   const tables = next.build()
   const base = applyTables({ ...state, streaming: new Map() }, tables, frame.rows)
@@ -302,7 +302,7 @@ export function applySubscriptionReply(state: ChatState, frame: Subscribed): Cha
 /** Adds an older page of messages, sorted oldest first. */
 export function addOlderMessages(state: ChatState, rows: readonly MessageRow[], hasOlder: boolean): ChatState {
   const next = new TablesBuilder(state)
-  for (const row of rows) next.upsert(row, { replacesEqual: false })
+  for (const row of rows) next.upsert(row, { replacesSameVersion: false })
   const { messages, log } = next.build()
   const lowest = rows[0]?.seq ?? state.firstLoadedSeq
   return { ...state, messages, log, hasOlder, firstLoadedSeq: hasOlder ? Math.min(state.firstLoadedSeq, lowest) : 0 }

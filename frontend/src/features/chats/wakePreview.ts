@@ -4,7 +4,7 @@ import { previewWakes, type Wake } from '@/api'
 
 const PAUSE_MS = 250
 
-/** Returns the mentions in a text: the only part that affects the preview. */
+/** Returns the mentions in a text: the only part that `is_addressed` of the server depends on. */
 const extractMentions = (text: string) => (text.match(/@[\p{L}\p{N}_-]+/gu) ?? []).join(' ')
 
 interface PreviewInput {

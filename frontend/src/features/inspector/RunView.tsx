@@ -110,7 +110,7 @@ function Figures({ inspection }: { inspection: RunInspectionRow }) {
         </div>
         <div>
           <dt>{t('inspector.firstWord')}</dt>
-          <dd>{seconds(inspection.first_word_seconds)}</dd>
+          <dd>{seconds(inspection.first_token_seconds)}</dd>
         </div>
         <div>
           <dt>{t('inspector.calls')}</dt>

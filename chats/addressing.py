@@ -1,0 +1,20 @@
+"""Which agents of a chat a message addresses."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from events.rows import Response
+
+
+def is_addressed(
+    agent_id: UUID, response: str, *, is_like_person: bool, mentioned: Collection[UUID], answered_author_id: UUID | None
+) -> bool:
+    """Return whether a message addresses this agent, whose response mode in the chat is `response`.
+
+    A message addresses the agents that it mentions. That of a person also addresses the agent to which it replies and those set to
+    `always`; and so does that of an agent in a chat between agents (`is_like_person`). `never` is not considered here: the agent is
+    addressed, and doesn't answer.
+    """
+    if agent_id in mentioned:
+        return True
+    return is_like_person and (agent_id == answered_author_id or response == Response.ALWAYS)
