@@ -4693,10 +4693,9 @@ export interface components {
             topic: string;
         };
         /**
-         * @description A note of an agent. `author` null: the agent was deleted. `chat_id` null: a person wrote it for the whole workspace.
+         * @description A note of an agent. `chat_id` null: a person wrote it for the whole workspace.
          *
-         *     `message_id` is the message in which the agent wrote it. `on_behalf_of`: whom the agent worked for. `can_edit`: whether the
-         *     reader may change it.
+         *     `message_id` is the message in which the agent wrote it. `on_behalf_of`: whom the agent worked for.
          */
         NoteRow: {
             /** Format: uuid */
@@ -5074,11 +5073,8 @@ export interface components {
             kind: "participant";
             /** @default null */
             last_read_seq: number | null;
-            /**
-             * @default mentions
-             * @enum {string}
-             */
-            response: "mentions" | "always" | "never";
+            /** @default mentions */
+            response: components["schemas"]["Response"];
             version: number;
         };
         PatchedAccessBodyRequest: {
@@ -5130,8 +5126,7 @@ export interface components {
             name?: string | null;
         };
         PatchedResponseBodyRequest: {
-            /** @enum {string} */
-            response: "mentions" | "always" | "never";
+            response: components["schemas"]["ResponseRequest"];
         };
         PatchedRoleBodyRequest: {
             /** @enum {string} */
@@ -5422,6 +5417,16 @@ export interface components {
          * @enum {string}
          */
         ReportState: "open" | "closed";
+        /**
+         * @description Which messages of a chat an agent answers: those that mention it or reply to it, all, or none.
+         * @enum {string}
+         */
+        Response: "mentions" | "always" | "never";
+        /**
+         * @description Which messages of a chat an agent answers: those that mention it or reply to it, all, or none.
+         * @enum {string}
+         */
+        ResponseRequest: "mentions" | "always" | "never";
         /** @description `base_version` is the production version that the reader saw. `chat_id` is a chat in which a message about it is posted. */
         RestoreBodyRequest: {
             base_version: number;
@@ -5445,7 +5450,7 @@ export interface components {
          *
          *     `response`: how the agent answers in the chat now; null for one that is not in it. `read_messages`: messages of others that it
          *     read besides the one that woke it. `queued_seconds`: until it was claimed; `waited_seconds`: for people.
-         *     `first_word_seconds`: of its first request. `calls`: requests to models. `may_read_requests`: of the reader.
+         *     `first_token_seconds`: of its first request. `calls`: requests to models. `may_read_requests`: of the reader.
          */
         RunInspectionRow: {
             agent: components["schemas"]["ActorRow"];
@@ -5454,7 +5459,7 @@ export interface components {
             chat_title: string;
             cost_micro: number;
             excerpt: string;
-            first_word_seconds: number | null;
+            first_token_seconds: number | null;
             input_tokens: number;
             may_read_requests: boolean;
             message_id: string | null;
@@ -5638,7 +5643,7 @@ export interface components {
             cost_micro: number | null;
             error_code: string;
             finish: string;
-            first_word_seconds: number | null;
+            first_token_seconds: number | null;
             /** Format: uuid */
             id: string;
             input_tokens: number;
