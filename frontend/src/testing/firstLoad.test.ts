@@ -44,12 +44,15 @@ test('a page with an open chat loads little JavaScript', () => {
   expect(total, JSON.stringify(sizes)).toBeLessThan(LIMIT)
 })
 
-/** Lists the keys among `keys` that the code contains as a string, or by the beginning of a template. */
+/** Lists the keys among `keys` that the code contains as a string, or by the beginning or the end of a template. */
 function findKeys(code: string, keys: readonly string[]): string[] {
   const strings = new Set([...code.matchAll(/(?<=[`'"])([\w.-]+)(?=[`'"])/g)].map(([text]) => text))
   const beginnings = [...code.matchAll(/`([\w.-]{2,})\$\{/g)].map(([, beginning = '']) => beginning)
+  const ends = [...code.matchAll(/`\$\{\w+\}(\w{2,})`/g)].map(([, end = '']) => end)
   return keys.filter(key => {
     const stem = key.replace(/_(one|other)$/, '')
+    const bases = ends.filter(end => stem.endsWith(end)).map(end => stem.slice(0, -end.length))
+    if (bases.some(base => base.includes('.') && strings.has(base))) return true
     return strings.has(key) || strings.has(stem) || beginnings.some(beginning => stem.startsWith(beginning))
   })
 }

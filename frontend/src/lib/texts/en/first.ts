@@ -317,6 +317,9 @@ const first = {
   'sys.saved': '{{actor}} saved {{version}} of {{target}}',
   'sys.failed': 'A run of {{target}} failed',
   'sys.agentPublished': '{{target}} has a new version, {{version}}',
+  'sys.savedNote': '{{actor}} saved {{version}} of {{target}}: {{note}}',
+  'sys.agentPublishedNote': '{{target}} has a new version, {{version}}: {{note}}',
+  'sys.agentTakenDownNote': '{{target}} was taken down and does not answer any more: {{note}}',
   'sys.agentTakenDown': '{{target}} was taken down and does not answer any more',
   'sys.contextSummarise': '{{target}} reads a summary of the older messages here from now on, because the chat is long',
   'sys.contextRetrieve':

@@ -115,9 +115,6 @@ const workshop = {
   maxStepsHint: 'Model calls per run, 1 to 50.',
   maxSecondsHint: 'A run ends by itself after this, 5 to 3600.',
   // system messages
-  'sys.savedNote': '{{actor}} saved {{version}} of {{target}}: {{note}}',
-  'sys.agentPublishedNote': '{{target}} has a new version, {{version}}: {{note}}',
-  'sys.agentTakenDownNote': '{{target}} was taken down and does not answer any more: {{note}}',
   'autosave.refused': 'Not saved',
   suggest: 'Suggest',
   suggestDots: 'Suggest…',

@@ -115,9 +115,6 @@ const workshop: Record<keyof typeof en, string> = {
   maxStepsHint: '每次运行的模型调用次数，1 至 50。',
   maxSecondsHint: '一次运行超过此时间就结束，5 至 3600。',
   // system lines
-  'sys.savedNote': '{{actor}}保存了{{target}}的 {{version}}：{{note}}',
-  'sys.agentPublishedNote': '{{target}}有新版本 {{version}}：{{note}}',
-  'sys.agentTakenDownNote': '{{target}}已下架，不再回答：{{note}}',
   'autosave.refused': '未保存',
   suggest: '提出建议',
   suggestDots: '建议…',

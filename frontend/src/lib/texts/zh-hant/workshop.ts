@@ -115,9 +115,6 @@ const workshop: Record<keyof typeof en, string> = {
   maxStepsHint: '每次執行的模型呼叫次數，1 至 50。',
   maxSecondsHint: '一次執行超過此時間就結束，5 至 3600。',
   // system lines
-  'sys.savedNote': '{{actor}}儲存了{{target}}的 {{version}}：{{note}}',
-  'sys.agentPublishedNote': '{{target}}有新版本 {{version}}：{{note}}',
-  'sys.agentTakenDownNote': '{{target}}已下架，不再回答：{{note}}',
   'autosave.refused': '未儲存',
   suggest: '提出建議',
   suggestDots: '建議…',
