@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, useState } from 'react'
 import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
 import { BackButton, Links } from '@/features/chats'
-import { ContextSettings } from '@/features/context'
+import { ContextSettings, EmbeddingSettings } from '@/features/context'
 import { ToolServers } from '@/features/tools'
 import { BudgetSettings } from '@/features/usage'
 import { General, Members, ModelForm, ModelPolicy, OwnModel } from '@/features/workspaces'
@@ -83,7 +83,14 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 
 function ContextSection() {
   const { workspace } = useShell()
-  return <ContextSettings workspace={workspace} />
+  return (
+    <>
+      <ContextSettings workspace={workspace} />
+      <Suspense fallback={null}>
+        <EmbeddingSettings workspace={workspace} />
+      </Suspense>
+    </>
+  )
 }
 
 function MembersSection() {

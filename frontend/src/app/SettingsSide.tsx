@@ -56,7 +56,7 @@ const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
   general: ['workspaceName', 'leave', 'deleteWorkspace'],
   members: ['role', 'inviteLink'],
   model: ['standardModel', 'apiKey', 'whoPays'],
-  context: ['field.context_strategy', 'field.context_max_tokens'],
+  context: ['field.context_strategy', 'field.context_max_tokens', 'embeddings.model'],
   tools: ['mcp.add', 'mcp.url'],
   budgets: ['budget.limit', 'price.title'],
   profile: ['yourName', 'handle', 'email', 'language', 'theme', 'signOut'],

@@ -69,3 +69,29 @@ export function useChangeContextSettings(workspaceId: string) {
     onSuccess: settings => client.setQueryData(keys.contextSettings(workspaceId), settings),
   })
 }
+
+export const useEmbeddingModel = (workspaceId: string) =>
+  useQuery({
+    queryKey: keys.embeddingModel(workspaceId),
+    queryFn: ({ signal }) =>
+      unwrap(
+        rest.GET('/api/v1/workspaces/{workspace_id}/embedding-model', {
+          params: { path: { workspace_id: workspaceId } },
+          signal,
+        }),
+      ),
+    staleTime: 0,
+  })
+
+/** Sets the embedding model of a workspace, or deletes it (null). */
+export function useChangeEmbeddingModel(workspaceId: string) {
+  const client = useQueryClient()
+  const params = { path: { workspace_id: workspaceId } }
+  return useAction({
+    mutationFn: async (body: BodyOf<'/api/v1/workspaces/{workspace_id}/embedding-model', 'put'> | null) => {
+      if (body) await unwrap(rest.PUT('/api/v1/workspaces/{workspace_id}/embedding-model', { params, body }))
+      else await rest.DELETE('/api/v1/workspaces/{workspace_id}/embedding-model', { params })
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.embeddingModel(workspaceId) }),
+  })
+}

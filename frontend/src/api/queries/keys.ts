@@ -25,6 +25,8 @@ export const keys = {
   summaries: ['summaries'] as const,
   summary: (chatId: string) => ['summaries', chatId] as const,
   contextSettings: (id: string) => ['workspace', id, 'context'] as const,
+  /** Starts with the key of the settings, which change in the same list. */
+  embeddingModel: (id: string) => ['workspace', id, 'context', 'embedding-model'] as const,
   schedules: ['schedules'] as const,
   access: (agentId: string) => ['access', agentId] as const,
   run: (id: string) => ['run', id] as const,

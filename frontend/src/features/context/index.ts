@@ -8,6 +8,9 @@ export const ReplyContext = lazy(() =>
 export const SummaryLine = lazy(() =>
   import('./components/ReplyContext').then(module => ({ default: module.SummaryLine })),
 )
+export const EmbeddingSettings = lazy(() =>
+  import('./components/EmbeddingSettings').then(module => ({ default: module.EmbeddingSettings })),
+)
 export const ContextSettings = lazy(() =>
   import('./components/ContextSettings').then(module => ({ default: module.ContextSettings })),
 )

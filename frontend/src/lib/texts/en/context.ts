@@ -29,6 +29,23 @@ const context = {
   'context.saveCorrection': 'Save correction',
   'context.correctedBy': 'corrected by {{name}}, {{time}} · later summaries keep it',
   'context.undo': 'Undo',
+  'embeddings.title': 'Search by meaning',
+  'embeddings.about':
+    'With an embedding model, agents with the strategy “retrieve” find older messages that mean the same in other words or in another language. The texts of long chats are sent to this server, and the workspace pays.',
+  'embeddings.none': 'None is set: older messages are found by their words.',
+  'embeddings.unsupported':
+    'The database of this installation cannot store embeddings. The operator can add the PostgreSQL extension “vector”.',
+  'embeddings.progress': '{{done}} of {{count}} long chats are ready',
+  'embeddings.noChats': 'no chat is long enough yet',
+  'embeddings.failed': 'The last request failed: {{why}} It is tried again.',
+  'embeddings.provider': 'Provider of embeddings',
+  'embeddings.model': 'Embedding model',
+  'embeddings.modelHint': 'With another model, all embeddings are computed again.',
+  'embeddings.apiBaseHint': 'An OpenAI-compatible server with /embeddings, such as http://127.0.0.1:11434/v1',
+  'embeddings.use': 'Use embeddings',
+  'embeddings.stop': 'Stop using it',
+  'embeddings.stopTitle': 'Stop using embeddings?',
+  'embeddings.stopEffects': 'The key and all embeddings are deleted. Older messages are found by their words.',
 } as const
 
 export default context

@@ -28,6 +28,22 @@ const context = {
   'context.saveCorrection': '保存更正',
   'context.correctedBy': '由{{name}}于 {{time}} 更正 · 之后的摘要会保留',
   'context.undo': '撤销',
+  'embeddings.title': '按语义搜索',
+  'embeddings.about':
+    '设置嵌入模型后，采用“检索”方式的 Agent 能找到用其他说法或其他语言表达相同意思的较早消息。长聊天的文字会发送到这个服务器，费用由工作区支付。',
+  'embeddings.none': '尚未设置：按文字查找较早的消息。',
+  'embeddings.unsupported': '此安装的数据库无法存储嵌入向量。管理员可以添加 PostgreSQL 扩展“vector”。',
+  'embeddings.progress': '{{count}} 个长聊天中已有 {{done}} 个就绪',
+  'embeddings.noChats': '还没有足够长的聊天',
+  'embeddings.failed': '上一次请求失败：{{why}} 会再试一次。',
+  'embeddings.provider': '嵌入服务提供商',
+  'embeddings.model': '嵌入模型',
+  'embeddings.modelHint': '换用其他模型时，会重新计算所有嵌入向量。',
+  'embeddings.apiBaseHint': '提供 /embeddings 的 OpenAI 兼容服务器，例如 http://127.0.0.1:11434/v1',
+  'embeddings.use': '使用嵌入向量',
+  'embeddings.stop': '停止使用',
+  'embeddings.stopTitle': '停止使用嵌入向量？',
+  'embeddings.stopEffects': '密钥和所有嵌入向量都会删除。之后按文字查找较早的消息。',
 } as const
 
 export default context

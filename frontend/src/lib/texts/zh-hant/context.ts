@@ -28,6 +28,22 @@ const context = {
   'context.saveCorrection': '儲存更正',
   'context.correctedBy': '由{{name}}於 {{time}} 更正 · 之後的摘要會保留',
   'context.undo': '復原',
+  'embeddings.title': '依語意搜尋',
+  'embeddings.about':
+    '設定嵌入模型後，採用「檢索」方式的 Agent 能找到用其他說法或其他語言表達相同意思的較早訊息。長聊天的文字會傳送到這個伺服器，費用由工作區支付。',
+  'embeddings.none': '尚未設定：依文字尋找較早的訊息。',
+  'embeddings.unsupported': '此安裝的資料庫無法儲存嵌入向量。管理員可以加入 PostgreSQL 擴充套件「vector」。',
+  'embeddings.progress': '{{count}} 個長聊天中已有 {{done}} 個就緒',
+  'embeddings.noChats': '還沒有夠長的聊天',
+  'embeddings.failed': '上一次請求失敗：{{why}} 會再試一次。',
+  'embeddings.provider': '嵌入服務供應商',
+  'embeddings.model': '嵌入模型',
+  'embeddings.modelHint': '換用其他模型時，會重新計算所有嵌入向量。',
+  'embeddings.apiBaseHint': '提供 /embeddings 的 OpenAI 相容伺服器，例如 http://127.0.0.1:11434/v1',
+  'embeddings.use': '使用嵌入向量',
+  'embeddings.stop': '停止使用',
+  'embeddings.stopTitle': '停止使用嵌入向量？',
+  'embeddings.stopEffects': '金鑰和所有嵌入向量都會刪除。之後依文字尋找較早的訊息。',
 } as const
 
 export default context
