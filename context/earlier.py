@@ -10,7 +10,7 @@ from uuid import UUID
 
 from chats.models import Message
 from context.models import HistorySummary
-from context.retrieval import FoundText, find_messages
+from context.retrieval import FoundText, Vector, find_messages
 from context.selectors import (
     CurrentSentence,
     find_agent_strategy,
@@ -18,6 +18,7 @@ from context.selectors import (
     list_current_sentences,
     list_important_events,
 )
+from embeddings.selectors import VectorRequest
 from events.payloads import ContextFacts, ContextStrategy, MessageReference
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines
@@ -47,8 +48,9 @@ class LogRow:
 @dataclass(frozen=True)
 class EarlierContext:
     """The text about the older messages, and from which number on messages are read in full. `is_new`: the agent reads the chat by
-    this strategy for the first time. `needs_summary`: one should be started at the end of the run. `budget`: tokens of the
-    conversation. A chat that is still read whole has no text and no facts."""
+    this strategy for the first time. `needs_summary`: a summary should be started at the end of the run; `needs_embeddings`: its
+    messages should be embedded. `vector_request`: what is needed to search by meaning, too. `budget`: tokens of the conversation. A
+    chat that is still read whole has no text and no facts."""
 
     text: str
     kept_from: int
@@ -56,6 +58,8 @@ class EarlierContext:
     is_new: bool
     needs_summary: bool
     budget: int
+    needs_embeddings: bool = False
+    vector_request: VectorRequest | None = None
 
 
 def compute_tokens(rows: Iterable[LogRow]) -> int:
@@ -75,10 +79,17 @@ def choose_kept(rows: Sequence[LogRow], budget: int) -> int:
 
 
 def build_earlier_context(
-    chat_id: UUID, agent_id: UUID, strategy: ContextStrategy, rows: Sequence[LogRow], *, request: str, budget: int
+    chat_id: UUID,
+    agent_id: UUID,
+    strategy: ContextStrategy,
+    rows: Sequence[LogRow],
+    *,
+    request: str,
+    budget: int,
+    vector: Vector | None = None,
 ) -> EarlierContext:
     """Build the text about the older messages of a chat that does not fit into `budget` tokens. `rows`: its newest messages;
-    `request`: the text that retrieval looks for."""
+    `request`: the text that retrieval looks for; `vector`: its embedding."""
     share = budget // SHARE
     kept_from = choose_kept(rows, budget - share)
     summary = find_newest_summary(chat_id) if strategy != "truncate" else None
@@ -88,7 +99,7 @@ def build_earlier_context(
     sentences = list_current_sentences(summary) if summary is not None else []
     found: list[FoundText] = []
     if strategy == "retrieve":
-        found = find_messages(chat_id, request, before_seq=kept_from)
+        found = find_messages(chat_id, request, before_seq=kept_from, vector=vector)
     events = list_important_events(chat_id, kept_from)
 
     parts: list[str] = []
@@ -122,6 +133,7 @@ def build_earlier_context(
         is_new=find_agent_strategy(chat_id, agent_id) != strategy,
         needs_summary=strategy == "summarise" and _is_summary_due(rows, summary, budget),
         budget=budget,
+        needs_embeddings=strategy == "retrieve",
     )
 
 

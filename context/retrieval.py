@@ -9,7 +9,7 @@ import math
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db import connection
 
 from chats.search import quote_term, split_terms
+from embeddings.selectors import find_by_vector
 
 MAX_MATCHES = 5_000
 """Messages of all chats that the looked-up words of one request may match, by an estimate."""
@@ -25,6 +26,8 @@ MAX_SHORT_CHAT = 5_000
 """A chat of at most so many rows is searched for all words."""
 MAX_FOUND = 10
 """Messages that are added to a conversation."""
+FUSION_RANK = 60
+"""The usual constant of reciprocal rank fusion: how little the first ranks count more than the next ones."""
 STATISTICS_SECONDS = 600
 """How long the statistics of a process count as fresh."""
 DEFAULT_FREQUENCY = 0.0001
@@ -36,6 +39,14 @@ _STOP_WORDS = frozenset(
 )
 _ENDING = re.compile(r"(?:ies|ing|ed|es|s)$")
 _WORD = re.compile(r"^'((?:[^'\\]|''|\\\\)*)'(:\*)?$")
+
+
+@dataclass(frozen=True)
+class Vector:
+    """The embedding of a request, as PostgreSQL reads it, by the model of this generation."""
+
+    generation: UUID
+    numbers: str
 
 
 @dataclass(frozen=True)
@@ -144,9 +155,27 @@ def _choose_rare(terms: Sequence[str], frequencies: dict[str, float]) -> list[st
     return chosen or [f"({' & '.join(ordered[:3])})"]
 
 
-def find_messages(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX_FOUND) -> list[FoundText]:
-    """Return the messages of a chat before `before_seq` that match this text best, the best first, and each text once."""
+def merge_rankings(rankings: Iterable[Sequence[UUID]]) -> list[UUID]:
+    """Return the messages of several rankings in one order, by reciprocal rank fusion: a message counts 1 / (`FUSION_RANK` + its
+    rank) in each ranking that has it."""
+    scores: dict[UUID, float] = {}
+    for ranking in rankings:
+        for rank, id in enumerate(ranking, start=1):
+            scores[id] = scores.get(id, 0.0) + 1 / (FUSION_RANK + rank)
+    return sorted(scores, key=lambda id: scores[id], reverse=True)
+
+
+def find_messages(
+    chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX_FOUND, vector: Vector | None = None
+) -> list[FoundText]:
+    """Return the messages of a chat before `before_seq` that match this text best, the best first, and each text once.
+
+    `vector`: the embedding of the text; null: only its words are searched.
+    """
     ids = find_by_words(chat_id, text, before_seq=before_seq, limit=limit * 5)
+    if vector is not None:
+        near = find_by_vector(chat_id, vector.generation, vector.numbers, before_seq=before_seq, limit=limit * 5)
+        ids = merge_rankings([ids, near])
     if not ids:
         return []
     found = {" ".join(one.text.lower().split()): one for one in reversed(_read_found(ids))}
@@ -159,7 +188,8 @@ def _read_found(ids: list[UUID]) -> list[FoundText]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT m.id, m.seq, a.name, m.payload ->> 'text', m.created_at FROM chats_message m"
-            " LEFT JOIN actors_actor a ON a.id = m.author_id WHERE m.id = ANY(%s) ORDER BY array_position(%s, m.id)",
+            " LEFT JOIN actors_actor a ON a.id = m.author_id WHERE m.id = ANY(%s)"
+            " AND m.payload ->> 'is_deleted' IS DISTINCT FROM 'true' ORDER BY array_position(%s, m.id)",
             [ids, ids],
         )
         return [FoundText(id, seq, name or "", text or "", at) for id, seq, name, text, at in cursor.fetchall()]

@@ -1,14 +1,50 @@
 """Reads of embedding models and embeddings."""
 
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db import connection
+from django.db.models import F, QuerySet
 
 from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 from embeddings.vectors import has_vectors
 from events.rows import EmbeddingModelRow
 from workspaces.models import Workspace
 from workspaces.rows import build_model_row
+
+
+@dataclass(frozen=True)
+class VectorRequest:
+    """A text whose embedding is needed to search a chat by meaning."""
+
+    workspace_id: UUID
+    chat_id: UUID
+    person_id: UUID | None
+    generation: UUID
+    dimensions: int
+    text: str
+
+
+def find_vector_request(chat_id: UUID, person_id: UUID | None, text: str) -> VectorRequest | None:
+    """Return what is needed to search a chat by meaning; null if its messages have no embeddings of the present model."""
+    models = EmbeddingModel.objects.filter(workspace__chats=chat_id, dimensions__isnull=False)
+    model = models.filter(workspace__chats__embedded_chat__generation=F("generation")).first()
+    if model is None or model.dimensions is None or not text.strip():
+        return None
+    return VectorRequest(model.workspace_id, chat_id, person_id, model.generation, model.dimensions, text)
+
+
+def find_by_vector(chat_id: UUID, generation: UUID, vector: str, *, before_seq: int, limit: int) -> list[UUID]:
+    """Return the messages of a chat before `before_seq` whose embedding is nearest to this one, the nearest first. All embeddings
+    of the chat are compared, so none is missed."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT message_id FROM embeddings_messageembedding WHERE chat_id = %s AND generation = %s AND seq < %s"
+            " ORDER BY vector <=> %s::halfvec, seq DESC LIMIT %s",
+            [chat_id, generation, before_seq, vector, limit],
+        )
+        return [id for (id,) in cursor.fetchall()]
 
 
 def build_embedding_model_row(workspace: Workspace) -> EmbeddingModelRow:

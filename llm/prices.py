@@ -100,6 +100,18 @@ def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any
     return _add_cost(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
 
 
+def build_embedding_usage(endpoint: Endpoint, request: Request, reported: Any) -> Usage:
+    """Return the usage of a request for embeddings as the server reported it, else an estimate."""
+    reported = reported if isinstance(reported, Mapping) else {}
+    tokens = _parse_tokens(reported.get("prompt_tokens"))
+    if tokens is None:
+        return estimate_usage(endpoint, request, "")
+    usage = Usage(tokens, 0)
+    if reports_cost(endpoint) and (cost_micro := _parse_cost(reported.get("cost"))) is not None:
+        return replace(usage, cost_micro=cost_micro)
+    return _add_cost(endpoint, request.model, usage)
+
+
 def reports_cost(endpoint: Endpoint) -> bool:
     """Return whether the server reports what a request cost, and no other price was set."""
     provider = PROVIDERS.get(endpoint.provider)
@@ -154,7 +166,7 @@ def _load_entries() -> dict[str, dict[str, Any]]:
     if package is None or not package.origin:
         return {}
     entries = from_json((Path(package.origin).parent / _FILE).read_bytes(), cache_strings="keys")
-    return {name: entry for name, entry in entries.items() if entry.get("mode") in ("chat", "responses")}
+    return {name: entry for name, entry in entries.items() if entry.get("mode") in ("chat", "responses", "embedding")}
 
 
 def _build_price(entry: Mapping[str, Any]) -> Price:

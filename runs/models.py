@@ -13,6 +13,7 @@ from chats.models import Chat, Message, VersionedRow
 from common.clock import now
 from common.models import Identified, build_display_name
 from context.earlier import EarlierContext
+from context.retrieval import Vector
 from events.rows import RunRow, Stamp
 from llm.sent_requests import RequestRecorder
 from memory.selectors import ReadMemory
@@ -78,6 +79,8 @@ class Run(Identified, VersionedRow):
     sent_requests: RequestRecorder | None = None
     # Of a claimed run, in its worker only: what its model reads of the older messages of a long chat.
     earlier: EarlierContext | None = None
+    # The same: the embedding of the message that it answers, if older messages are searched by it.
+    request_vector: Vector | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(

@@ -24,6 +24,8 @@ from common.egress import close_sessions
 from common.errors import AppError
 from common.local_models import search_local_servers
 from common.processes import exit_on_memory_error, get_owner_name
+from context.retrieval import Vector
+from embeddings.services import compute_vector
 from events.control import listen_for_stops
 from events.stream import streams
 from runs.errors import LeaseLost, RunNotStartable
@@ -252,7 +254,10 @@ class Engine:
         """Claim and prepare a run. A run that cannot be prepared fails."""
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
-            return await self._db(_claim_and_prepare, claim, self._capacity)
+            prepared = await self._db(_claim_and_prepare, claim, self._capacity)
+            if prepared is None or not await self._read_request_vector(prepared.run):
+                return prepared
+            return await self._db(_prepare, prepared.run, self._capacity)
         except (DatabaseError, InterfaceError) as error:
             logger.warning("No run could be claimed: %s", error)
         except RunNotStartable as error:
@@ -262,6 +267,16 @@ class Engine:
                 with suppress(LeaseLost, DatabaseError):
                     await self._db(fail_unstorable_run, error.run_id, state=RunState.QUEUED)
         return None
+
+    async def _read_request_vector(self, run: Run) -> bool:
+        """Compute the embedding of the message that the run answers, if older messages are searched by it. Return whether the run
+        has it now, so that it is prepared again."""
+        request = run.earlier.vector_request if run.earlier is not None else None
+        numbers = await compute_vector(request, self._db) if request is not None else None
+        if request is None or numbers is None:
+            return False
+        run.request_vector = Vector(request.generation, numbers)
+        return True
 
     async def _claim_refused_runs(self) -> None:
         """Claim waiting runs, if one got no slot before, in turns between workspaces and people."""
@@ -316,8 +331,11 @@ class Engine:
 
 def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:
     run = claim()
-    if run is None:
-        return None
+    return None if run is None else _prepare(run, capacity)
+
+
+def _prepare(run: Run, capacity: Capacity) -> PreparedRun | None:
+    """Prepare a claimed run. A run that cannot be prepared fails."""
     prepared = None
     try:
         prepared = get_kind(run).prepare(run)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from embeddings.services import embed_due_chats, request_embeddings
 from llm.endpoints import build_test_endpoint
 from llm.model_tests import find_model_test, run_model_test, save_model_test
 from llm.protocol import ModelTestResult
@@ -64,6 +65,16 @@ def test_model(
         record_usage=record_result,
     )
     engine.run_soon(run, name=f"model test {test_id}")
+
+
+@shared_task
+def embed_messages(chat_id: str = "", person_id: str | None = None) -> None:
+    """Start to embed the messages of long chats on the engine of this process. Do not wait for it. `chat_id`: that of a chat that
+    was not embedded before, with the person for whom that is done."""
+    if chat_id:
+        request_embeddings(UUID(chat_id), UUID(person_id) if person_id else None)
+    if engine := get_engine():
+        engine.run_soon(embed_due_chats, name="embedding of messages")
 
 
 @shared_task

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from actors.models import Actor
+from common.clock import now
 from common.errors import Conflict, Forbidden, Invalid
 from common.ids import new_id
 from common.model_settings import assign_model_settings
@@ -15,13 +16,32 @@ from common.operators import check_operator
 from common.providers import PROVIDERS, get_provider
 from common.secrets import Secret
 from embeddings.hooks import embedding_server_changed
-from embeddings.models import EmbeddingModel
+from embeddings.models import EmbeddedChat, EmbeddingModel
 from embeddings.vectors import require_vectors
 from events import audit
 from events.publish import publish_workspace_list_changed
 from llm.endpoints import get_policy
+from llm.protocol import Endpoint
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+
+def build_endpoint(model: EmbeddingModel) -> Endpoint:
+    """Return the endpoint of an embedding model. Only workers call this, because it decrypts the key. Raises `Forbidden` if the
+    operator allows no other models than those of the installation."""
+    _check_policy()
+    return Endpoint(
+        provider=model.provider,
+        api_base=model.api_base or None,
+        key=model.decrypt_key(),
+        paid_by="workspace",
+        options=model.options,
+    )
+
+
+def _check_policy() -> None:
+    if get_policy().requires_system_model:
+        raise Forbidden("The operator allows no other models than those of the installation.")
 
 
 @transaction.atomic
@@ -52,8 +72,7 @@ def set_embedding_model(
             "Embeddings are requested by OpenAI's protocol, which this provider does not have.",
             hints=[f"Providers that have it: {', '.join(labels)}."],
         )
-    if get_policy().requires_system_model:
-        raise Forbidden("The operator allows no other models than those of the installation.")
+    _check_policy()
     require_vectors()
     model = EmbeddingModel.objects.select_for_update().filter(workspace=workspace).first()
     model = model or EmbeddingModel(workspace=workspace, revision=0)
@@ -72,6 +91,7 @@ def set_embedding_model(
         model.generation, model.dimensions = new_id(), None
     model.failed_at, model.failure_code, model.failure_message = None, "", ""
     model.save()
+    EmbeddedChat.objects.filter(chat__workspace=workspace).update(due_at=now(), failures=0)
     audit.record(
         actor,
         "embedding_model.set",
@@ -95,6 +115,7 @@ def delete_embedding_model(actor: Actor, workspace_id: UUID) -> None:
     if model := EmbeddingModel.objects.select_for_update().filter(workspace=workspace).first():
         audit.record(actor, "embedding_model.deleted", workspace_id=workspace.id, object_id=model.id)
         model.delete()
+        EmbeddedChat.objects.filter(chat__workspace=workspace).update(due_at=now(), failures=0)
         publish_workspace_list_changed(workspace.id, "context")
 
 

@@ -65,6 +65,15 @@ def get_target(endpoint: Endpoint, path: str) -> Target:
         raise LLMError("host_refused", refused.message) from refused
 
 
+def build_path(endpoint: Endpoint, model: str, path: str) -> str:
+    """Return a path below the base URL for a model, with the query. Raises `LLMError` (`bad_request`)."""
+    provider, options = get_provider(endpoint.provider), endpoint.options
+    if not provider.is_model_name(model):
+        raise LLMError("bad_request", f"{provider.label} has no {provider.model_label} of that name.")
+    query = {name: options[option] for name, option in provider.query.items() if options.get(option)}
+    return path.format(model=model) + (f"?{urlencode(query)}" if query else "")
+
+
 class OpenAIAdapter:
     """A model of an endpoint that has `POST {base}/chat/completions`."""
 
@@ -106,7 +115,7 @@ class OpenAIAdapter:
     async def _open_stream(self, request: Request) -> aiohttp.ClientResponse:
         """Send the request and return a response with status 200. Raises `LLMError`."""
         # Checked for every request: the host may have been public only when it was saved (SEC13).
-        target = get_target(self._endpoint, self._build_path(request.model))
+        target = get_target(self._endpoint, build_path(self._endpoint, request.model, self._provider.path))
         response = await self._post(target, self._build_body(request))
         if response.status == 200:
             return response
@@ -115,14 +124,6 @@ class OpenAIAdapter:
             _without_usage.add(self._base)
             return await self._open_stream(request)
         raise error
-
-    def _build_path(self, model: str) -> str:
-        """Return the path below the base URL, with the query. Raises `LLMError` (`bad_request`)."""
-        provider, options = self._provider, self._endpoint.options
-        if not provider.is_model_name(model):
-            raise LLMError("bad_request", f"{provider.label} has no {provider.model_label} of that name.")
-        query = {name: options[option] for name, option in provider.query.items() if options.get(option)}
-        return provider.path.format(model=model) + (f"?{urlencode(query)}" if query else "")
 
     async def _post(self, target: Target, body: dict[str, Any]) -> aiohttp.ClientResponse:
         key = self._endpoint.key

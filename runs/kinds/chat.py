@@ -19,6 +19,7 @@ from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
 from context.services import record_strategy, request_summary_on_commit
+from embeddings.services import request_embeddings_on_commit
 from events.payloads import SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import get_context_budget, get_model_size
@@ -372,11 +373,13 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
 
 def record_context(run: Run) -> list[Message]:
     """At the end of a run in a long chat, return the message that says by which strategy the agent reads it from now on, if that is
-    new, and request a summary if one is needed."""
+    new, and request a summary and embeddings if they are needed."""
     if run.earlier is None or run.ended_at is None:
         return []
     if run.earlier.needs_summary:
         request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, run.earlier.budget)
+    if run.earlier.needs_embeddings:
+        request_embeddings_on_commit(run.get_chat_id(), run.on_behalf_of_id)
     if not run.earlier.is_new or run.earlier.facts is None:
         return []
     return [record_strategy(run.get_chat_id(), run.agent, run.earlier.facts.strategy, run_id=run.id)]

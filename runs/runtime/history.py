@@ -14,6 +14,7 @@ from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import SPOKEN_TYPES, Message
 from context.earlier import START_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
+from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
 from files.models import File
 from llm.messages import Image, ToolCall, Turn
@@ -84,10 +85,23 @@ def find_earlier_context(
         return None
     strategy = cast(ContextStrategy, run.get_chat().workspace.context_strategy) if setting == "default" else setting
     if is_whole:
-        return EarlierContext("", 0, None, is_new=False, needs_summary=strategy == "summarise", budget=budget)
+        return EarlierContext(
+            "",
+            0,
+            None,
+            is_new=False,
+            needs_summary=strategy == "summarise",
+            budget=budget,
+            needs_embeddings=strategy == "retrieve",
+        )
     texts = [entry.payload.get("text", "") for entry in entries if entry.id == run.trigger_id]
     request = "\n".join(texts) or entries[-1].payload.get("text", "")
-    return build_earlier_context(run.get_chat_id(), run.agent_id, strategy, rows, request=request, budget=budget)
+    earlier = build_earlier_context(
+        run.get_chat_id(), run.agent_id, strategy, rows, request=request, budget=budget, vector=run.request_vector
+    )
+    if strategy != "retrieve" or run.request_vector is not None:
+        return earlier
+    return replace(earlier, vector_request=find_vector_request(run.get_chat_id(), run.on_behalf_of_id, request))
 
 
 def add_images(entries: list[LogEntry]) -> list[LogEntry]:

@@ -1,5 +1,7 @@
 """Editors set the embedding model of a workspace; its key is write-only, and another model begins another generation."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 
@@ -18,8 +20,12 @@ pytestmark = pytest.mark.django_db
 KEY = "sk-of-the-embedding-model"
 
 
-def set_model(team, actor=None, **settings):
-    settings = {"provider": "openai", "default_model": "text-embedding-3-small", "revision": 0} | settings
+def set_model(team, actor=None, **changes):
+    settings: dict[str, Any] = {
+        "provider": "openai",
+        "default_model": "text-embedding-3-small",
+        "revision": 0,
+    } | changes
     return embeddings.set_embedding_model(actor or team.alice, team.workspace.id, **settings)
 
 
@@ -28,6 +34,7 @@ def test_an_editor_sets_and_deletes_it(team):
     model = set_model(team, key=Secret(KEY))
     row = build_embedding_model_row(team.workspace)
     assert row.is_supported
+    assert row.model is not None
     assert (row.model.provider, row.model.default_model, row.model.key_last4) == (
         "openai", "text-embedding-3-small", KEY[-4:],
     )  # fmt: skip

@@ -14,6 +14,7 @@ from aiohttp import web
 from tests.scripted_model import modes
 from tests.scripted_model.anthropic import answer_message
 from tests.scripted_model.bedrock import answer_converse
+from tests.scripted_model.concepts import DIMENSIONS, embed
 from tests.scripted_model.script import Body, Script, answering_a_tool, default_script, inline_script
 
 
@@ -44,6 +45,10 @@ class Desk:
         if script.then and answering_a_tool(body):
             return Script.of(script.then)
         return script
+
+    def listed_script_for(self, body: Body) -> Script | None:
+        """Return the script that a test has added for this request, if there is one."""
+        return self._listed(body)
 
     def _listed(self, body: Body) -> Script | None:
         for place, script in enumerate(self.scripts):
@@ -106,6 +111,30 @@ async def answer(request: web.Request, body: Body, script: Script) -> web.Stream
     return out.response
 
 
+async def embeddings(request: web.Request) -> web.StreamResponse:
+    """Answer with the embeddings of a concept map. A script for the texts, joined by line breaks, can make it fail."""
+    desk = request.app[DESK]
+    body = await request.json()
+    texts = body["input"]
+    asked: Body = {"model": body["model"], "messages": [{"role": "user", "content": "\n".join(texts)}]}
+    script = desk.listed_script_for(asked) or Script()
+    record = Recorded(body, dict(request.headers), time.time(), mode=script.mode, target=request.raw_path)
+    desk.requests.append(record)
+    if script.first:
+        await asyncio.sleep(script.first)
+    if script.mode in ("status", "redirect"):
+        return modes.answer_status(script, request)
+    data = [
+        {"object": "embedding", "index": index, "embedding": embed(text, script.count or DIMENSIONS)}
+        for index, text in enumerate(texts)
+    ]
+    answer: dict[str, Any] = {"object": "list", "data": data, "model": body["model"]}
+    if script.usage:
+        tokens = sum(len(text) // 4 + 1 for text in texts)
+        answer["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return web.json_response(answer)
+
+
 async def models(request: web.Request) -> web.Response:
     return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]})
 
@@ -133,6 +162,7 @@ def application(desk: Desk | None = None) -> web.Application:
     app.router.add_post("/v1/messages", chat_completions)
     app.router.add_post("/azure/openai/deployments/{deployment}/chat/completions", chat_completions)
     app.router.add_post("/model/{model}/converse-stream", chat_completions)
+    app.router.add_post("/v1/embeddings", embeddings)
     app.router.add_get("/v1/models", models)
     app.router.add_post("/script", set_scripts)
     app.router.add_delete("/script", set_scripts)

@@ -1,7 +1,7 @@
 """The services of usage."""
 
 from usage.services.budgets import change_budget, create_budget, delete_budget, delete_price, set_price
-from usage.services.ledger import delete_old_requests, record_call, record_model_test
+from usage.services.ledger import delete_old_requests, record_call, record_embeddings, record_model_test
 from usage.services.reservations import (
     delete_old_balances,
     list_expired_reservations,
@@ -20,6 +20,7 @@ __all__ = [
     "delete_old_requests",
     "list_expired_reservations",
     "record_call",
+    "record_embeddings",
     "record_model_test",
     "release_reservations",
     "reserve",

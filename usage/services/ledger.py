@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from common.clock import now
 from common.ids import get_lowest_id_at
 from common.writing import insert
+from llm.embeddings import Embedded
 from llm.messages import Answer, Usage
 from llm.protocol import LLMError, ModelTestResult
 from usage.callers import Caller, ResolvedModel
@@ -57,6 +58,20 @@ def record_model_test(caller: Caller, model: ResolvedModel, test_id: UUID, resul
     _insert_call(caller, model, result.usage, fields)
     if model.budgets:
         settle(test_id, 0, result.usage.cost_micro or 0)
+
+
+def record_embeddings(caller: Caller, model: ResolvedModel, holder_id: UUID, result: Embedded | LLMError) -> None:
+    """Record a request for embeddings, and settle its reservation (`holder_id`, attempt 0). It belongs to a chat and a person, not
+    to a run. Call it in the transaction that stores the embeddings."""
+    fields: dict[str, Any] = {"finish": "stop"}
+    usage = result.usage or Usage()
+    if isinstance(result, LLMError):
+        fields = {"error_code": result.code[:40]}
+    else:
+        fields["total_ms"] = round(result.seconds * 1000)
+    _insert_call(caller, model, usage, fields)
+    if model.budgets:
+        settle(holder_id, 0, usage.cost_micro or 0)
 
 
 def _insert_call(caller: Caller, model: ResolvedModel, usage: Usage, fields: dict[str, Any]) -> None:

@@ -1,0 +1,331 @@
+"""Embed the messages of long chats, a batch at a time, on the event loop of a worker. No run waits for it.
+
+A chat is embedded up to one of its versions. New, edited and deleted messages have a later version, so one read finds them all.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+from celery import current_app
+from django.db import connection, connections, transaction
+from django.db.models import F, Q
+
+from chats.models import Message
+from common.clock import now
+from common.ids import new_id
+from common.tenants import on_behalf_of_tenant
+from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
+from embeddings.services.settings import build_endpoint
+from embeddings.vectors import MAX_DIMENSIONS, format_vector
+from events.publish import publish_workspace_list_changed
+from llm.embeddings import Embedded, build_embedding_request, embed_texts
+from llm.protocol import LLMError
+from llm.tokens import estimate_tokens
+from usage import services as usage
+from usage.callers import Caller, ResolvedModel
+from usage.errors import BudgetUsedUp
+from usage.rules import read_rules, resolve_model
+
+logger = logging.getLogger(__name__)
+
+BATCH = 64
+"""Messages of one request."""
+MAX_BATCH_TOKENS = 40_000
+MAX_TEXT_TOKENS = 2_000
+"""Tokens of a message that are embedded: its beginning."""
+MAX_MESSAGES = 100_000
+"""The newest messages of a chat that are embedded."""
+MIN_NEW = 20
+"""Changes of a chat after which it is embedded further without a run."""
+REQUEST_SECONDS = 30.0
+LEASE_SECONDS = 120
+BATCHES_PER_TURN = 20
+CHATS_AT_ONCE = 8
+MAX_DELAY_SECONDS = 3_600.0
+DELAY_SECONDS = 15.0
+"""After a failed request, doubled with each further one, up to `MAX_DELAY_SECONDS`."""
+BUDGET_DELAY_SECONDS = 600.0
+DELETED_AT_ONCE = 1_000
+_TOO_LONG = ("bad_request", "context_too_long")
+_STORE = """
+INSERT INTO embeddings_messageembedding (message_id, chat_id, seq, generation, digest, vector)
+SELECT m.id, m.chat_id, m.seq, %s, new.digest, new.vector::halfvec
+FROM unnest(%s::uuid[], %s::bytea[], %s::text[]) AS new (id, digest, vector) JOIN chats_message m ON m.id = new.id
+ON CONFLICT (message_id) DO UPDATE
+SET generation = excluded.generation, digest = excluded.digest, vector = excluded.vector
+"""
+
+T = TypeVar("T")
+
+
+class RunInThread(Protocol):
+    """Runs a function that uses the database in a thread."""
+
+    def __call__(self, work: Callable[..., T], /, *args: Any, **kwargs: Any) -> Coroutine[Any, Any, T]: ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Texts of a chat to embed. `through`: the version up to which the chat is embedded with them. `ids`, `texts`: the messages
+    whose text has no embedding yet; `removed`: those without a text any more."""
+
+    chat: EmbeddedChat
+    workspace_id: UUID
+    generation: UUID
+    model: ResolvedModel
+    caller: Caller
+    through: int
+    is_last: bool
+    ids: list[UUID] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    removed: list[UUID] = field(default_factory=list)
+
+
+def request_embeddings(chat_id: UUID, person_id: UUID | None) -> None:
+    """Have the messages of a chat embedded, for this person. Nothing happens in a workspace without an embedding model."""
+    if not EmbeddingModel.objects.filter(workspace__chats=chat_id).exists():
+        return
+    due = {"due_at": now(), "person_id": person_id}
+    row, is_new = EmbeddedChat.objects.get_or_create(chat_id=chat_id, defaults=due)
+    if not is_new and row.due_at is None:
+        EmbeddedChat.objects.filter(pk=row.pk, due_at=None).update(**due)
+
+
+def request_embeddings_on_commit(chat_id: UUID, person_id: UUID | None) -> None:
+    """Send the task that embeds the messages of a chat when this transaction is committed. If it is lost, the next run sends it."""
+    arguments = [str(chat_id), str(person_id) if person_id else None]
+    send = partial(current_app.send_task, "worker.tasks.embed_messages", arguments)
+    transaction.on_commit(send, robust=True)
+
+
+_is_running = False
+
+
+async def embed_due_chats() -> None:
+    """Embed the messages of the chats that are due, in turns between workspaces. One call per process does so; others return."""
+    global _is_running
+    if _is_running:
+        return
+    _is_running = True
+    try:
+        while due := await run_in_thread(claim_due_chats):
+            await asyncio.gather(*(_embed_chat(row_id, workspace_id) for row_id, workspace_id in due))
+    finally:
+        _is_running = False
+
+
+async def run_in_thread(work: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """Run a function in a thread, and close its connections."""
+
+    def run() -> T:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(run)
+
+
+def claim_due_chats() -> list[tuple[UUID, UUID]]:
+    """Return the chats that this process embeds now, with their workspaces: at most one of each workspace."""
+    at = now()
+    is_due = Q(due_at__lte=at) | Q(due_at=None, chat__version__gte=F("through_version") + MIN_NEW)
+    is_free = Q(lease_until=None) | Q(lease_until__lte=at)
+    rows = EmbeddedChat.objects.filter(is_due, is_free).order_by(F("due_at").asc(nulls_last=True), "pk")
+    claimed: dict[UUID, UUID] = {}
+    for row_id, workspace_id in rows.values_list("pk", "chat__workspace_id")[: CHATS_AT_ONCE * 20]:
+        if len(claimed) == CHATS_AT_ONCE or workspace_id in claimed:
+            continue
+        lease = {"lease_until": at + timedelta(seconds=LEASE_SECONDS), "due_at": at}
+        if EmbeddedChat.objects.filter(is_free, pk=row_id).update(**lease):
+            claimed[workspace_id] = row_id
+    return [(row_id, workspace_id) for workspace_id, row_id in claimed.items()]
+
+
+async def _embed_chat(row_id: UUID, workspace_id: UUID) -> None:
+    with on_behalf_of_tenant(workspace_id):
+        try:
+            for _ in range(BATCHES_PER_TURN):
+                if not await embed_batch(row_id):
+                    return
+            await run_in_thread(_release, row_id, due_at=now())
+        except Exception:
+            logger.exception("The messages of the embedded chat %s could not be embedded.", row_id)
+            await run_in_thread(_release, row_id, due_at=now() + timedelta(seconds=MAX_DELAY_SECONDS))
+
+
+async def embed_batch(row_id: UUID, size: int | None = None) -> bool:
+    """Embed the next messages of a chat, at most `size`. Return whether there are more, and no request failed for good."""
+    batch = await run_in_thread(read_batch, row_id, size or BATCH)
+    if batch is None:
+        return False
+    result: Embedded | LLMError | None = None
+    holder_id = new_id()
+    if batch.texts:
+        request = build_embedding_request(batch.model.name, batch.texts)
+        try:
+            await run_in_thread(usage.reserve, batch.model, request, holder_id=holder_id, attempt=0)
+        except BudgetUsedUp as error:
+            failure = LLMError(error.code.value, error.message, retry_after=BUDGET_DELAY_SECONDS)
+            await run_in_thread(_record_failure, batch, failure)
+            return False
+        try:
+            result = await embed_texts(batch.model.endpoint, batch.model.name, batch.texts, seconds=REQUEST_SECONDS)
+            if len(result.vectors[0]) > MAX_DIMENSIONS:
+                raise LLMError("bad_request", f"Embeddings of more than {MAX_DIMENSIONS} numbers cannot be stored.")
+        except LLMError as error:
+            await run_in_thread(_record_failed_request, batch, holder_id, error)
+            if error.code not in _TOO_LONG:
+                return False
+            # One of the texts cannot be read: the first half is sent at once, and a single text is left out.
+            return len(batch.texts) == 1 or await embed_batch(row_id, len(batch.texts) // 2)
+    return await run_in_thread(_store, batch, holder_id, result)
+
+
+def read_batch(row_id: UUID, size: int) -> Batch | None:
+    """Return the next messages of a chat to embed, at most `size`. Return null if it is embedded, or if its workspace has no
+    embedding model any more: then its embeddings are deleted."""
+    row = EmbeddedChat.objects.select_related("chat").filter(pk=row_id).first()
+    if row is None:
+        return None
+    workspace_id = row.chat.workspace_id
+    model = EmbeddingModel.objects.filter(workspace=workspace_id).first()
+    if model is None:
+        _delete_embeddings(Q(chat=row.chat_id))
+        row.delete()
+        return None
+    if row.generation != model.generation:
+        row.generation, row.through_version = model.generation, _find_start(row.chat_id)
+        row.save(update_fields=["generation", "through_version"])
+    elif row.through_version >= row.chat.version:
+        _finish(row)
+        return None
+    caller = Caller(workspace_id, row.person_id, chat_id=row.chat_id)
+    resolved = resolve_model(build_endpoint(model), model.default_model, caller, read_rules(workspace_id))
+    texts = Message.objects.filter(
+        chat=row.chat_id, version__gt=row.through_version, type="TEXT_MESSAGE", metadata__isnull=True
+    ).order_by("version")
+    messages = list(texts.only("id", "version", "payload")[:size])
+    stored = MessageEmbedding.objects.filter(message__in=messages, generation=model.generation)
+    digests = {id: bytes(digest) for id, digest in stored.values_list("message_id", "digest")}
+    batch = Batch(row, workspace_id, model.generation, resolved, caller, row.chat.version, is_last=True)
+    through, tokens = row.through_version, 0
+    for message in messages:
+        text = _cut(message.text.strip())
+        if not text or message.payload.get("is_deleted"):
+            batch.removed.append(message.id)
+        elif digests.get(message.id) != compute_digest(text):
+            tokens += estimate_tokens(text)
+            if batch.texts and tokens > MAX_BATCH_TOKENS:
+                break
+            batch.ids.append(message.id)
+            batch.texts.append(text)
+        through = message.version
+    else:
+        if len(messages) < size:
+            return batch
+    return Batch(**vars(batch) | {"through": through, "is_last": False})
+
+
+def compute_digest(text: str) -> bytes:
+    """Return the digest by which a changed text is recognised."""
+    return hashlib.sha256(text.encode()).digest()[:16]
+
+
+def _cut(text: str) -> str:
+    while (tokens := estimate_tokens(text)) > MAX_TEXT_TOKENS:
+        text = text[: len(text) * MAX_TEXT_TOKENS // tokens]
+    return text
+
+
+def _find_start(chat_id: UUID) -> int:
+    """Return the number after which the newest `MAX_MESSAGES` messages of a chat begin."""
+    texts = Message.objects.filter(chat=chat_id, type="TEXT_MESSAGE", metadata__isnull=True).order_by("-seq")
+    older = texts.values_list("seq", flat=True)[MAX_MESSAGES : MAX_MESSAGES + 1]
+    return next(iter(older), 0)
+
+
+@transaction.atomic
+def _store(batch: Batch, holder_id: UUID, result: Embedded | None) -> bool:
+    """Store the embeddings of a batch. Return whether there are more messages. Nothing is stored but what the request cost if the
+    embedding model has changed meanwhile."""
+    if result is not None:
+        usage.record_embeddings(batch.caller, batch.model, holder_id, result)
+    model = EmbeddingModel.objects.select_for_update(no_key=True).filter(generation=batch.generation).first()
+    if model is None:
+        _release(batch.chat.pk, due_at=now())
+        return True
+    if result is not None:
+        dimensions = len(result.vectors[0])
+        if model.dimensions not in (None, dimensions):
+            error = LLMError("garbled", "The server's embeddings have another number of dimensions than before.")
+            _record_failure(batch, error)
+            return False
+        if model.dimensions is None or model.failure_code:
+            model.dimensions = dimensions
+            model.failed_at, model.failure_code, model.failure_message = None, "", ""
+            model.save(update_fields=["dimensions", "failed_at", "failure_code", "failure_message"])
+            publish_workspace_list_changed(batch.workspace_id, "context")
+        digests = [compute_digest(text) for text in batch.texts]
+        vectors = [format_vector(vector) for vector in result.vectors]
+        with connection.cursor() as cursor:
+            cursor.execute(_STORE, [batch.generation, batch.ids, digests, vectors])
+    if batch.removed:
+        MessageEmbedding.objects.filter(message__in=batch.removed).delete()
+    _advance(batch)
+    return not batch.is_last
+
+
+def _advance(batch: Batch) -> None:
+    row = batch.chat
+    row.through_version, row.failures = batch.through, 0
+    row.lease_until = now() + timedelta(seconds=LEASE_SECONDS)
+    row.save(update_fields=["through_version", "failures", "lease_until"])
+    if batch.is_last:
+        _finish(row)
+
+
+def _finish(row: EmbeddedChat) -> None:
+    """Store that all messages of a chat are embedded, and delete the embeddings of other models."""
+    _delete_embeddings(Q(chat=row.chat_id) & ~Q(generation=row.generation))
+    _release(row.pk, due_at=None)
+    publish_workspace_list_changed(row.chat.workspace_id, "context")
+
+
+def _release(row_id: UUID, *, due_at: datetime | None) -> None:
+    EmbeddedChat.objects.filter(pk=row_id).update(lease_until=None, due_at=due_at)
+
+
+def _delete_embeddings(condition: Q) -> None:
+    rows = MessageEmbedding.objects.filter(condition)
+    while ids := list(rows.values_list("pk", flat=True)[:DELETED_AT_ONCE]):
+        MessageEmbedding.objects.filter(pk__in=ids).delete()
+
+
+@transaction.atomic
+def _record_failed_request(batch: Batch, holder_id: UUID, error: LLMError) -> None:
+    usage.record_embeddings(batch.caller, batch.model, holder_id, error)
+    if error.code not in _TOO_LONG:
+        _record_failure(batch, error)
+    elif len(batch.texts) == 1:
+        # This message is left out; the search of words still finds it.
+        _advance(batch)
+
+
+def _record_failure(batch: Batch, error: LLMError) -> None:
+    """Store why a request failed, and when the next one is made."""
+    failures = batch.chat.failures + 1
+    delay = min(MAX_DELAY_SECONDS, max(error.retry_after or 0.0, DELAY_SECONDS * 2 ** min(failures - 1, 10)))
+    EmbeddedChat.objects.filter(pk=batch.chat.pk).update(
+        failures=failures, lease_until=None, due_at=now() + timedelta(seconds=delay)
+    )
+    failure = {"failed_at": now(), "failure_code": error.code[:40], "failure_message": error.message[:600]}
+    EmbeddingModel.objects.filter(generation=batch.generation).update(**failure)
+    publish_workspace_list_changed(batch.workspace_id, "context")

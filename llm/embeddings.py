@@ -1,0 +1,89 @@
+"""Request the embeddings of texts: `POST {base}/embeddings` of OpenAI's protocol, through the client that checks addresses."""
+
+import asyncio
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from pydantic_core import from_json
+
+from common.egress import HostRefused, get_session_for, read_capped
+from common.providers import get_provider
+from llm.adapters.openai import build_headers, build_path, get_target
+from llm.errors import build_status_error, redact
+from llm.messages import Request, Turn, Usage
+from llm.prices import build_embedding_usage
+from llm.protocol import Endpoint, LLMError
+
+CHAT_PATH = "chat/completions"
+MAX_BODY_BYTES = 32 * 1024 * 1024
+MAX_ERROR_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The embeddings of texts, in their order, and what they cost. `seconds`: how long the request took."""
+
+    vectors: list[list[float]]
+    usage: Usage
+    seconds: float
+
+
+def build_embedding_request(model: str, texts: list[str]) -> Request:
+    """Return a request for embeddings as one for an answer, by which its tokens and its cost are estimated."""
+    return Request(model, [Turn("user", text) for text in texts], parameters={"max_tokens": 1})
+
+
+async def embed_texts(endpoint: Endpoint, model: str, texts: list[str], *, seconds: float) -> Embedded:
+    """Request the embeddings of texts within so many seconds, once. Raises `LLMError`."""
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    try:
+        async with asyncio.timeout(seconds):
+            answer = await _post(endpoint, model, texts)
+    except TimeoutError as error:
+        raise LLMError("timeout_total", f"The server did not answer within {seconds:g} s.", retryable=True) from error
+    except HostRefused as refused:
+        raise LLMError("host_refused", refused.message) from refused
+    except (aiohttp.ClientError, OSError) as error:
+        text = redact(f"The model's server cannot be reached: {error}", endpoint.key)
+        raise LLMError("unreachable", text, retryable=True) from error
+    vectors = _read_vectors(answer, len(texts))
+    usage = build_embedding_usage(endpoint, build_embedding_request(model, texts), answer.get("usage"))
+    return Embedded(vectors, usage, loop.time() - started)
+
+
+async def _post(endpoint: Endpoint, model: str, texts: list[str]) -> dict[str, Any]:
+    path = build_path(endpoint, model, get_provider(endpoint.provider).path.replace(CHAT_PATH, "embeddings"))
+    target = get_target(endpoint, path)
+    body = {"model": model, "input": texts, "encoding_format": "float"}
+    async with get_session_for(target).post(
+        target.url, json=body, headers=build_headers(endpoint), allow_redirects=False
+    ) as response:
+        if response.status != 200:
+            error = await read_capped(response, MAX_ERROR_BYTES)
+            raise build_status_error(response.status, response.headers, error, endpoint.key)
+        content = await read_capped(response, MAX_BODY_BYTES)
+    try:
+        answer = from_json(content)
+    except ValueError as error:
+        raise LLMError("garbled", "The server's answer is no JSON.", retryable=True) from error
+    return answer if isinstance(answer, dict) else {}
+
+
+def _read_vectors(answer: dict[str, Any], count: int) -> list[list[float]]:
+    try:
+        found = {entry["index"]: [float(number) for number in entry["embedding"]] for entry in answer["data"]}
+        vectors = [found[index] for index in range(count)]
+    except (KeyError, TypeError, ValueError) as error:
+        raise LLMError("garbled", "The server's answer has not the embeddings that were requested.") from error
+    are_usable = all(len(vector) == len(vectors[0]) and _is_usable(vector) for vector in vectors)
+    if not are_usable:
+        raise LLMError("garbled", "The server's embeddings cannot be compared with each other.")
+    return vectors
+
+
+def _is_usable(vector: list[float]) -> bool:
+    """Return whether an embedding has numbers, none of them infinite, and not only zeros, which have no direction."""
+    return all(map(math.isfinite, vector)) and any(vector)
