@@ -34,7 +34,7 @@ def answer(wake: dict[str, Any]) -> None:
     payload = message["payload"]
     text = f"You wrote: {payload.get('text') or payload.get('name') or '(nothing)'}"
     if wake["why"] in ("hand", "schedule"):  # a system message, with the instructions of the schedule
-        text = f"I looked again. {payload['text'] or ''}".strip()
+        text = f"I looked again. {payload.get('text') or ''}".strip()
     id = str(uuid.uuid5(uuid.UUID(wake["id"]), "answer"))
     call("POST", f"chats/{chat}/messages", {"id": id, "text": text, "reply_to": message_id})
     call("PUT", f"chats/{chat}/read", {"seq": message["seq"]})

@@ -11,6 +11,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import psycopg
+
 from common.processes import die_with_parent, find_free_port, is_alive
 from launcher.home import ROOT
 from tests.servers import copy_migrated_home
@@ -120,6 +122,13 @@ class Stack:
             if parent == launcher_pid and is_alive(int(entry.name)):
                 found |= {name: int(entry.name) for name, mark in MARKS.items() if mark in words}
         return found
+
+    def execute(self, sql: str, *params: object) -> None:
+        """Execute a statement in the database of the installation, for what cannot be waited for."""
+        environment = Path(f"/proc/{self.processes()['web']}/environ").read_bytes().split(b"\0")
+        url = next(line.partition(b"=")[2].decode() for line in environment if line.startswith(b"DATABASE_URL="))
+        with psycopg.connect(url) as connection:
+            connection.execute(sql, params)
 
     def kill(self, name: str) -> int:
         """`kill -9` one of the processes. Return its id."""

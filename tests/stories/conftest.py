@@ -9,6 +9,7 @@ from tests.browser import chromium
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.screens import Person
+from tests.webhook_receiver import Receiver
 
 
 @pytest.fixture(scope="session")
@@ -18,8 +19,15 @@ def model() -> Iterator[ScriptedModel]:
 
 
 @pytest.fixture(scope="session")
-def stack(model: ScriptedModel) -> Iterator[Stack]:
-    with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=model.host) as stack:
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture(scope="session")
+def stack(model: ScriptedModel, receiver: Receiver) -> Iterator[Stack]:
+    with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},{receiver.host}") as stack:
         yield stack
 
 

@@ -28,7 +28,8 @@ class Integrator:
         self.stack = stack
         self.tabs: list[Tab] = []
         self.http = httpx.Client(base_url=stack.url, timeout=40)
-        body = {"email": f"{name.lower()}-{new_id()}@example.org", "password": PASSWORD, "name": name}
+        self.email = f"{name.lower()}-{new_id()}@example.org"
+        body = {"email": self.email, "password": PASSWORD, "name": name}
         answer = self.http.post("/_allauth/app/v1/auth/signup", json=body).raise_for_status()
         self.http.headers["X-Session-Token"] = answer.json()["meta"]["session_token"]
         self.id = self.ok("GET", "me")["actor"]["id"]

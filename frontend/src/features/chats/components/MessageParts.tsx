@@ -65,6 +65,11 @@ export function Quote({ id, count = 1 }: { id: string; count?: number }) {
   const formatLine = useFormatLine()
   const row = findMessage(id)
   const author = row ? findActor(row.author_id) : null
+  const isWokenByHand = row?.type === 'AGENT_WOKEN' && !row.payload.text
+  const getName = (actorId: string | null | undefined) => findActor(actorId ?? null)?.name ?? ''
+  const line = isWokenByHand
+    ? t('sys.woken', { actor: getName(row.payload.actor_id), target: getName(row.payload.target_id) })
+    : formatLine(row)
   return (
     <button type="button" className={messageStyles.quote} onClick={() => goTo(id)} title={t('goToMessage')}>
       <Reply className="i s" aria-hidden />
@@ -72,7 +77,7 @@ export function Quote({ id, count = 1 }: { id: string; count?: number }) {
         <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} size="tiny" />
       ) : null}
       <span className="sr">{t('replyTo', { name: author?.name ?? '' })}</span>
-      <span className="cut">{formatLine(row)}</span>
+      <span className="cut">{line}</span>
       {count > 1 ? <span className="faint">{t('answersMany', { count })}</span> : null}
     </button>
   )
