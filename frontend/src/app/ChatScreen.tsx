@@ -26,6 +26,7 @@ import { Resizer, useWorkshopWidth } from './Resizer'
 import shellStyles from './Shell.module.css'
 import { useShell } from './ShellContext'
 import { lastChatKey, openWorkshopKey } from './storageKeys'
+import { useOpenDirectChat } from './useOpenDirectChat'
 
 /** A chat, and beside it the workshop of one of its agents. */
 export function ChatScreen() {
@@ -62,6 +63,7 @@ export function ChatScreen() {
       }),
     [navigate, workspace.handle],
   )
+  const message = useOpenDirectChat()
   const goToPath = useCallback((path: string) => history.push(path), [history])
   const openWorkshop = useCallback((id: string) => goToChat(chatId, id), [goToChat, chatId])
   const [comparing, setComparing] = useState<string | null>(null)
@@ -124,6 +126,7 @@ export function ChatScreen() {
             summary={summary}
             isWorkshopOpen={Boolean(agent)}
             onWorkshop={toggleWorkshop}
+            onMessage={message}
             back={
               <BackButton
                 label={t('chats')}

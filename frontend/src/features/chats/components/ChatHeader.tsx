@@ -20,11 +20,21 @@ interface ChatHeaderProps {
   back: ReactNode
   isWorkshopOpen: boolean
   onWorkshop: (() => void) | null
+  /** Opens the direct chat with a participant. */
+  onMessage(actorId: string): void
 }
 
 const MAX_AVATARS = 5
 
-export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, onWorkshop }: ChatHeaderProps) {
+export function ChatHeader({
+  chatId,
+  workspace,
+  summary,
+  back,
+  isWorkshopOpen,
+  onWorkshop,
+  onMessage,
+}: ChatHeaderProps) {
   const { t } = useTexts()
   const participants = useParticipants(chatId)
   const findActor = useFindActor(chatId, workspace.id)
@@ -97,6 +107,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
             isDirect={summary?.chat.is_direct ?? false}
             open
             onOpenChange={setOpen}
+            onMessage={onMessage}
           />
         </Suspense>
       ) : null}

@@ -35,6 +35,7 @@ import { useUnsent } from '../outbox'
 import { findQuestion, findQuestionBefore } from '../question'
 import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
+import { ReadMarksContext, useReadMarks } from '../readMarks'
 import { useScrollToMessage } from '../scrollToMessage'
 import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
@@ -202,6 +203,7 @@ function OpenChat(props: ChatPageProps) {
   useFocusOnOpen(() => at === null && composer.current?.focus())
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, summary)
+  const readMarks = useReadMarks(chatId)
   const latestLogPart = useLatest(logPart)
   const { markUnreadSeen } = reading
   const onSent = useCallback(() => {
@@ -211,21 +213,23 @@ function OpenChat(props: ChatPageProps) {
   }, [markUnreadSeen])
   return (
     <ChatContext value={context}>
-      <Boundary>
-        <Timeline
-          key={logPart.generation}
-          ref={timeline}
-          items={items}
-          messages={messages}
-          part={logPart}
-          reading={reading}
-          target={target}
-          goTo={id => void goTo(id)}
-        />
-      </Boundary>
-      <TypingLine />
-      <Composer ref={composer} title={title} onSent={onSent} />
-      <Announcer messages={messages} />
+      <ReadMarksContext value={readMarks}>
+        <Boundary>
+          <Timeline
+            key={logPart.generation}
+            ref={timeline}
+            items={items}
+            messages={messages}
+            part={logPart}
+            reading={reading}
+            target={target}
+            goTo={id => void goTo(id)}
+          />
+        </Boundary>
+        <TypingLine />
+        <Composer ref={composer} title={title} onSent={onSent} />
+        <Announcer messages={messages} />
+      </ReadMarksContext>
     </ChatContext>
   )
 }

@@ -25,6 +25,7 @@ declare const caret: string;
 declare const reasoning: string;
 declare const cost: string;
 declare const stop: string;
+declare const readers: string;
 
 export {
 	typing,
@@ -45,7 +46,8 @@ export {
 	caret,
 	reasoning,
 	cost,
-	stop
+	stop,
+	readers
 };
 
 declare const __default_export__: {
@@ -68,5 +70,6 @@ declare const __default_export__: {
 	reasoning: typeof reasoning;
 	cost: typeof cost;
 	stop: typeof stop;
+	readers: typeof readers;
 };
 export default __default_export__;

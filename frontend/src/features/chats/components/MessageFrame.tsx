@@ -1,9 +1,10 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useContext } from 'react'
 import type { FileMessageRow, TextMessageRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
+import { ReadMarksContext } from '../readMarks'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
@@ -46,8 +47,31 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
         {row.reply_to ? <Quote id={row.reply_to} /> : null}
         <div id={getTextId(row.id)}>{children}</div>
         {footer}
+        <ReadMarks id={row.id} />
       </div>
       <Actions row={row} />
     </article>
+  )
+}
+
+/** The agents that have read up to this message. */
+function ReadMarks({ id }: { id: string }) {
+  const { findActor } = useChat()
+  const { t } = useTexts()
+  const agents = useContext(ReadMarksContext).get(id)
+  if (!agents) return null
+  return (
+    <span className={messageStyles.readers}>
+      {agents.map(agent => {
+        const actor = findActor(agent)
+        const name = actor?.name ?? t('agent')
+        const label = t('readUpToHere', { name })
+        return (
+          <span key={agent} role="img" aria-label={label} title={label}>
+            <Avatar id={agent} name={name} avatar={actor?.avatar} square size="tiny" />
+          </span>
+        )
+      })}
+    </span>
   )
 }

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import type { ActorRow, LinkRow, ParticipantRow, WorkspaceRow } from '@/api'
+import { upsertRows } from '@/realtime'
 import { closeChat, loadChat } from '@/testing/chatSocket'
 import { answerByPath, listChanges, page, withQueries } from '@/testing/restServer'
+import { messageRow } from '@/testing/rows'
 import { Toasts } from '@/ui/Toasts'
 import { PeopleDialog } from './PeopleDialog'
 
@@ -23,6 +25,7 @@ const workspace = { id: 'w', verbs: ['invite'] } as unknown as WorkspaceRow
 
 async function openDialog() {
   const onOpenChange = vi.fn()
+  const onMessage = vi.fn()
   const screen = await render(
     withQueries(
       <>
@@ -33,12 +36,13 @@ async function openDialog() {
           isDirect={false}
           open
           onOpenChange={onOpenChange}
+          onMessage={onMessage}
         />
         <Toasts />
       </>,
     ),
   )
-  return { screen, onOpenChange }
+  return { screen, onOpenChange, onMessage }
 }
 
 let links: LinkRow[]
@@ -119,4 +123,21 @@ it('offers to rename the chat only after the name was changed', async () => {
   await field.fill('Journeys')
   await screen.getByRole('button', { name: 'Rename' }).click()
   await waitForChanges([['PATCH /chats/c', { title: 'Journeys' }]])
+})
+
+it('opens the direct chat with a participant, but for oneself', async () => {
+  const { screen, onOpenChange, onMessage } = await openDialog()
+  await expect.element(screen.getByRole('button', { name: 'Message Alice' })).not.toBeInTheDocument()
+  await screen.getByRole('button', { name: 'Message Bob' }).click()
+  expect(onMessage).toHaveBeenCalledExactlyOnceWith('bob')
+  expect(onOpenChange).toHaveBeenCalledExactlyOnceWith(false)
+})
+
+it('says how far an agent has read', async () => {
+  upsertRows('c', [{ ...participant(scribe), last_read_seq: 1, version: 8 }, messageRow(1), messageRow(2)])
+  const { screen } = await openDialog()
+  const item = screen.getByRole('listitem').filter({ hasText: '@scribe' })
+  await expect.element(item).toHaveTextContent('read up to')
+  upsertRows('c', [{ ...participant(scribe), last_read_seq: 2, version: 9 }])
+  await expect.element(item).toHaveTextContent('has read everything')
 })

@@ -1,4 +1,4 @@
-import { AlarmClock, Hash, UserMinus } from 'lucide-react'
+import { AlarmClock, Hash, MessageSquare, UserMinus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
   addToChat,
@@ -17,6 +17,7 @@ import {
 import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
+import { formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button, IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -24,7 +25,7 @@ import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
-import { useParticipants, usePeopleWithChatOpen } from '../hooks'
+import { useMessages, useParticipants, usePeopleWithChatOpen } from '../hooks'
 import { ActorPicker } from './ActorPicker'
 import { AgentBadge } from './AgentBadge'
 import { isActiveLink, Links, LinkText } from './Links'
@@ -37,6 +38,8 @@ interface PeopleDialogProps {
   isDirect: boolean
   open: boolean
   onOpenChange(open: boolean): void
+  /** Opens the direct chat with a participant. */
+  onMessage(actorId: string): void
 }
 
 const showError = (error: unknown) => showToast(getErrorText(error))
@@ -51,7 +54,7 @@ export function PeopleDialog(props: PeopleDialogProps) {
   )
 }
 
-function PeopleBody({ chatId, workspace, title, isDirect, onOpenChange }: PeopleDialogProps) {
+function PeopleBody({ chatId, workspace, title, isDirect, onOpenChange, onMessage }: PeopleDialogProps) {
   const { t } = useTexts()
   const participants = useParticipants(chatId)
   const order = (participant: ParticipantRow) => (participant.actor.kind === 'agent' ? 1 : 0)
@@ -84,6 +87,10 @@ function PeopleBody({ chatId, workspace, title, isDirect, onOpenChange }: People
               canInvite={workspace.verbs.includes('invite')}
               isDirect={isDirect}
               onLeft={() => onOpenChange(false)}
+              onMessage={() => {
+                onOpenChange(false)
+                onMessage(participant.actor.id)
+              }}
             />
           ))}
       </ul>
@@ -122,11 +129,13 @@ function Participant({
   canInvite,
   isDirect,
   onLeft,
+  onMessage,
 }: {
   participant: ParticipantRow
   canInvite: boolean
   isDirect: boolean
   onLeft(): void
+  onMessage(): void
 }) {
   const { t } = useTexts()
   const [isConfirming, setConfirming] = useState(false)
@@ -154,6 +163,7 @@ function Participant({
           <span className="cut">
             {actor.name} <span className="faint">@{actor.handle}</span>
           </span>
+          {isAgent ? <ReadPosition participant={participant} /> : null}
         </span>
         {actor.is_public ? <AgentBadge actor={actor} /> : null}
       </span>
@@ -187,6 +197,11 @@ function Participant({
           <AlarmClock className="i s" />
         </IconButton>
       ) : null}
+      {isDirect || isMe || actor.is_taken_down ? null : (
+        <IconButton small label={t('messageWith', { name: actor.name })} onClick={onMessage}>
+          <MessageSquare className="i s" />
+        </IconButton>
+      )}
       {isDirect ? null : isMe ? (
         <Button size="xs" onClick={() => (createdLinks.length > 0 ? setConfirming(true) : remove())}>
           {t('leaveChat')}
@@ -218,6 +233,23 @@ function Participant({
       </ConfirmDialog>
     </li>
   )
+}
+
+/** How far an agent has read the chat. It moves while the dialog is open. */
+function ReadPosition({ participant: { chat_id, actor, last_read_seq } }: { participant: ParticipantRow }) {
+  const { t } = useTexts()
+  const messages = useMessages(chat_id)
+  const read = last_read_seq ?? 0
+  const isBehind = messages.some(
+    row => row.seq > read && row.author_id !== actor.id && row.type === 'TEXT_MESSAGE' && !row.metadata,
+  )
+  const last = messages.findLast(row => row.seq <= read)
+  const text = isBehind
+    ? last
+      ? t('readUpTo', { time: formatRelative(last.created_at) })
+      : t(read > 0 ? 'readOlder' : 'readNothing')
+    : t('readAll')
+  return <span className="faint xs cut">{text}</span>
 }
 
 function Add({

@@ -40,6 +40,7 @@ const chat = {
   'wake.afterAnswer': 'after the answer that it is writing, with a quote of this message.',
   'wake.reason.too_many_wakes': 'agents have woken each other often enough',
   answersMany: 'answers {{count}} messages',
+  readUpToHere: '{{name}} has read up to here',
 } as const
 
 export default chat

@@ -268,6 +268,10 @@ const screens = {
   'cron.workingDays': 'Working days at {{time}}',
   'cron.weekly': '{{days}} at {{time}}',
   'cron.monthly': 'Day {{day}} of each month at {{time}}',
+  readUpTo: 'read up to {{time}}',
+  readOlder: 'read up to an older message',
+  readNothing: 'has read nothing yet',
+  readAll: 'has read everything',
 } as const
 
 export default screens

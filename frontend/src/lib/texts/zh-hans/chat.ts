@@ -40,6 +40,7 @@ const chat = {
   'wake.afterAnswer': '在写完当前的回答后回复，并引用这条消息。',
   'wake.reason.too_many_wakes': 'Agent 之间已互相唤醒够多次',
   answersMany: '回答 {{count}} 条消息',
+  readUpToHere: '{{name}}已读到这里',
 }
 
 export default chat

@@ -267,6 +267,10 @@ const screens: Record<keyof typeof en, string> = {
   'cron.workingDays': '工作日 {{time}}',
   'cron.weekly': '{{days}} {{time}}',
   'cron.monthly': '每月 {{day}} 日 {{time}}',
+  readUpTo: '已读到{{time}}',
+  readOlder: '已读到较早的消息',
+  readNothing: '尚未读过消息',
+  readAll: '已读完',
 }
 
 export default screens

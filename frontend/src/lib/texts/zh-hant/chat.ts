@@ -40,6 +40,7 @@ const chat = {
   'wake.afterAnswer': '在寫完目前的回答後回覆，並引用這則訊息。',
   'wake.reason.too_many_wakes': 'Agent 之間已互相喚醒夠多次',
   answersMany: '回答 {{count}} 則訊息',
+  readUpToHere: '{{name}}已讀到這裡',
 }
 
 export default chat

@@ -267,6 +267,10 @@ const screens: Record<keyof typeof en, string> = {
   'cron.workingDays': '工作日 {{time}}',
   'cron.weekly': '{{days}} {{time}}',
   'cron.monthly': '每月 {{day}} 日 {{time}}',
+  readUpTo: '已讀到{{time}}',
+  readOlder: '已讀到較早的訊息',
+  readNothing: '尚未讀過訊息',
+  readAll: '已讀完',
 }
 
 export default screens
