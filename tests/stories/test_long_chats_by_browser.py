@@ -72,6 +72,14 @@ def test_a_long_chat_is_summarised_and_its_summary_is_corrected(people, model: S
     alice.post("Second question")
     alice.sees("It is 4712")
     assert "The garage code is 4712." in str(model.requests[-1])
+
+    # The composer says what the next answer reads, and why.
+    page.get_by_placeholder(re.compile("^Message ")).focus()
+    page.get_by_role("button", name=re.compile(r"^\d+ summarised · \d+ in full")).click()
+    details = page.get_by_role("dialog", name="What the next answer reads")
+    expect(details.get_by_text("3,000 tokens")).to_be_visible()
+    expect(details.get_by_role("button", name="open summary")).to_be_visible()
+    page.keyboard.press("Escape")
     page.get_by_role("button", name=re.compile(r"^summary \+ \d+ turns")).click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("The garage code is 4712.")).to_be_visible()

@@ -8,10 +8,9 @@ export const workshopPath = (workspace: string, chatId: string, agentId: string)
   `${chatPath(workspace, chatId)}?workshop=${agentId}`
 /** A message in its chat. */
 export const messagePath = (workspace: string, chatId: string, id: string) => `${chatPath(workspace, chatId)}#${id}`
-/** A suggestion in the list of suggestions. */
 /** A run in the inspector. */
 export const runPath = (workspace: string, id: string) => `/w/${workspace}/runs/${id}`
-
+/** A suggestion in the list of suggestions. */
 export const suggestionPath = (workspace: string, id: string) => `/w/${workspace}/suggestions?s=${id}`
 /** A merge and its result. */
 export const mergePath = (workspace: string, id: string) => `/w/${workspace}/suggestions?m=${id}`
@@ -26,11 +25,13 @@ export const toolServerPath = (workspace: string, serverId: string) =>
   `/w/${workspace}/settings?section=tools#${serverId}`
 /** The model section of the workspace's settings. */
 export const modelPath = (workspace: string) => `/w/${workspace}/settings?section=model`
+/** What agents read of long chats, in the workspace's settings. */
+export const contextPath = (workspace: string) => `/w/${workspace}/settings?section=context`
 /** The directory of public agents. */
 export const directoryPath = (workspace: string) => `/w/${workspace}/directory`
-/** A public agent in the directory, by its handle or id. */
+/** The page of an agent. */
 export const agentPath = (workspace: string, id: string) => `/w/${workspace}/agents/${id}`
-
+/** A public agent in the directory, by its handle or id. */
 export const publicAgentPath = (workspace: string, handle: string) => `${directoryPath(workspace)}/${handle}`
 /** The form that publishes an agent. */
 export const publishPath = (workspace: string, agentId: string) => `/w/${workspace}/agents/${agentId}/publish`

@@ -19,6 +19,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   goToSeq: noop,
   openWorkshop: noop,
   modelPath: null,
+  contextPath: '/w/tours/settings?section=context',
   budgetsPath: '/w/tours/settings?section=budgets',
   suggestionPath: () => '',
   publicAgentPath: () => '',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { MessageRow } from '@/api'
-import { findSummarisedThrough } from './facts'
+import { messageRow } from '@/testing/rows'
+import { findNextContext, findSummarisedThrough } from './facts'
 
 const reply = (context: object | null) =>
   ({ type: 'TEXT_MESSAGE', payload: { stamp: { context } } }) as never as MessageRow
@@ -9,4 +10,23 @@ it('the newest reply in a long chat says up to which message there is a summary'
   expect(findSummarisedThrough([])).toBeNull()
   expect(findSummarisedThrough([reply({ summary_through: 5 }), reply(null)])).toBe(5)
   expect(findSummarisedThrough([reply({ summary_through: 5 }), reply({ turns: 3 })])).toBeNull()
+})
+
+it('the next answer reads what the last one read, and the later messages', () => {
+  const log = (context: object) => [
+    messageRow(5),
+    messageRow(6),
+    messageRow(7, { type: 'TOOL_CALL' }),
+    messageRow(8, { payload: { text: '', stamp: { context } } }),
+    messageRow(9),
+  ]
+  const summary = { strategy: 'summarise', summary_through: 5, turns: 2 }
+  expect(findNextContext([messageRow(1)], 0)).toBeNull()
+  expect(findNextContext(log(summary), 5)).toEqual({ strategy: 'summarise', hasSummary: true, inFull: 3 })
+  expect(findNextContext(log({ ...summary, summary_through: 2 }), 5)?.inFull).toBe(4)
+  expect(findNextContext(log({ strategy: 'retrieve', turns: 12 }), 0)).toEqual({
+    strategy: 'retrieve',
+    hasSummary: false,
+    inFull: 14,
+  })
 })

@@ -1,9 +1,12 @@
 import { lazy } from '@/ui/lazy'
 
-export { findSummarisedThrough } from './facts'
+export { findNextContext, findSummarisedThrough } from './facts'
 
 export const ReplyContext = lazy(() =>
   import('./components/ReplyContext').then(module => ({ default: module.ReplyContext })),
+)
+export const ContextLine = lazy(() =>
+  import('./components/ContextLine').then(module => ({ default: module.ContextLine })),
 )
 export const SummaryLine = lazy(() =>
   import('./components/ReplyContext').then(module => ({ default: module.SummaryLine })),

@@ -33,6 +33,8 @@ export interface ChatContextValue {
   modelPath: string | null
   /** The path of the budgets in the settings. */
   budgetsPath: string
+  /** The path of the settings for long chats. */
+  contextPath: string
   /** Navigates to a path of this app. */
   onGo(path: string): void
 }

@@ -7,6 +7,7 @@ import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
 import {
   budgetsPath,
+  contextPath,
   messagePath,
   modelPath,
   publicAgentPath,
@@ -181,6 +182,7 @@ function OpenChat(props: ChatPageProps) {
       publicAgentPath: id => publicAgentPath(workspace.handle, id),
       messagePath: (id, messageId) => messagePath(workspace.handle, id, messageId),
       budgetsPath: budgetsPath(workspace.handle),
+      contextPath: contextPath(workspace.handle),
       runPath: id => runPath(workspace.handle, id),
       modelPath: workspace.verbs.includes('set_model') ? modelPath(workspace.handle) : null,
       onGo,

@@ -13,6 +13,7 @@ declare const tools: string;
 declare const wake: string;
 declare const chip: string;
 declare const readOnly: string;
+declare const who: string;
 declare const send: string;
 declare const replying: string;
 declare const again: string;
@@ -32,6 +33,7 @@ export {
 	wake,
 	chip,
 	readOnly,
+	who,
 	send,
 	replying,
 	again,
@@ -52,6 +54,7 @@ declare const __default_export__: {
 	wake: typeof wake;
 	chip: typeof chip;
 	readOnly: typeof readOnly;
+	who: typeof who;
 	send: typeof send;
 	replying: typeof replying;
 	again: typeof again;

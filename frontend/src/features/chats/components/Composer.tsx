@@ -6,6 +6,7 @@ import {
   memo,
   type Ref,
   type RefObject,
+  Suspense,
   useCallback,
   useImperativeHandle,
   useLayoutEffect,
@@ -13,6 +14,7 @@ import {
   useState,
 } from 'react'
 import type { MessageRow, TextMessageRow } from '@/api'
+import { ContextLine, findNextContext } from '@/features/context'
 import { useFileDrop, useUploads } from '@/features/files'
 import { formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
@@ -20,6 +22,7 @@ import { newId } from '@/lib/ids'
 import { isComposing } from '@/lib/keys'
 import { t, useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
+import { type ChatState, useChatSelector } from '@/realtime'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { FilePicker } from '@/ui/FilePicker'
@@ -157,7 +160,9 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
             wakes={wakes}
             isQuiet={wakeMode === 'nobody'}
             onQuietChange={isQuiet => setWakeMode(isQuiet ? 'nobody' : 'auto')}
-          />
+          >
+            <NextContextLine />
+          </WakeLine>
         ) : null}
         {offeredMessage ? (
           <OfferedQuestion question={offeredMessage} onAsk={() => submit(wakeMode)} onCancel={() => setOffered(null)} />
@@ -196,6 +201,31 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
     </div>
   )
 })
+
+/** What the next answer reads of a chat that is too long for its models. */
+function NextContextLine() {
+  const { chatId, workspaceId, contextPath, onGo, goTo } = useChat()
+  const text = useChatSelector(chatId, selectNextContext)
+  if (text === null) return null
+  return (
+    <Suspense fallback={null}>
+      <ContextLine
+        chatId={chatId}
+        workspaceId={workspaceId}
+        next={JSON.parse(text)}
+        settingsPath={contextPath}
+        onGo={onGo}
+        goTo={goTo}
+      />
+    </Suspense>
+  )
+}
+
+/** As text, so that equal values are the same. */
+function selectNextContext({ log, firstLoadedSeq }: ChatState): string | null {
+  const next = findNextContext(log, firstLoadedSeq)
+  return next && JSON.stringify(next)
+}
 
 /** Attaches files to the message, and says so when there are too many. */
 function attach(chatId: string, files: readonly File[]): void {

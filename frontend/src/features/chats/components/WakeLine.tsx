@@ -18,10 +18,12 @@ interface WakeLineProps {
   /** Whether the message wakes no agent, whatever its text. */
   isQuiet: boolean
   onQuietChange(isQuiet: boolean): void
+  /** Shown at the end of the line. */
+  children?: ReactNode
 }
 
 /** Before sending: who will be woken, who is steered, and who cannot answer. */
-export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
+export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLineProps) {
   const { t } = useTexts()
   const { chatId, budgetsPath, findActor, onGo } = useChat()
   const withSubAgents = useAgentsWithSubAgents(chatId)
@@ -30,79 +32,88 @@ export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const steered = filterByEffect('next_step')
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
-    <div className={composerStyles.wake} role="status">
-      {isQuiet ? (
-        <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.chosenNone')}</WakeText>
-      ) : (
-        <>
-          <AgentGroup wakes={filterByEffect('wakes')} icon={<Zap className="i s" aria-hidden />} before="wake.wakes" />
-          <AgentGroup
-            wakes={filterByEffect('joins')}
-            icon={<CornerDownRight className="i s" aria-hidden />}
-            before="wake.reads"
-            after="wake.whenItBegins"
-          />
-          <AgentGroup
-            wakes={steered.filter(wake => withSubAgents.includes(wake.agent_id))}
-            icon={<CornerDownRight className="i s" aria-hidden />}
-            before="wake.joins"
-            after="wake.nextNotSubAgents"
-          />
-          <AgentGroup
-            wakes={steered.filter(wake => !withSubAgents.includes(wake.agent_id))}
-            icon={<CornerDownRight className="i s" aria-hidden />}
-            before="wake.joins"
-            after="wake.nextStep"
-          />
-          <AgentGroup
-            wakes={filterByEffect('next_step_or_after')}
-            icon={<CornerDownRight className="i s" aria-hidden />}
-            before="wake.joins"
-            after="wake.nextOrAfter"
-          />
-          <AgentGroup
-            wakes={filterByEffect('after_answer')}
-            icon={<Reply className="i s" aria-hidden />}
-            before="wake.answers"
-            after="wake.afterAnswer"
-          />
-          <AgentGroup
-            wakes={filterByEffect('refused')}
-            icon={<TriangleAlert className="i s" aria-hidden />}
-            before="wake.cannot"
-            reasons
-          />
-          {wakes
-            ?.filter(wake => wake.reason === 'taken_down')
-            .map(({ agent_id }) => (
-              <button
-                key={agent_id}
-                type="button"
-                className="link"
-                onClick={() => removeFromChat(chatId, agent_id).catch(error => showToast(getErrorText(error)))}
-              >
-                {t('removeFromChat', { name: findActor(agent_id)?.name ?? t('agent') })}
-              </button>
-            ))}
-          {wakes?.some(wake => wake.reason === 'budget_used_up') ? (
-            <span className="no">
-              <TriangleAlert className="i s" aria-hidden />
-              {t('budget.agentsCannot')}{' '}
-              <PathLink className="link" path={budgetsPath} onGo={onGo}>
-                {t('settings.budgets')}
-              </PathLink>
-            </span>
-          ) : null}
-          {wakes?.length === 0 ? (
-            <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.none')}</WakeText>
-          ) : null}
-        </>
-      )}
-      {reachesAgents ? (
-        <button type="button" className="end link" aria-pressed={isQuiet} onClick={() => onQuietChange(!isQuiet)}>
-          {isQuiet ? t('wake.letWake') : t('wake.letSleep')}
-        </button>
-      ) : null}
+    <div className={composerStyles.wake}>
+      <span className={composerStyles.who} role="status">
+        {isQuiet ? (
+          <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.chosenNone')}</WakeText>
+        ) : (
+          <>
+            <AgentGroup
+              wakes={filterByEffect('wakes')}
+              icon={<Zap className="i s" aria-hidden />}
+              before="wake.wakes"
+            />
+            <AgentGroup
+              wakes={filterByEffect('joins')}
+              icon={<CornerDownRight className="i s" aria-hidden />}
+              before="wake.reads"
+              after="wake.whenItBegins"
+            />
+            <AgentGroup
+              wakes={steered.filter(wake => withSubAgents.includes(wake.agent_id))}
+              icon={<CornerDownRight className="i s" aria-hidden />}
+              before="wake.joins"
+              after="wake.nextNotSubAgents"
+            />
+            <AgentGroup
+              wakes={steered.filter(wake => !withSubAgents.includes(wake.agent_id))}
+              icon={<CornerDownRight className="i s" aria-hidden />}
+              before="wake.joins"
+              after="wake.nextStep"
+            />
+            <AgentGroup
+              wakes={filterByEffect('next_step_or_after')}
+              icon={<CornerDownRight className="i s" aria-hidden />}
+              before="wake.joins"
+              after="wake.nextOrAfter"
+            />
+            <AgentGroup
+              wakes={filterByEffect('after_answer')}
+              icon={<Reply className="i s" aria-hidden />}
+              before="wake.answers"
+              after="wake.afterAnswer"
+            />
+            <AgentGroup
+              wakes={filterByEffect('refused')}
+              icon={<TriangleAlert className="i s" aria-hidden />}
+              before="wake.cannot"
+              reasons
+            />
+            {wakes
+              ?.filter(wake => wake.reason === 'taken_down')
+              .map(({ agent_id }) => (
+                <button
+                  key={agent_id}
+                  type="button"
+                  className="link"
+                  onClick={() => removeFromChat(chatId, agent_id).catch(error => showToast(getErrorText(error)))}
+                >
+                  {t('removeFromChat', { name: findActor(agent_id)?.name ?? t('agent') })}
+                </button>
+              ))}
+            {wakes?.some(wake => wake.reason === 'budget_used_up') ? (
+              <span className="no">
+                <TriangleAlert className="i s" aria-hidden />
+                {t('budget.agentsCannot')}{' '}
+                <PathLink className="link" path={budgetsPath} onGo={onGo}>
+                  {t('settings.budgets')}
+                </PathLink>
+              </span>
+            ) : null}
+            {wakes?.length === 0 ? (
+              <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.none')}</WakeText>
+            ) : null}
+          </>
+        )}
+      </span>
+      <span className="end">
+        {children}
+        {reachesAgents ? (
+          <button type="button" className="link" aria-pressed={isQuiet} onClick={() => onQuietChange(!isQuiet)}>
+            {isQuiet ? t('wake.letWake') : t('wake.letSleep')}
+          </button>
+        ) : null}
+      </span>
     </div>
   )
 }

@@ -14,6 +14,8 @@ declare const section: string;
 declare const sentence: string;
 declare const sources: string;
 declare const foot: string;
+declare const next: string;
+declare const details: string;
 
 export {
 	open,
@@ -23,7 +25,9 @@ export {
 	section,
 	sentence,
 	sources,
-	foot
+	foot,
+	next,
+	details
 };
 
 declare const __default_export__: {
@@ -35,5 +39,7 @@ declare const __default_export__: {
 	sentence: typeof sentence;
 	sources: typeof sources;
 	foot: typeof foot;
+	next: typeof next;
+	details: typeof details;
 };
 export default __default_export__;

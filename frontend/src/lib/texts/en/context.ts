@@ -46,6 +46,22 @@ const context = {
   'embeddings.stop': 'Stop using it',
   'embeddings.stopTitle': 'Stop using embeddings?',
   'embeddings.stopEffects': 'The key and all embeddings are deleted. Older messages are found by their words.',
+  'context.nSummarised_one': '{{count}} summarised',
+  'context.nSummarised_other': '{{count}} summarised',
+  'context.nInFull_one': '{{count}} in full',
+  'context.nInFull_other': '{{count}} in full',
+  'context.olderFound': 'what matches of older messages',
+  'context.olderLeftOut': 'older messages left out',
+  'context.nextReads': 'What the next answer reads',
+  'context.olderMessages': 'Older messages',
+  'context.nMessages_one': '{{count}} message',
+  'context.nMessages_other': '{{count}} messages',
+  'context.inFull': 'In full',
+  'context.newest_one': 'the newest message',
+  'context.newest_other': 'the newest {{count}} messages, as far as they fit',
+  'context.limit': 'Limit',
+  'context.tokens': '{{n}} tokens',
+  'context.limitOfModel': 'as much as the model reads',
 } as const
 
 export default context

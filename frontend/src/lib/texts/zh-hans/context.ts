@@ -44,6 +44,22 @@ const context = {
   'embeddings.stop': '停止使用',
   'embeddings.stopTitle': '停止使用嵌入向量？',
   'embeddings.stopEffects': '密钥和所有嵌入向量都会删除。之后按文字查找较早的消息。',
+  'context.nSummarised_one': '已摘要 {{count}} 条',
+  'context.nSummarised_other': '已摘要 {{count}} 条',
+  'context.nInFull_one': '完整 {{count}} 条',
+  'context.nInFull_other': '完整 {{count}} 条',
+  'context.olderFound': '较早消息中相符的',
+  'context.olderLeftOut': '略过较早的消息',
+  'context.nextReads': '下一条回复会读取的内容',
+  'context.olderMessages': '较早的消息',
+  'context.nMessages_one': '{{count}} 条消息',
+  'context.nMessages_other': '{{count}} 条消息',
+  'context.inFull': '完整保留',
+  'context.newest_one': '最新的一条消息',
+  'context.newest_other': '最新的 {{count}} 条消息，以放得下为限',
+  'context.limit': '上限',
+  'context.tokens': '{{n}} 个 token',
+  'context.limitOfModel': '模型能读取的上限',
 } as const
 
 export default context

@@ -44,6 +44,22 @@ const context = {
   'embeddings.stop': '停止使用',
   'embeddings.stopTitle': '停止使用嵌入向量？',
   'embeddings.stopEffects': '金鑰和所有嵌入向量都會刪除。之後依文字尋找較早的訊息。',
+  'context.nSummarised_one': '已摘要 {{count}} 則',
+  'context.nSummarised_other': '已摘要 {{count}} 則',
+  'context.nInFull_one': '完整 {{count}} 則',
+  'context.nInFull_other': '完整 {{count}} 則',
+  'context.olderFound': '較早訊息中相符的',
+  'context.olderLeftOut': '略過較早的訊息',
+  'context.nextReads': '下一則回覆會讀取的內容',
+  'context.olderMessages': '較早的訊息',
+  'context.nMessages_one': '{{count}} 則訊息',
+  'context.nMessages_other': '{{count}} 則訊息',
+  'context.inFull': '完整保留',
+  'context.newest_one': '最新的一則訊息',
+  'context.newest_other': '最新的 {{count}} 則訊息，以放得下為限',
+  'context.limit': '上限',
+  'context.tokens': '{{n}} 個 token',
+  'context.limitOfModel': '模型能讀取的上限',
 } as const
 
 export default context
