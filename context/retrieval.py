@@ -26,8 +26,9 @@ MAX_SHORT_CHAT = 5_000
 """A chat of at most so many rows is searched for all words."""
 MAX_FOUND = 10
 """Messages that are added to a conversation."""
-FUSION_RANK = 60
-"""The usual constant of reciprocal rank fusion: how little the first ranks count more than the next ones."""
+FUSION_RANK = 10
+"""How little the first ranks count more than the next ones. With the usual 60, a message that is in the middle of both rankings
+would come before the first one of either, which may be the only one that answers."""
 STATISTICS_SECONDS = 600
 """How long the statistics of a process count as fresh."""
 DEFAULT_FREQUENCY = 0.0001

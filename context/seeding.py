@@ -36,38 +36,70 @@ CHINESE = (
 ).split()
 SYLLABLES = "ba den fir gor hal jin kel lor mar nep osh pra quin rol sat tev uld vex wim yor zan".split()
 NAMES = (
-    "Harbor Cedar Falcon Juniper Marigold Orchid Pelican Quartz Raven Sable Tundra Umber Vesper Willow Yarrow Zephyr Amber Birch"
-    " Coral Dahlia Ember Fern Ginger Hazel Iris"
+    "Harbor Cedar Falcon Juniper Marigold Orchid Pelican Quartz Raven Sable Tundra Amber Vesper Willow Yarrow Zephyr Birch Coral"
+    " Dahlia Ember Fern Ginger Hazel Iris Lily"
 ).split()
 ZH_NAMES = (
     "海港 雪松 獵鷹 杜松 金盞 蘭花 鵜鶘 石英 渡鴉 黑貂 凍原 琥珀 晚星 柳樹 蓍草 西風 樺木 珊瑚 大麗 餘燼 蕨葉 薑花 榛果 鳶尾 百合"
 ).split()
 TEMPLATES = (
-    ("The deposit for the {name} suite is {value} dollars.", "How much is the deposit for the {name} suite?"),
+    (
+        "The deposit for the {name} suite is {value} dollars.",
+        "How much is the deposit for the {name} suite?",
+        "{other}套房要先付多少押金？",
+    ),
     (
         "I put the spare key of the {name} office into box {value}.",
         "In which box is the spare key of the {name} office?",
+        "{other}辦公室的鑰匙收在哪裡？",
     ),
-    ("The chef of {name} said that table {value} has a nut allergy.", "Which table at {name} has a nut allergy?"),
-    ("The code for the garage at {name} street is {value}.", "What is the code for the garage at {name} street?"),
-    ("Our contract with {name} ends after {value} days.", "After how many days does our contract with {name} end?"),
+    (
+        "The chef of {name} said that table {value} has a nut allergy.",
+        "Which table at {name} has a nut allergy?",
+        "{other}哪一桌的客人不能吃堅果？",
+    ),
+    (
+        "The code for the garage at {name} street is {value}.",
+        "What is the code for the garage at {name} street?",
+        "{other}街的停車場要輸入什麼密碼？",
+    ),
+    (
+        "Our contract with {name} ends after {value} days.",
+        "After how many days does our contract with {name} end?",
+        "{other}的合約還有多久到期？",
+    ),
 )
+"""Facts, the questions that ask for them, and the same questions in other words, which share none with the fact."""
 ZH_TEMPLATES = (
-    ("{name}套房的訂金是 {value} 元。", "{name}套房的訂金是多少？"),
-    ("{name}辦公室的備用鑰匙放在 {value} 號箱子裡。", "{name}辦公室的備用鑰匙在幾號箱子？"),
-    ("{name}的廚師說第 {value} 桌對堅果過敏。", "{name}的哪一桌對堅果過敏？"),
-    ("{name}街車庫的密碼是 {value}。", "{name}街車庫的密碼是什麼？"),
-    ("我們和{name}的合約 {value} 天後到期。", "我們和{name}的合約幾天後到期？"),
+    ("{name}套房的訂金是 {value} 元。", "{name}套房的訂金是多少？", "What must we prepay for the {other} apartment?"),
+    (
+        "{name}辦公室的備用鑰匙放在 {value} 號箱子裡。",
+        "{name}辦公室的備用鑰匙在幾號箱子？",
+        "Who knows where the {other} office key lies?",
+    ),
+    (
+        "{name}的廚師說第 {value} 桌對堅果過敏。",
+        "{name}的哪一桌對堅果過敏？",
+        "Which guests of {other} cannot eat nuts?",
+    ),
+    ("{name}街車庫的密碼是 {value}。", "{name}街車庫的密碼是什麼？", "Which PIN opens the parking at {other} street?"),
+    (
+        "我們和{name}的合約 {value} 天後到期。",
+        "我們和{name}的合約幾天後到期？",
+        "When does the agreement with {other} terminate?",
+    ),
 )
 MAX_FACTS = 100
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A message that answers a question. `value`: what only this message says."""
+    """A message that answers a question. `in_other_words`: the same question in the other language; the fact has no word of it.
+    `value`: what only this message says."""
 
     text: str
     question: str
+    in_other_words: str
     value: str
 
 
@@ -79,10 +111,18 @@ def build_facts(count: int, seed: int = 1) -> list[Fact]:
     values = generator.sample(range(10_000, 99_999), count)
     facts: list[Fact] = []
     for number, value in enumerate(values):
-        templates, names = ((TEMPLATES, NAMES), (ZH_TEMPLATES, ZH_NAMES))[number % 2]
-        text, question = templates[number // 2 % len(templates)]
-        name = names[number // 2 % len(names)]
-        facts.append(Fact(text.format(name=name, value=value), question.format(name=name), str(value)))
+        templates, names, others = ((TEMPLATES, NAMES, ZH_NAMES), (ZH_TEMPLATES, ZH_NAMES, NAMES))[number % 2]
+        text, question, in_other_words = templates[number // 2 % len(templates)]
+        # No fact is about the same as one in the other language.
+        at = (number // 2 + 12 * (number % 2)) % len(names)
+        facts.append(
+            Fact(
+                text.format(name=names[at], value=value),
+                question.format(name=names[at]),
+                in_other_words.format(other=others[at]),
+                str(value),
+            )
+        )
     return facts
 
 

@@ -6,24 +6,30 @@ which depend on their letters, so that texts with the same words are near each o
 
 import hashlib
 import math
+import operator
 import re
+from functools import lru_cache
 
-DIMENSIONS = 64
+from context.seeding import NAMES, ZH_NAMES
+
+DIMENSIONS = 256
 CONCEPT_WEIGHT = 3.0
 CONCEPTS = (
     ("deposit", "down payment", "advance payment", "prepay", "訂金", "定金", "押金", "预付款"),
-    ("dollar", "money", "price", "cost", "how much", "元", "多少錢", "价钱"),
-    ("suite", "apartment", "套房", "套间"),
-    ("key", "spare key", "opens the door", "鑰匙", "钥匙"),
-    ("office", "workplace", "bureau", "辦公室", "办公室"),
-    ("box", "container", "crate", "箱子", "盒子"),
-    ("chef", "cook", "kitchen", "廚師", "厨师"),
-    ("table", "seat", "桌", "座位"),
-    ("nut", "allergy", "cannot eat", "過敏", "过敏", "堅果", "坚果"),
-    ("garage", "car park", "parking", "車庫", "车库", "停車"),
-    ("code", "pin", "password", "密碼", "密码"),
-    ("contract", "agreement", "deal", "合約", "合同"),
-    ("expire", "ends", "run out", "terminate", "到期", "結束"),
+    ("dollar", "money", "price", "cost", "how much", "元", "多少"),
+    ("suite", "apartment", "套房"),
+    ("key", "鑰匙"),
+    ("office", "workplace", "辦公室"),
+    ("box", "container", "lies", "箱子", "收在"),
+    ("chef", "cook", "kitchen", "廚師"),
+    ("table", "guests", "桌"),
+    ("nut", "allergy", "cannot eat", "過敏", "不能吃", "堅果"),
+    ("garage", "parking", "車庫", "停車場"),
+    ("street", "街"),
+    ("code", "pin", "密碼"),
+    ("contract", "agreement", "合約"),
+    ("ends", " end", "expire", "terminate", "到期"),
+    *((name.lower(), other) for name, other in zip(NAMES, ZH_NAMES, strict=True)),
 )
 _WORD = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 
@@ -42,7 +48,12 @@ def embed(text: str, dimensions: int = DIMENSIONS) -> list[float]:
 
 
 def _add(total: list[float], name: str, weight: float) -> None:
-    """Add the direction of a name, which depends on nothing but its letters."""
-    digest = hashlib.shake_256(name.encode()).digest(len(total))
-    for at, byte in enumerate(digest):
-        total[at] += weight * (byte - 127.5) / 127.5
+    direction = _compute_direction(name, len(total), weight)
+    total[:] = map(operator.add, total, direction)
+
+
+@lru_cache(100_000)
+def _compute_direction(name: str, dimensions: int, weight: float) -> tuple[float, ...]:
+    """Return the direction of a name, which depends on nothing but its letters."""
+    digest = hashlib.shake_256(name.encode()).digest(dimensions)
+    return tuple(weight * (byte - 127.5) / 127.5 for byte in digest)
