@@ -3,7 +3,7 @@
 import json
 import re
 
-from llm.demo.rules import DELEGATE, Call, Conversation
+from llm.demo.rules import DELEGATE, Call, Conversation, detect_language
 from llm.messages import Request, ToolCall
 
 # Sentences are separated by "|".
@@ -20,6 +20,10 @@ _TEXTS = {
         "diff_line": " It now says “{text}”.",
         "diff_fields": " Changed beside the prompt: {fields}.",
         "diff_none": "The demo model finds no difference.",
+        "summary_decided": "Decided",
+        "summary_open": "Asked",
+        "summary_facts": "Numbers and dates",
+        "summary_said": "Said",
     },
     "zh-hant": {
         "hello": "你好！我是 {name}。|我是示範模型：在聊天室旁修改我的提示詞，看我怎麼做。",
@@ -33,6 +37,10 @@ _TEXTS = {
         "diff_line": "現在寫著「{text}」。",
         "diff_fields": "提示詞以外的變更：{fields}。",
         "diff_none": "示範模型看不出差別。",
+        "summary_decided": "已決定",
+        "summary_open": "問過的事",
+        "summary_facts": "數字與日期",
+        "summary_said": "說過的話",
     },
     "zh-hans": {
         "hello": "你好！我是 {name}。|我是示范模型：在聊天室旁修改我的提示词，看我怎么做。",
@@ -46,7 +54,24 @@ _TEXTS = {
         "diff_line": "现在写着“{text}”。",
         "diff_fields": "提示词以外的变更：{fields}。",
         "diff_none": "示范模型看不出差别。",
+        "summary_decided": "已决定",
+        "summary_open": "问过的事",
+        "summary_facts": "数字与日期",
+        "summary_said": "说过的话",
     },
+}
+
+
+MAX_KEPT_SENTENCES = 24
+"""Sentences of the summary before that a summary of a chat keeps."""
+MAX_QUOTED_SENTENCES = 12
+"""New messages that it quotes."""
+_SENTENCE = re.compile(r"^\[(\d+(?:, \d+)*)\] \(([^)\n]*)\) (.+)$", re.M)
+_MESSAGE = re.compile(r"^\[(\d+)\] \d{4}-\d\d-\d\d \d\d:\d\d ([^:\n]*): (.+)$", re.M)
+_NOTABLE = {
+    "decided": re.compile(r"\b(?:decided?|agreed?|we will|let's|shall)\b|決定|决定|同意|說好|说好", re.I),
+    "open": re.compile(r"[?？]"),
+    "facts": re.compile(r"\d"),
 }
 
 
@@ -93,6 +118,8 @@ def build_job_answer(request: Request) -> str | None:
     system = request.turns[0].text if len(request.turns) == 2 else ""
     if system.startswith("You are the Merge agent."):
         return "I am the demo model and cannot merge texts."
+    if system.startswith("You are the Chat summarizer."):
+        return _build_chat_summary(request.turns[-1].text)
     if not system.startswith("You are the Summarizer."):
         return None
     job_input = request.turns[-1].text
@@ -109,6 +136,40 @@ def build_job_answer(request: Request) -> str | None:
     if fields:
         texts += _build_sentences("diff_fields", language, fields=(", " if language == "en" else "、").join(fields))
     return "".join(texts or _build_sentences("diff_none", language)).strip()
+
+
+def _build_chat_summary(job_input: str) -> str:
+    """Return a summary of a chat: the sentences so far, as people have corrected them, and quotations of new messages. Those that
+    say that something was decided, ask something, or have a number are quoted first; the demo model understands none of them."""
+    corrections = {numbers: (section, text) for numbers, section, text in _read_sentences(job_input, "corrections")}
+    kept = [
+        (numbers, *corrections.pop(numbers, (section, text)))
+        for numbers, section, text in _read_sentences(job_input, "summary")
+    ]
+    kept += [(numbers, section, text) for numbers, (section, text) in corrections.items()]
+    found = _MESSAGE.findall(_find_fenced_text(job_input, "messages"))
+    language = detect_language(" ".join(text for _, _, text in found))
+    quoted: list[tuple[str, str, str]] = []
+    for number, author, text in found:
+        key = next((key for key, pattern in _NOTABLE.items() if pattern.search(text)), "")
+        if key:
+            section = "".join(_build_sentences(f"summary_{key}", language))
+            quoted.append((number, section, f"{author}: {_shorten(text, 160)}"))
+    if not quoted:
+        section = "".join(_build_sentences("summary_said", language))
+        quoted = [(number, section, f"{author}: {_shorten(text, 160)}") for number, author, text in found]
+    # The newest ones: older sentences were in summaries before.
+    sentences = [*kept[-MAX_KEPT_SENTENCES:], *quoted[-MAX_QUOTED_SENTENCES:]]
+    entries = [
+        {"section": section, "text": text, "from": [int(number) for number in numbers.split(", ")]}
+        for numbers, section, text in sentences
+    ]
+    return json.dumps({"sentences": entries}, ensure_ascii=False)
+
+
+def _read_sentences(job_input: str, name: str) -> list[tuple[str, str, str]]:
+    """Return the numbers, sections and texts of the sentences between these marks (`context/services/summaries.py`)."""
+    return _SENTENCE.findall(_find_fenced_text(job_input, name))
 
 
 def _find_fenced_text(job_input: str, name: str) -> str:

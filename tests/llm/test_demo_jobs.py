@@ -132,3 +132,45 @@ def test_the_prompt_is_revised_for_an_editor_and_the_answer_has_the_result(
 async def test_the_revised_prompt_is_followed() -> None:
     [call] = (await answer_to("From now on, always end with “Over.”", "Be kind.", tools=(REVISE,))).calls
     assert (await read_answer_text("Hello", json.loads(call.arguments)["prompt"])).endswith("Over.")
+
+
+CHAT_JOB = """\
+<<<summary 1f>>>
+[3] (Decided) We meet on Monday.
+[5, 6] (Facts) The deposit is 2,000.
+<<<end of summary 1f>>>
+
+<<<corrections 1f>>>
+[5, 6] (Facts) The deposit is 28,000.
+<<<end of corrections 1f>>>
+
+<<<messages 1f>>>
+[7] 2026-11-23 09:00 Alice: Good morning
+[8] 2026-11-23 09:01 Bob: We decided to take the train: it is faster
+[9] 2026-11-23 09:02 Alice: Who books it?
+<<<end of messages 1f>>>"""
+
+
+async def test_the_chat_summarizer_quotes_messages_and_keeps_sentences_and_corrections():
+    answer = await of_shipped("chat-summarizer", CHAT_JOB)
+    assert json.loads(answer) == {
+        "sentences": [
+            {"section": "Decided", "text": "We meet on Monday.", "from": [3]},
+            {"section": "Facts", "text": "The deposit is 28,000.", "from": [5, 6]},
+            {"section": "Decided", "text": "Bob: We decided to take the train: it is faster", "from": [8]},
+            {"section": "Asked", "text": "Alice: Who books it?", "from": [9]},
+        ]
+    }
+
+
+async def test_the_chat_summarizer_writes_titles_in_the_language_of_the_messages():
+    job_input = CHAT_JOB[CHAT_JOB.index("<<<messages") :]
+    chinese = job_input.replace("Good morning", "早安").replace(
+        "We decided to take the train: it is faster", "我們決定搭火車"
+    )
+    answer = json.loads(await of_shipped("chat-summarizer", chinese.replace("Who books it?", "誰來訂？")))
+    assert [one["section"] for one in answer["sentences"]] == ["已決定", "問過的事"]
+    plain = "<<<messages 1f>>>\n[7] 2026-11-23 09:00 Alice: Good morning\n<<<end of messages 1f>>>"
+    assert json.loads(await of_shipped("chat-summarizer", plain)) == {
+        "sentences": [{"section": "Said", "text": "Alice: Good morning", "from": [7]}]
+    }
