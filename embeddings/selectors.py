@@ -13,6 +13,9 @@ from events.rows import EmbeddingModelRow
 from workspaces.models import Workspace
 from workspaces.rows import build_model_row
 
+REPEATED = 8
+"""How many times as many messages are read as are wanted, because texts are repeated."""
+
 
 @dataclass(frozen=True)
 class VectorRequest:
@@ -36,15 +39,18 @@ def find_vector_request(chat_id: UUID, person_id: UUID | None, text: str) -> Vec
 
 
 def find_by_vector(chat_id: UUID, generation: UUID, vector: str, *, before_seq: int, limit: int) -> list[UUID]:
-    """Return the messages of a chat before `before_seq` whose embedding is nearest to this one, the nearest first. All embeddings
-    of the chat are compared, so none is missed."""
+    """Return the messages of a chat before `before_seq` whose embedding is nearest to this one, the nearest first, and each text
+    once. All embeddings of the chat are compared, so none is missed."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT message_id FROM embeddings_messageembedding WHERE chat_id = %s AND generation = %s AND seq < %s"
+            "SELECT message_id, digest FROM embeddings_messageembedding WHERE chat_id = %s AND generation = %s AND seq < %s"
             " ORDER BY vector <=> %s::halfvec, seq DESC LIMIT %s",
-            [chat_id, generation, before_seq, vector, limit],
+            [chat_id, generation, before_seq, vector, limit * REPEATED],
         )
-        return [id for (id,) in cursor.fetchall()]
+        nearest: dict[bytes, UUID] = {}
+        for id, digest in cursor.fetchall():
+            nearest.setdefault(bytes(digest), id)
+    return list(nearest.values())[:limit]
 
 
 def build_embedding_model_row(workspace: Workspace) -> EmbeddingModelRow:

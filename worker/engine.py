@@ -63,6 +63,7 @@ class Engine:
         processes = IsolatedProcesses(DRAIN_SECONDS + 2)
         self._sweeper = None if isolated else Sweeper(self, processes, self._failures)
         self._runners: dict[UUID, Runner] = {}
+        self._preparing: set[UUID] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
         self._claiming = 0
@@ -117,8 +118,8 @@ class Engine:
 
     @property
     def executing_ids(self) -> list[UUID]:
-        """The ids of the runs that this process executes."""
-        return list(self._runners)
+        """The ids of the runs that this process executes, or prepares with the embedding of their request."""
+        return [*self._runners, *tuple(self._preparing)]
 
     @property
     def free_slots(self) -> int:
@@ -255,9 +256,17 @@ class Engine:
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
             prepared = await self._db(_claim_and_prepare, claim, self._capacity)
-            if prepared is None or not await self._read_request_vector(prepared.run):
+            request = prepared.run.earlier.vector_request if prepared is not None and prepared.run.earlier else None
+            if prepared is None or request is None:
                 return prepared
-            return await self._db(_prepare, prepared.run, self._capacity)
+            self._preparing.add(prepared.run.id)
+            try:
+                if numbers := await compute_vector(request, self._db):
+                    prepared.run.request_vector = Vector(request.generation, numbers)
+                    return await self._db(_prepare, prepared.run, self._capacity)
+                return prepared
+            finally:
+                self._preparing.discard(prepared.run.id)
         except (DatabaseError, InterfaceError) as error:
             logger.warning("No run could be claimed: %s", error)
         except RunNotStartable as error:
@@ -267,16 +276,6 @@ class Engine:
                 with suppress(LeaseLost, DatabaseError):
                     await self._db(fail_unstorable_run, error.run_id, state=RunState.QUEUED)
         return None
-
-    async def _read_request_vector(self, run: Run) -> bool:
-        """Compute the embedding of the message that the run answers, if older messages are searched by it. Return whether the run
-        has it now, so that it is prepared again."""
-        request = run.earlier.vector_request if run.earlier is not None else None
-        numbers = await compute_vector(request, self._db) if request is not None else None
-        if request is None or numbers is None:
-            return False
-        run.request_vector = Vector(request.generation, numbers)
-        return True
 
     async def _claim_refused_runs(self) -> None:
         """Claim waiting runs, if one got no slot before, in turns between workspaces and people."""

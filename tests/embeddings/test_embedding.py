@@ -26,6 +26,9 @@ from workspaces.models import Workspace
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+QUESTION = "How much is the advance payment for the apartment?"
+
+
 def list_embedded():
     return set(MessageEmbedding.objects.values_list("message_id", flat=True))
 
@@ -102,6 +105,15 @@ def test_messages_are_found_by_meaning_in_their_chat_only(environment, embedding
     assert find(team, question)[0] == "套房的訂金是 2,000 元。"
     assert all("9,999" not in text for text in find(team, question))
     assert "9,999" in find(team, question, chat=other)[0]
+
+
+def test_a_text_that_is_repeated_takes_the_place_of_no_other(environment, embedding_model):
+    team = environment.team
+    add_messages(team, "套房的訂金是 2,000 元。", *["How much is the advance payment for an apartment?"] * 90)
+    embed_chat(team)
+    found = find(team, QUESTION)
+    assert len(found) == 2
+    assert "套房的訂金是 2,000 元。" in found
 
 
 def test_another_model_embeds_all_messages_again(environment, embedding_model):
@@ -220,9 +232,6 @@ def long_chat(environment):
     texts[20] = "套房的訂金是 4711 元。"
     assert DEFAULT_BUDGET > 2_000
     return add_messages(environment.team, *texts)
-
-
-QUESTION = "How much is the advance payment for the apartment?"
 
 
 def ask(environment):
