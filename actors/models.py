@@ -275,9 +275,11 @@ class UnrevokedTokens(models.Manager["ApiToken"]):
 
 
 CAN_USE_TOKENS = Q(actor__is_active=True) | Q(
-    actor__kind=Kind.AGENT, actor__status=AgentStatus.READY, actor__is_public=False
-)
-"""The condition on tokens whose person may sign in, or whose agent may run and belongs to a workspace."""
+    Q(created_by=None) | Q(created_by__is_active=True),
+    actor__kind=Kind.AGENT, actor__status=AgentStatus.READY, actor__is_public=False,
+)  # fmt: skip
+"""The condition on tokens whose person may sign in, or whose agent may run and belongs to a workspace. An agent's token also needs
+that the account of the editor who made it is open."""
 
 
 class ApiToken(Identified):
@@ -288,6 +290,10 @@ class ApiToken(Identified):
     prefix = models.CharField(_("prefix"), max_length=12)
     digest = models.CharField(_("digest"), max_length=64, unique=True)
     scope = models.CharField(_("scope"), max_length=8, choices=TokenScope.choices, default=TokenScope.FULL)
+    # Of an agent's token: the editor who made it, and who knows its text. It ends when they are no editor any more.
+    created_by = models.ForeignKey(
+        Actor, verbose_name=_("created by"), null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires at"), null=True, blank=True)
     last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True)

@@ -3,10 +3,14 @@
 LISTENERS: dict[str, list[str]] = {
     "actors.hooks.profile_changed": ["chats.services.listeners.publish_profile"],
     "actors.hooks.invitation_presented": ["chats.services.listeners.check_invitation"],
-    "workspaces.hooks.member_demoted": ["chats.services.listeners.revoke_links_of_member"],
+    "workspaces.hooks.member_demoted": [
+        "chats.services.listeners.revoke_links_of_member",
+        "webhooks.services.listeners.end_access_of_maker",
+    ],
     "workspaces.hooks.member_left": [
         "chats.services.listeners.leave_chats_of_workspace",
         "agents.services.listeners.end_grants_on_agents",
+        "webhooks.services.listeners.end_access_of_maker",
     ],
     "workspaces.hooks.model_changed": ["notifications.services.listeners.notify_model_changed"],
     "workspaces.hooks.time_zone_changed": ["usage.services.reservations.move_balances"],

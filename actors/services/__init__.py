@@ -10,7 +10,7 @@ from actors.services.passwords import (
 )
 from actors.services.people import activate_person, deactivate_person, resume_agent, suspend_agent, update_profile
 from actors.services.sessions import delete_expired, end_sessions, end_sessions_of
-from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens
+from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens, revoke_tokens_of_maker
 
 __all__ = [
     "activate_person",
@@ -29,6 +29,7 @@ __all__ = [
     "resume_agent",
     "revoke_token",
     "revoke_tokens",
+    "revoke_tokens_of_maker",
     "send_email_change",
     "send_reset_link",
     "set_password",

@@ -42,7 +42,7 @@ def create_token(
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         actor=owner, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
-        digest=hash_secret(text), scope=scope,
+        digest=hash_secret(text), scope=scope, created_by=actor if agent else None,
         expires_at=now() + timedelta(days=days) if days else None,
     )  # fmt: skip
     facts: dict[str, Any] = {"name": token.name, "days": days, "scope": scope}
@@ -77,6 +77,12 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
         raise NotFound("There is no such person.")
     for token in ApiToken.unrevoked.filter(actor=person_id):
         _revoke(token, actor)
+
+
+def revoke_tokens_of_maker(maker: Actor, workspace_id: UUID, *, by: Actor) -> None:
+    """Revoke the tokens that a person made for agents of a workspace, in which they are no editor any more."""
+    for token in ApiToken.unrevoked.filter(created_by=maker, actor__workspace=workspace_id):
+        _revoke(token, by)
 
 
 def _revoke(token: ApiToken, actor: Actor) -> None:

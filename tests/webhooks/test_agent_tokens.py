@@ -7,11 +7,13 @@ from actors import services as actors
 from actors.models import Actor, AgentStatus, ApiToken
 from chats import services as chats
 from chats.models import Message
+from common.ids import new_id
 from events.models import AuditRecord
 from runs.models import Run
 from tests.api.client import Api
-from tests.people import make_agent, make_operator
+from tests.people import make_agent, make_operator, make_person
 from webhooks import services as webhooks
+from webhooks.models import Webhook
 from workspaces import services as workspaces
 
 
@@ -92,3 +94,39 @@ def test_a_token_of_one_agent_is_not_revoked_through_another(team, made):
     assert api("DELETE", f"agents/{quill.id}/tokens/{made[0].id}").status_code == 404
     assert api("DELETE", f"me/tokens/{made[0].id}").status_code == 404
     assert ApiToken.unrevoked.filter(pk=made[0].pk).exists()
+
+
+def demote(team):
+    workspaces.change_role(team.dora, team.workspace.id, team.alice.id, role="suggester")
+
+
+def remove_from_workspace(team):
+    workspaces.remove_member(team.dora, team.workspace.id, team.alice.id)
+
+
+def leave_workspace(team):
+    workspaces.remove_member(team.alice, team.workspace.id, team.alice.id)
+
+
+def close_account(team):
+    actors.deactivate_person(make_operator(), team.alice.id)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("end", [demote, remove_from_workspace, leave_workspace, close_account])
+def test_AGT1_the_token_ends_with_the_rights_of_the_editor_who_made_it(team, made, end):
+    team.dora = make_person("Dora")
+    workspaces.join_workspace(team.dora, team.workspace.id, role="editor", invited_by=team.alice)
+    _, other = webhooks.create_agent_token(team.dora, team.robin.id, name="Hers", days=None, scope="full")
+    webhooks.create_webhook(team.alice, team.robin.id, url="https://alice.example.com/")
+    webhooks.create_webhook(team.dora, team.robin.id, url="https://dora.example.com/")
+    end(team)
+    body = {"id": str(new_id()), "text": "still here"}
+    assert client_of(made[1])("POST", f"chats/{team.chat.id}/messages", body).status_code == 401
+    assert client_of(made[1])("GET", "agents/me/wakes").status_code == 401
+    assert client_of(other).ok("GET", "agents/me")["actor"]["name"] == "Robin"
+    if end is not close_account:
+        assert list(Webhook.objects.filter(is_enabled=True).values_list("url", flat=True)) == [
+            "https://dora.example.com/"
+        ]
+        assert ApiToken.objects.get(pk=made[0].pk).revoked_at is not None

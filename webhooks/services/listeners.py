@@ -1,4 +1,4 @@
-"""The listener that stores the wakes of agents whose program runs outside."""
+"""Listeners: they store the wakes of agents whose program runs outside, and end access that a former editor has given."""
 
 import json
 from collections.abc import Sequence
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from celery import current_app
 from django.db import transaction
 
+from actors import services as actors
 from actors.models import Actor
 from chats.models import Chat, Message
 from common.clock import now
+from events import audit
 from webhooks.models import AgentWake, Delivery, Webhook
+from workspaces.models import Workspace
 
 WOKEN = "agent.woken"
 """The event of a wake."""
@@ -31,6 +34,18 @@ def store_wakes(chat: Chat, message: Message, woken: Sequence[tuple[Actor, str]]
     if deliveries:
         Delivery.objects.bulk_create(deliveries)
         transaction.on_commit(lambda: current_app.send_task("webhooks.tasks.deliver_due"), robust=True)
+
+
+def end_access_of_maker(workspace: Workspace, maker: Actor, by: Actor) -> None:
+    """Revoke the tokens, and switch off the webhooks, that a person made who is no editor of the workspace any more: they know the
+    texts of the tokens, and may own the servers. A listener of `member_demoted` and `member_left`."""
+    actors.revoke_tokens_of_maker(maker, workspace.id, by=by)
+    made = Webhook.objects.filter(created_by=maker, agent__workspace=workspace, is_enabled=True)
+    for webhook in made.select_related("agent"):
+        Webhook.objects.filter(pk=webhook.pk).update(is_enabled=False)
+        audit.record(
+            by, "webhook.disabled", workspace_id=workspace.id, object_id=webhook.id, agent=str(webhook.agent_id)
+        )
 
 
 def build_delivery(webhook: Webhook, wake: AgentWake) -> Delivery:
