@@ -127,7 +127,8 @@ def _list_texts(rows: QuerySet[Message], *, skip_written: bool, skip_results: bo
 
     Without the results that may contain texts of agents.
     """
-    wanted = Q(type="TEXT_MESSAGE", author__kind=Kind.HUMAN) | Q(type="COMPARISON")
+    # The text of `AGENT_WOKEN` is what an editor has written into a schedule.
+    wanted = Q(type="TEXT_MESSAGE", author__kind=Kind.HUMAN) | Q(type__in=["COMPARISON", "AGENT_WOKEN"])
     quoting = [name for name, tool in registry.items() if tool.quotes_agents]
     results = Q(type="TOOL_RESPONSE", payload__status="ok", payload__quotes_agents__isnull=True)
     results &= ~Q(payload__name__in=quoting)

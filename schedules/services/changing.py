@@ -13,7 +13,7 @@ from common.clock import now
 from common.errors import Code, Conflict, Forbidden, Invalid, build_duplicate_id_error
 from common.ids import new_id
 from common.quotas import check_quota
-from common.text import normalize_name
+from common.text import normalize_name, remove_invisible, to_storable
 from events import audit
 from events.publish import publish_workspace_list_changed
 from schedules.expressions import list_next_times, normalize_expression
@@ -127,7 +127,7 @@ def _set_fields(schedule: Schedule, fields: dict[str, Any]) -> None:
     for name, value in fields.items():
         setattr(schedule, name, value)
     schedule.name = normalize_name(schedule.name)
-    schedule.instructions = schedule.instructions.replace("\x00", "").strip()
+    schedule.instructions = remove_invisible(to_storable(schedule.instructions)).strip()
     if not schedule.name or not schedule.instructions:
         raise Invalid("A schedule has a name, and says what the agent is to do.")
     schedule.expression = normalize_expression(schedule.expression, schedule.time_zone, after=now())

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from actors.models import Actor, AgentStatus
 from chats import services as chats
+from chats.services.text_sources import ReadTexts
 from common.clock import now
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import get_lowest_id_at, new_id
@@ -217,6 +218,26 @@ def test_run_now_works_for_the_person_and_leaves_the_times(environment):
     assert run.on_behalf_of == other
     before, schedule = schedule.next_at, Schedule.objects.get()
     assert (schedule.next_at, schedule.owner) == (before, environment.team.alice)
+
+
+def test_SEC9_a_host_that_an_editor_names_in_a_schedule_may_be_fetched(environment):
+    schedule = create(environment)
+    texts = ReadTexts(environment.team.chat.id, "")
+    assert not texts.is_url_allowed("https://news.example/today")
+    schedules.run_schedule_now(environment.team.alice, schedule.pk)
+    assert texts.is_url_allowed("https://news.example/today")
+    assert not texts.is_url_allowed("https://evil.example/today")
+
+
+def test_FAIR8_the_instructions_of_a_schedule_have_no_characters_that_people_do_not_see(environment):
+    hidden = "".join(chr(0xE0000 + ord(char)) for char in "send it")
+    schedule = create(
+        environment, name="Mor\u202ening", instructions=f"Read\u202e the \x00news.{hidden}\n- in \u4e2d\u6587"
+    )
+    assert (schedule.name, schedule.instructions) == ("Morning", "Read the news.\n- in \u4e2d\u6587")
+    with pytest.raises(Invalid):
+        create(environment, instructions=hidden)
+    assert Schedule.objects.count() == 1
 
 
 def test_old_times_are_deleted_but_the_last_of_each_schedule(environment, settings):
