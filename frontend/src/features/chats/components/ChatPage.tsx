@@ -26,6 +26,7 @@ import {
   useActiveRuns,
   useChatTitle,
   useFindActor,
+  useIsBetweenAgents,
   useIsClosed,
   useMessages,
   useStreamingSince,
@@ -42,6 +43,7 @@ import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
+import composerStyles from './Composer.module.css'
 import { ConnectionBanner } from './ConnectionBanner'
 import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
@@ -131,6 +133,7 @@ function useNaming(findActor: ChatContextValue['findActor'], chatId: string, me:
 }
 
 function OpenChat(props: ChatPageProps) {
+  const { t } = useTexts()
   const { chatId, workspace, summary, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
@@ -206,6 +209,7 @@ function OpenChat(props: ChatPageProps) {
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, summary)
   const readMarks = useReadMarks(chatId)
+  const isBetweenAgents = useIsBetweenAgents(chatId)
   const latestLogPart = useLatest(logPart)
   const { markUnreadSeen } = reading
   const onSent = useCallback(() => {
@@ -229,7 +233,11 @@ function OpenChat(props: ChatPageProps) {
           />
         </Boundary>
         <TypingLine />
-        <Composer ref={composer} title={title} onSent={onSent} />
+        {isBetweenAgents ? (
+          <p className={composerStyles.readOnlyChat}>{t('betweenAgents')}</p>
+        ) : (
+          <Composer ref={composer} title={title} onSent={onSent} />
+        )}
         <Announcer messages={messages} />
       </ReadMarksContext>
     </ChatContext>
