@@ -9,16 +9,19 @@
 declare const head: string;
 declare const meta: string;
 declare const tabs: string;
+declare const titles: string;
 
 export {
 	head,
 	meta,
-	tabs
+	tabs,
+	titles
 };
 
 declare const __default_export__: {
 	head: typeof head;
 	meta: typeof meta;
 	tabs: typeof tabs;
+	titles: typeof titles;
 };
 export default __default_export__;

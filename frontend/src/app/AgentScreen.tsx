@@ -52,7 +52,7 @@ export function AgentScreen() {
       <header className={styles.head}>
         <BackButton label={t('agents')} onClick={() => void navigate({ to: '/w/$workspace/agents', params })} />
         <Avatar id={id} name={actor.name} avatar={actor.avatar} square size="xl" />
-        <div className={layout.titles}>
+        <div className={cx(layout.titles, styles.titles)}>
           <h1 className="cut">{actor.name}</h1>
           <p className={styles.meta}>
             <span className="cut">{facts.join(' · ')}</span>

@@ -58,7 +58,7 @@ const context = {
   'context.newest_one': '最新的一条消息',
   'context.newest_other': '最新的 {{count}} 条消息，以放得下为限',
   'context.limit': '上限',
-  'context.tokens': '{{n}} 个 token',
+  'context.tokens': '{{n}} Token',
   'context.limitOfModel': '模型能读取的上限',
 } as const
 

@@ -58,7 +58,7 @@ const context = {
   'context.newest_one': '最新的一則訊息',
   'context.newest_other': '最新的 {{count}} 則訊息，以放得下為限',
   'context.limit': '上限',
-  'context.tokens': '{{n}} 個 token',
+  'context.tokens': '{{n}} Token',
   'context.limitOfModel': '模型能讀取的上限',
 } as const
 
