@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminSelectWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from actors import services as actors
-from actors.models import Actor, AgentStatus, ApiToken, EmailChange
+from actors.models import Actor, AgentStatus, ApiToken, EmailChange, Viewing
 from actors.operators import Level, check_may_manage, get_level, set_access_level
-from admin_kit.actions import service_action
+from admin_kit.actions import RedirectTo, service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, link_column
 from admin_kit.model_admin import ReadOnlyAdmin, action_menu
@@ -75,6 +76,18 @@ class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
         super().__init__(request, object_id, *args, initial={"level": get_level(person) if person else None}, **kwargs)
 
 
+class ViewingForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
+    """The form to view as a person."""
+
+    reason = forms.CharField(max_length=400, widget=UnfoldAdminTextInputWidget, label=_("Reason"))
+    password = forms.CharField(
+        max_length=500,
+        strip=False,
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
+        label=_("Your password"),
+    )
+
+
 @admin.register(Actor)
 class ActorAdmin(ReadOnlyAdmin):
     list_display = (
@@ -96,6 +109,8 @@ class ActorAdmin(ReadOnlyAdmin):
     related_links = (
         build_list_link(_("Memberships"), "workspaces.membership", "actor", is_person),
         build_list_link(_("API tokens"), "actors.apitoken", "actor"),
+        build_list_link(_("Viewings as this person"), "actors.viewing", "person", is_person),
+        build_list_link(_("Viewings by this person"), "actors.viewing", "operator", is_person),
         build_list_link(_("Chats"), "chats.chatactor", "actor"),
         build_list_link(_("Versions"), "agents.agentspec", "agent", is_agent),
         build_list_link(_("Drafts"), "agents.draft", "agent", is_agent),
@@ -113,12 +128,13 @@ class ActorAdmin(ReadOnlyAdmin):
         RelatedLink(_("… on a workspace…"), "workspaces.workspacegrant", "user", is_shown=is_person, is_add=True),
         audit_link(),
     )
-    audit_prefixes = ("member", "person", "profile", "password", "sessions", "agent", "spec")
+    audit_prefixes = ("member", "person", "profile", "password", "sessions", "viewing", "agent", "spec")
     actions = ("deactivate", "activate", "sign_out", "revoke_tokens", "suspend_agent", "resume_agent")
     actions_detail = action_menu(
         "deactivate",
         "activate",
         "reset_link",
+        "start_viewing",
         "sign_out",
         "revoke_tokens",
         "set_access_level",
@@ -177,6 +193,20 @@ class ActorAdmin(ReadOnlyAdmin):
     def reset_link(self, person: Actor, operator: Actor) -> str:
         check_may_manage(operator, person)
         return actors.create_reset_link(person, web_app_url=settings.WEB_APP_URL, operator=operator)
+
+    @service_action(
+        _("View as this person"),
+        _("You see the web app as they see it, and can change nothing. They see when, by whom and why it was done."),
+        icon="visibility",
+        is_available=lambda actor: actor.is_human and actor.is_active,
+        form_class=ViewingForm,
+        needs_session=True,
+    )
+    def start_viewing(
+        self, person: Actor, operator: Actor, reason: str, password: str, session: SessionBase
+    ) -> RedirectTo:
+        actors.start_viewing(operator, person.pk, session=session, reason=reason, password=password)
+        return RedirectTo("/")
 
     @service_action(
         _("Sign out everywhere"),
@@ -256,6 +286,35 @@ class ApiTokenAdmin(ReadOnlyAdmin):
     )
     def revoke(self, token: ApiToken, operator: Actor) -> None:
         actors.revoke_token(operator, token.pk, as_operator=True)
+
+
+@admin.register(Viewing)
+class ViewingAdmin(ReadOnlyAdmin):
+    list_display = (
+        "started_at",
+        link_column("operator"),
+        link_column("person"),
+        "reason",
+        "ends_at",
+        "ended_at",
+        link_column("ended_by"),
+    )
+    list_filter = (("ended_at", admin.EmptyFieldListFilter),)
+    list_select_related = ("operator", "person", "ended_by")
+    search_fields = ("operator__name", "person__name", "reason")
+    search_id_fields = ("operator_id", "person_id")
+    date_hierarchy = "started_at"
+    actions = ("end_viewing",)
+    actions_detail = ("end_viewing",)
+
+    @service_action(
+        _("End the viewing"),
+        _("The operator is shown their own account at once."),
+        icon="visibility_off",
+        is_available=lambda viewing: viewing.ended_at is None,
+    )
+    def end_viewing(self, viewing: Viewing, operator: Actor) -> None:
+        actors.end_viewing(operator, viewing.pk)
 
 
 @admin.register(EmailChange)

@@ -1,11 +1,12 @@
 """Authentication of people, by password, session or API token, and of agents by API token only."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.headless.contrib.rest_framework.authentication import XSessionTokenAuthentication
 from django.contrib.auth.models import Permission
+from django.contrib.sessions.backends.base import SessionBase
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
@@ -15,10 +16,10 @@ from rest_framework.request import Request
 
 from actors import services as actors
 from actors.hot_queries import PERSON, TOKEN
-from actors.models import CAN_USE_TOKENS, TOKEN_PREFIX, Actor, ApiToken, Kind
-from actors.operators import list_permissions
+from actors.models import CAN_USE_TOKENS, TOKEN_PREFIX, VIEWING_KEY, Actor, ApiToken, Kind, Viewing
+from actors.operators import list_permissions, may_view
 from actors.rates import get_anonymous_bucket, throttle
-from common.errors import Forbidden
+from common.errors import Code, Forbidden
 from common.secrets import hash_secret
 
 if TYPE_CHECKING:
@@ -43,6 +44,45 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
         return PERSON.first(user_id)
 
 
+def find_viewing(session: Mapping[str, Any] | SessionBase, operator: Any) -> Viewing | None:
+    """Return the viewing that an operator has started in this session, while it has an effect; null if there is none."""
+    viewing_id = session.get(VIEWING_KEY)
+    found = list_viewings([viewing_id]) if viewing_id else []
+    return next((viewing for viewing in found if viewing.operator_id == operator.pk), None)
+
+
+def list_viewings(ids: Collection[Any]) -> list[Viewing]:
+    """Return the viewings with these ids that have an effect: they have not ended, and their operators still have the right."""
+    return [
+        viewing
+        for viewing in Viewing.objects.running().filter(pk__in=ids)
+        if may_view(viewing.operator, viewing.person)
+    ]
+
+
+def build_viewing_error() -> Forbidden:
+    """Return the error for every change that is tried in a session in which an operator views as a person (SEC45)."""
+    return Forbidden(
+        "You see this as another person sees it, and can change nothing.",
+        code=Code.VIEWING,
+        hints=["End the viewing first."],
+    )
+
+
+def replace_by_viewed_person(request: Request, session: SessionBase, operator: Any) -> tuple[Any, Viewing | None]:
+    """Return the person as whom a session acts, and the viewing if an operator views as another person in it.
+
+    Raises `Forbidden` (`viewing`) for a request that could change something, except that which ends the viewing.
+    """
+    viewing = find_viewing(session, operator)
+    if viewing is None:
+        return operator, None
+    view = (request.parser_context or {}).get("view")
+    if request.method not in SAFE_METHODS and not getattr(view, "ends_viewing", False):
+        raise build_viewing_error()
+    return viewing.person, viewing
+
+
 class BrowserSession(SessionAuthentication):
     """The session cookie, with CSRF. `authenticate_header` makes DRF answer an anonymous request with 401, not 403.
 
@@ -50,10 +90,13 @@ class BrowserSession(SessionAuthentication):
     person since, the request is anonymous (FAIR6).
     """
 
-    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+    def authenticate(self, request: Request) -> tuple[Any, Viewing | None] | None:
         found = super().authenticate(request)
+        if found is None:
+            return None
+        person, viewing = replace_by_viewed_person(request, request._request.session, found[0])
         named = request.META.get("HTTP_X_ATELIER_PERSON")
-        return None if found and named and named != str(found[0].pk) else found
+        return None if named and named != str(person.pk) else (person, viewing)
 
     def authenticate_header(self, request: Request) -> str:
         return "Session"
@@ -61,6 +104,13 @@ class BrowserSession(SessionAuthentication):
 
 class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth has no types
     """allauth's session token in the `X-Session-Token` header, for programs."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        found = super().authenticate(request)
+        if found is None:
+            return None
+        person, viewing = replace_by_viewed_person(request, found[1], found[0])
+        return person, viewing or found[1]
 
     def authenticate_header(self, request: Request) -> str:
         return "X-Session-Token"

@@ -19,7 +19,7 @@ MAX_CACHED_CREDENTIALS = 10_000
 _people: BoundedMap[bytes, UUID | None] = BoundedMap(MAX_CACHED_CREDENTIALS)
 
 
-def remember_caller(request: Request) -> None:
+def remember_caller(request: Request, person_id: UUID) -> None:
     """Cache the person of a request by the credential that authenticated it. Other credentials of the request are ignored."""
     if isinstance(request.auth, ApiToken):
         credential = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")[2].strip()
@@ -28,8 +28,8 @@ def remember_caller(request: Request) -> None:
     else:
         credential = request.META.get("HTTP_X_SESSION_TOKEN", "")
     digest = _hash_credential(credential.encode())
-    if _people.get(digest, None) != request.user.pk:
-        _people.set(digest, request.user.pk)
+    if _people.get(digest, None) != person_id:
+        _people.set(digest, person_id)
 
 
 def find_caller(headers: Iterable[tuple[bytes, bytes]]) -> tuple[UUID | None, bool]:

@@ -11,7 +11,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from kombu.exceptions import OperationalError
 from redis import RedisError
+from rest_framework.permissions import SAFE_METHODS
 
+from actors.auth import build_viewing_error, find_viewing
 from actors.rates import get_anonymous_bucket, throttle
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, Unavailable
 
@@ -35,6 +37,8 @@ class AllauthMiddleware:
                 throttle(get_anonymous_bucket(request))
             except LimitReached as error:
                 return build_error_response(error)
+        elif request.method not in SAFE_METHODS and find_viewing(request.session, request.user) is not None:
+            return build_error_response(build_viewing_error())
         if not has_storable_texts(request.body):
             return build_error_response(Invalid("Something in the request is no text."))
         response = self._next(request)

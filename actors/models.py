@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 
 from common.clock import now
 from common.models import Identified, WithRevision
-from events.rows import ActorRow, ApiTokenRow
+from events.rows import ActorRow, ApiTokenRow, ViewingRow
 
 
 class Kind(models.TextChoices):
@@ -254,6 +254,60 @@ class EmailChange(Identified):
 
     def __str__(self) -> str:
         return self.email
+
+
+VIEWING_KEY = "viewing"
+"""The key of an operator's session with the id of the viewing that they have started in it."""
+
+
+class Viewings(models.QuerySet["Viewing"]):
+    """The query set of viewings."""
+
+    def running(self) -> "Viewings":
+        """Return those that have an effect, if their operators still may view (`list_viewings`)."""
+        return self.filter(
+            ended_at=None, ends_at__gt=now(), operator__is_active=True, operator__is_staff=True, person__is_active=True
+        ).select_related("operator", "person")
+
+
+class Viewing(Identified):
+    """An operator sees the web app as a person sees it, and can change nothing (SEC45).
+
+    It has an effect until `ended_at` or `ends_at`, in the session of the operator that has its id. `ended_by`: null if the time was
+    over.
+    """
+
+    operator = models.ForeignKey(Actor, verbose_name=_("operator"), on_delete=models.PROTECT, related_name="+")
+    person = models.ForeignKey(Actor, verbose_name=_("person"), on_delete=models.PROTECT, related_name="viewings")
+    reason = models.CharField(_("reason"), max_length=400)
+    started_at = models.DateTimeField(_("started at"))
+    ends_at = models.DateTimeField(_("ends at"))
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    ended_by = models.ForeignKey(
+        Actor, verbose_name=_("ended by"), null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = Viewings.as_manager()
+
+    class Meta:
+        verbose_name = _("viewing as a person")
+        verbose_name_plural = _("viewings as a person")
+        constraints = [
+            models.CheckConstraint(condition=~Q(reason=""), name="viewing_has_a_reason"),
+            models.CheckConstraint(condition=~Q(operator=F("person")), name="viewing_is_of_another_person"),
+            models.UniqueConstraint(
+                fields=["operator"], condition=Q(ended_at=None), name="operator_has_one_viewing_at_a_time"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person} · {self.started_at:%Y-%m-%d %H:%M}"
+
+    def to_row(self) -> ViewingRow:
+        return ViewingRow(
+            id=self.id, operator=self.operator.to_row(), reason=self.reason, started_at=self.started_at,
+            ends_at=self.ends_at, ended_at=self.ended_at,
+        )  # fmt: skip
 
 
 TOKEN_PREFIX = "atl_"

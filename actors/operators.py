@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from actors.models import Actor
 from common.errors import Forbidden, Invalid
+from common.operators import may_operate
 from events import audit
 from events.publish import publish_rights_changed
 
@@ -84,6 +85,12 @@ def list_permissions(person: Actor) -> QuerySet[Permission]:
     if Level.OPERATOR.value in levels:
         wanted |= Q(codename__startswith="change_") | Q(codename__regex=r"^(add|delete)_[a-z]+grant$")
     return known.filter(wanted) if levels & {Level.READER.value, Level.OPERATOR.value} else known.none()
+
+
+def may_view(operator: Actor, person: Actor) -> bool:
+    """Return whether an operator may view as this person: another one, whose account the operator may change."""
+    is_manageable = operator.is_superuser or not (person.is_staff or person.is_superuser)
+    return person.is_human and person.pk != operator.pk and is_manageable and may_operate(operator, Actor)
 
 
 def check_may_manage(operator: Actor, person: Actor) -> None:

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from actors.callers import remember_caller
+from actors.models import Viewing
 from common.bounded import BoundedMap
 from common.errors import LimitReached
 from common.redis_client import redis_client
@@ -143,10 +144,12 @@ class Throttle(BaseThrottle):
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if request.user:
-            remember_caller(request)
+            # Who views as another person uses their own buckets.
+            owner = request.auth.operator_id if isinstance(request.auth, Viewing) else request.user.pk
+            remember_caller(request, owner)
             names = ("requests", *getattr(view, "person_buckets", ()))
             more = view.buckets(request) if hasattr(view, "buckets") else ()
-            throttle(*((name, request.user.pk) for name in names), *more)
+            throttle(*((name, owner) for name in names), *more)
         else:
             throttle(get_anonymous_bucket(request))
         return True

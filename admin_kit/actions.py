@@ -1,13 +1,14 @@
 """Admin actions that call a service, for the selected rows of a list and as a button on a row's page."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from unfold.decorators import action
 from unfold.enums import ActionVariant
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 
+@dataclass(frozen=True)
+class RedirectTo:
+    """The result of an action that leads the operator to another page."""
+
+    url: str
+
+
 def service_action(
     description: "StrOrPromise",
     help_text: "StrOrPromise" = "",
@@ -29,19 +37,24 @@ def service_action(
     is_dangerous: bool = False,
     is_available: Callable[[Any], bool] = lambda row: True,
     form_class: type[Any] = BaseDialogForm,
-) -> Callable[[Callable[..., str | None]], Any]:
+    needs_session: bool = False,
+) -> Callable[[Callable[..., str | RedirectTo | None]], Any]:
     """Turn a method `(self, row, operator, **fields)` of a `ReadOnlyAdmin`, which calls a service, into an admin action.
 
     Add its name to `actions` for the list, and to `actions_detail` for a button on the row's page, which opens a dialog with
     `help_text` and the fields of `form_class`. The button is shown for the rows that are `is_available`. If the method returns
-    a text, it is shown once. An `AppError` of the service is shown to the operator.
+    a text, it is shown once. An `AppError` of the service is shown to the operator. With `needs_session` the method gets the
+    `session` of the operator, too.
     """
 
-    def decorate(method: Callable[..., str | None]) -> Any:
+    def decorate(method: Callable[..., str | RedirectTo | None]) -> Any:
         @wraps(method)
         def submit_dialog(page: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
             fields = {name: value for name, value in form.cleaned_data.items() if not name.startswith("_")}
+            fields |= {"session": request.session} if needs_session else {}
             _succeeded, text = _call_service(page, request, object_id, method, description, fields)
+            if isinstance(text, RedirectTo):
+                return _redirect(request, redirect(text.url))
             if text:
                 return render(request, "admin_kit/shown_once.html", {"text": text})
             return _redirect_to_row(request, page, object_id)
@@ -85,11 +98,11 @@ def _call_service(
     page: Any,
     request: HttpRequest,
     pk: Any,
-    method: Callable[..., str | None],
+    method: Callable[..., str | RedirectTo | None],
     description: "StrOrPromise",
     fields: dict[str, Any],
-) -> tuple[bool, str | None]:
-    """Call the method for one row, in a transaction. Return whether it succeeded, and the text to show once."""
+) -> tuple[bool, str | RedirectTo | None]:
+    """Call the method for one row, in a transaction. Return whether it succeeded, and its result."""
     row = None
     try:
         with transaction.atomic():
@@ -105,7 +118,10 @@ def _redirect_to_row(request: HttpRequest, page: Any, object_id: str) -> HttpRes
     meta = page.model._meta
     name = f"admin:{meta.app_label}_{meta.model_name}"
     exists = page.model._default_manager.filter(pk=object_id).exists()
-    response = redirect(f"{name}_change", object_id) if exists else redirect(f"{name}_changelist")
+    return _redirect(request, redirect(f"{name}_change", object_id) if exists else redirect(f"{name}_changelist"))
+
+
+def _redirect(request: HttpRequest, response: HttpResponseRedirect) -> HttpResponse:
     if "HX-Request" in request.headers:  # the dialog is a part of the page, and htmx must replace the whole page
         return HttpResponse(headers={"HX-Redirect": response.headers["Location"]})
     return response

@@ -20,6 +20,7 @@ class Code(StrEnum):
     INTERNAL = "internal"
     # accounts
     WRONG_PASSWORD = "wrong_password"
+    VIEWING = "viewing"
     EMAIL_TAKEN = "email_taken"
     EMAIL_UNCONFIRMED = "email_unconfirmed"
     SIGN_UP_CLOSED = "sign_up_closed"

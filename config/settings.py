@@ -243,11 +243,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS = {"ack_emulation": False, "socket_keepalive": True, "health_check_interval": 10}
 # Hours after which a call that waits for a person counts as refused.
 APPROVAL_HOURS = env.float("APPROVAL_HOURS", default=24.0)
-# The most runs that one worker process executes at once; the others wait in PostgreSQL.
 # Days for which the requests to models are kept as they were sent (`llm/sent_requests.py`); their figures stay.
 SENT_REQUEST_DAYS = env.int("SENT_REQUEST_DAYS", default=30)
 # Days for which the wakes and deliveries of outside programs, and the past times of schedules, are kept.
 WAKE_DAYS = env.int("WAKE_DAYS", default=30)
+# Minutes after which an operator no longer views as another person (docs/security.md).
+VIEWING_MINUTES = env.int("VIEWING_MINUTES", default=30)
+# The most runs that one worker process executes at once; the others wait in PostgreSQL.
 RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
 # The most of them for one workspace and for one person. Neither may have more runs than there are free slots (docs/security.md).
 RUNS_PER_WORKSPACE = env.int("RUNS_PER_WORKSPACE", default=40)

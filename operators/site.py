@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_protect
 from redis import RedisError
 
+from actors import services as actors
 from events.publish import publish_rights_changed
 from operators.dashboard import get_figures
 from operators.language import choose_language, in_language_of_user
@@ -98,6 +99,8 @@ class OperatorSite(AdminSite):
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Sign the user out, and close the sockets of this session at once (SEC5)."""
         person: Any = request.user
+        if request.user.is_authenticated and request.method == "POST":
+            actors.end_viewings_of(person, person)
         response = super().logout(request, extra_context)
         if not request.user.is_authenticated:
             publish_rights_changed(person.pk)

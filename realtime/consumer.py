@@ -10,6 +10,7 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
+from actors.auth import build_viewing_error
 from actors.models import Actor
 from actors.rates import get_ip_address_bucket, throttle
 from chats import services as chats
@@ -75,7 +76,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.refuse_anonymous()
         elif len(hub.sockets) >= limits.MAX_SOCKETS_PER_PROCESS:
             await self.close_with_code(TRY_LATER)
-        elif len(hub.sockets_by_actor.get(found[0].id, ())) >= limits.MAX_SOCKETS_PER_PERSON:
+        elif len(hub.sockets_by_owner.get(found[1].owner_id, ())) >= limits.MAX_SOCKETS_PER_PERSON:
             await self.close_with_code(TOO_MUCH)
         else:
             await self.open_socket(hub, Socket(*found, self.send, self.end))
@@ -173,7 +174,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             if self.allowance.left < -limits.MAX_REFUSED:
                 socket.end(TOO_MUCH)
             raise LimitReached("Too many messages in a second.")
-        if self.hub.get_allowance(socket.actor.id).consume() < 0:
+        if self.hub.get_allowance(socket.sign_in.owner_id).consume() < 0:
             raise LimitReached("Too many messages in a second, from all your windows.")
 
     async def handle_command(self, socket: Socket, frame: Subscribe | Unsubscribe | TypingIn | MarkRead) -> None:
@@ -181,6 +182,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.subscribe(socket, Topic.parse(frame.topic), frame.since)
         elif isinstance(frame, Unsubscribe):
             self.hub.unsubscribe(socket, Topic.parse(frame.topic))
+        elif socket.sign_in.viewing_id:
+            raise build_viewing_error()
         elif socket.sign_in.is_read_only:
             raise Forbidden("This API token may only look.")
         elif isinstance(frame, MarkRead):
@@ -196,7 +199,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             raise LimitReached(f"A socket subscribes to at most {limits.MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.subscribe(socket, topic)
         try:
-            if not await self.hub.add_subscriber((socket.actor.id, topic)):
+            add = self.hub.add_viewer if socket.sign_in.viewing_id else self.hub.add_subscriber
+            if not await add((socket.actor.id, topic)):
                 raise NotFound("There is no such topic.")
             await self.hub.send_reply(socket, subscription, since)
         except BaseException:

@@ -1,7 +1,7 @@
 """Authenticating WebSocket handshakes, and checking their origin (SEC6)."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,8 +13,8 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.crypto import constant_time_compare
 
 from actors import services as actors
-from actors.auth import find_tokens, parse_bearer_token
-from actors.models import TOKEN_PREFIX, Actor
+from actors.auth import find_tokens, list_viewings, parse_bearer_token
+from actors.models import TOKEN_PREFIX, VIEWING_KEY, Actor
 from actors.sessions import is_session_key
 from common.clock import now
 from realtime.rights import SignIn
@@ -65,7 +65,7 @@ def _is_allowed_origin(origin: str, host: str) -> bool:
 def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
     """Return the actors of these session keys and API tokens who may use them. Invalid keys are left out.
 
-    Two queries, and one more if there are tokens.
+    Two queries, and more if there are tokens or operators who view as other people.
     """
     tokens = {key for key in keys if key.startswith(TOKEN_PREFIX)}
     return _find_by_session(set(keys) - tokens) | (_find_by_token(tokens) if tokens else {})
@@ -93,11 +93,20 @@ def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Si
     people: dict[str | None, Actor] = {
         str(person.pk): person for person in Actor.people.filter(pk__in=ids, is_active=True)
     }
+    viewing_ids = {data[VIEWING_KEY] for data in decoded.values() if VIEWING_KEY in data}
+    viewings = {str(viewing.pk): viewing for viewing in list_viewings(viewing_ids)} if viewing_ids else {}
     found = {}
     for key, data in decoded.items():
         person = people.get(data.get(SESSION_KEY))
-        if person is not None and _is_verified(person, data):
-            found[key] = (person, SignIn(key, person.pk, person.get_session_auth_hash()))
+        if person is None or not _is_verified(person, data):
+            continue
+        sign_in = SignIn(key, person.pk, person.get_session_auth_hash())
+        viewing = viewings.get(data.get(VIEWING_KEY, ""))
+        if viewing is not None and viewing.operator_id == person.pk:
+            sign_in = replace(sign_in, actor_id=viewing.person_id, operator_id=person.pk, viewing_id=viewing.pk)
+            found[key] = (viewing.person, sign_in)
+        else:
+            found[key] = (person, sign_in)
     return found
 
 

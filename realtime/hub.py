@@ -44,12 +44,13 @@ class Hub:
         self.id = uuid4().hex
         self.sockets: dict[Socket, None] = {}
         self.buffers: dict[Topic, TopicBuffer] = {}
-        self.sockets_by_actor: dict[UUID, set[Socket]] = defaultdict(set)
+        self.sockets_by_owner: dict[UUID, set[Socket]] = defaultdict(set)
         self.activity = ActivityNotifier(self)
         self.read_cursors = ReadCursors(self)
         self._allowances: BoundedMap[UUID, TokenBucket] = BoundedMap(10_000)
         self.find_sign_in = Batched(find_sign_ins)
         self.add_subscriber = Batched(partial(subscribing.add_subscribers, hub_id=self.id))
+        self.add_viewer = Batched(subscribing.add_viewers)
         self._remove_subscriber = Batched(partial(subscribing.remove_subscribers, hub_id=self.id))
         self.layer = get_channel_layer()
         self.channel = f"hub.{self.id}"
@@ -63,18 +64,18 @@ class Hub:
     def add(self, socket: Socket) -> None:
         """Add a socket."""
         self.sockets[socket] = None
-        self.sockets_by_actor[socket.actor.id].add(socket)
+        self.sockets_by_owner[socket.sign_in.owner_id].add(socket)
 
     def remove(self, socket: Socket) -> None:
         """Remove a socket. After the last one the hub stops its loops."""
         if socket not in self.sockets:
             return
         del self.sockets[socket]
-        self.sockets_by_actor[socket.actor.id].discard(socket)
+        self.sockets_by_owner[socket.sign_in.owner_id].discard(socket)
         for topic in list(socket.subscriptions):
             self.unsubscribe(socket, topic)
-        if not self.sockets_by_actor[socket.actor.id]:
-            del self.sockets_by_actor[socket.actor.id]
+        if not self.sockets_by_owner[socket.sign_in.owner_id]:
+            del self.sockets_by_owner[socket.sign_in.owner_id]
         if not self.sockets:
             for task in self._loops:
                 task.cancel()
@@ -107,12 +108,14 @@ class Hub:
         if socket.subscriptions.pop(topic, None) is None:
             return
         self.buffers[topic].unsubscribe(socket)
-        if topic.kind == "chat" and not self.has_socket_on(topic, socket.actor.id):
+        is_present = topic.kind == "chat" and not socket.sign_in.viewing_id
+        if is_present and not self.has_socket_on(topic, socket.actor.id):
             self.spawn(self._leave_chat(topic, socket.actor.id))
 
     def has_socket_on(self, topic: Topic, actor_id: UUID) -> bool:
-        """Return whether a person has a socket of this process on the topic."""
-        return any(topic in socket.subscriptions for socket in self.sockets_by_actor.get(actor_id, ()))
+        """Return whether a person has a socket of this process on the topic. Operators who view as the person do not count."""
+        sockets = self.sockets_by_owner.get(actor_id, ())
+        return any(topic in socket.subscriptions for socket in sockets if not socket.sign_in.viewing_id)
 
     async def _leave_chat(self, topic: Topic, actor_id: UUID) -> None:
         await self._remove_subscriber((actor_id, topic))
@@ -154,7 +157,7 @@ class Hub:
         elif message["type"] == "activity":
             self.activity.notify(Topic.parse(message["topic"]), UUID(message["chat"]))
         elif message["type"] == "rights":
-            self.spawn(maintenance.check_rights(self, self.sockets_by_actor.get(UUID(message["actor"]), ())))
+            self.spawn(maintenance.check_rights(self, self.sockets_by_owner.get(UUID(message["actor"]), ())))
         elif message["type"] == "probe":
             self._receive_probe()
 

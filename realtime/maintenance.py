@@ -101,7 +101,7 @@ async def renew_presence(hub: "Hub") -> None:
     """Renew the presence of the people of this process, and pass the people who are present to each buffer."""
     mine: dict[Topic, set[UUID]] = defaultdict(set)
     for socket in hub.sockets:
-        for topic in socket.subscriptions:
+        for topic in () if socket.sign_in.viewing_id else socket.subscriptions:
             if topic.kind == "chat":
                 mine[topic].add(socket.actor.id)
     if not mine:

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.contrib.sessions.models import Session
 from django.db.models import Q, TextField
 
+from actors.auth import list_viewings
 from actors.models import CAN_USE_TOKENS, Actor, AgentStatus, ApiToken, Kind
 from chats.models import Chat
 from common.clock import now
@@ -22,13 +23,23 @@ from workspaces.models import Membership, Role
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """The sign-in of a socket: a session with its hash (`Actor.get_session_auth_hash`), or an API token, which may be read-only."""
+    """The sign-in of a socket: a session with its hash (`Actor.get_session_auth_hash`), or an API token, which may be read-only.
+
+    `viewing_id`: the session is that of an operator (`operator_id`) who views as the actor (SEC45).
+    """
 
     session_key: str
     actor_id: UUID
     session_hash: str
     token_id: UUID | None = None
     is_read_only: bool = False
+    viewing_id: UUID | None = None
+    operator_id: UUID | None = None
+
+    @property
+    def owner_id(self) -> UUID:
+        """The id of the person or agent that uses the socket, whose limits apply."""
+        return self.operator_id or self.actor_id
 
 
 def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
@@ -74,7 +85,7 @@ def _filter_readers(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, To
 def filter_signed_in(sign_ins: Collection[SignIn]) -> set[SignIn]:
     """Return the valid sign-ins: the session or API token is valid, and the person may sign in and has the same password.
 
-    Two queries, and one more if there are API tokens.
+    Two queries, and more if there are API tokens or operators who view as other people.
     """
     by_token = {sign_in for sign_in in sign_ins if sign_in.token_id}
     return _filter_by_session(set(sign_ins) - by_token) | (_filter_by_token(by_token) if by_token else set())
@@ -88,13 +99,17 @@ def _filter_by_session(sign_ins: Collection[SignIn]) -> set[SignIn]:
             is_any_of("session_key", [sign_in.session_key for sign_in in sign_ins], of=TextField), expire_date__gt=now()
         ).values_list("session_key", flat=True)
     )
-    active = Actor.people.filter(is_any_of("pk", list({sign_in.actor_id for sign_in in sign_ins})), is_active=True)
+    active = Actor.people.filter(is_any_of("pk", list({sign_in.owner_id for sign_in in sign_ins})), is_active=True)
     people = active.values_list("pk", "password", "session_epoch")
     hashes = {pk: _compute_session_hash(password, epoch) for pk, password, epoch in people}
+    viewings = {sign_in.viewing_id for sign_in in sign_ins if sign_in.viewing_id}
+    running: set[UUID | None] = {viewing.id for viewing in list_viewings(viewings)} if viewings else set()
     return {
         sign_in
         for sign_in in sign_ins
-        if sign_in.session_key in sessions and hashes.get(sign_in.actor_id) == sign_in.session_hash
+        if sign_in.session_key in sessions
+        and hashes.get(sign_in.owner_id) == sign_in.session_hash
+        and (sign_in.viewing_id is None or sign_in.viewing_id in running)
     }
 
 

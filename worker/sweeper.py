@@ -82,6 +82,7 @@ class Sweeper:
             PeriodicJob(HOUR, partial(send_task_now, "webhooks.tasks.delete_old_wakes", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "worker.tasks.embed_messages", []), started_at + MINUTE),
             PeriodicJob(MINUTE, files.enqueue_waiting_files, started_at + MINUTE),
+            PeriodicJob(MINUTE, actors.end_expired_viewings, started_at + MINUTE),
             # A task, because a storage at another host may answer slowly.
             PeriodicJob(DAY, partial(send_task_now, "files.tasks.delete_orphaned_content", []), started_at + HOUR),
         ]

@@ -15,12 +15,13 @@ from rest_framework.views import APIView
 from actors import services as actors
 from actors.auth import BySession, SignedIn
 from actors.middleware import get_web_app_url
-from actors.models import ApiToken
+from actors.models import ApiToken, Viewing
 from actors.rates import Bucket
+from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.request_types import Name
 from common.rest import Body, Page, Request, build_empty_response, build_response, read
-from events.rows import ApiTokenRow, Row, TokenScopeName
+from events.rows import ApiTokenRow, Row, TokenScopeName, ViewingRow
 
 
 class SignUpRow(Row):
@@ -157,4 +158,29 @@ class Sessions(APIView):
     def delete(self, request: Request) -> HttpResponse:
         session = request.auth if isinstance(request.auth, SessionBase) else request._request.session
         actors.end_sessions(request.user, keep=session)
+        return build_empty_response()
+
+
+class Viewings(APIView):
+    """When operators have viewed as the reader."""
+
+    permission_classes = (SignedIn, BySession)
+
+    @extend_schema(operation_id="list_viewings", parameters=PAGE_PARAMETERS, responses=Page[ViewingRow])
+    def get(self, request: Request) -> HttpResponse:
+        viewings = Viewing.objects.filter(person=request.user).select_related("operator")
+        return answer_page(request, viewings, by="-started_at")
+
+
+class CurrentViewing(APIView):
+    """The viewing in the session of this request."""
+
+    permission_classes = (SignedIn, BySession)
+    ends_viewing = True
+
+    @extend_schema(operation_id="end_viewing", responses={204: None})
+    def delete(self, request: Request) -> HttpResponse:
+        if not isinstance(request.auth, Viewing):
+            raise NotFound("You view as nobody else.")
+        actors.end_viewing(request.auth.operator, request.auth.pk)
         return build_empty_response()

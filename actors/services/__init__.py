@@ -11,6 +11,7 @@ from actors.services.passwords import (
 from actors.services.people import activate_person, deactivate_person, resume_agent, suspend_agent, update_profile
 from actors.services.sessions import delete_expired, end_sessions, end_sessions_of
 from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens, revoke_tokens_of_maker
+from actors.services.viewings import end_expired_viewings, end_viewing, end_viewings_of, start_viewing
 
 __all__ = [
     "activate_person",
@@ -22,8 +23,11 @@ __all__ = [
     "create_token",
     "deactivate_person",
     "delete_expired",
+    "end_expired_viewings",
     "end_sessions",
     "end_sessions_of",
+    "end_viewing",
+    "end_viewings_of",
     "enqueue_reset_link",
     "record_token_use",
     "resume_agent",
@@ -34,5 +38,6 @@ __all__ = [
     "send_reset_link",
     "set_password",
     "start_email_change",
+    "start_viewing",
     "suspend_agent",
 ]

@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from actors.hooks import profile_changed
 from actors.models import Actor, AgentStatus
 from actors.operators import check_may_manage
+from actors.services.viewings import end_viewings_of
 from common.errors import Invalid
 from common.handles import check_handle, normalize_handle
 from common.operators import get_for_operator
@@ -83,6 +84,8 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     check_may_manage(actor, person)
     person.is_active = is_active
     person.save(update_fields=["is_active"])
+    if not is_active:
+        end_viewings_of(person, actor)
     audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)
     publish_rights_changed(person.id)
     return person

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from actors.models import Actor, EmailChange
 from actors.operators import check_may_manage
+from actors.services.viewings import end_viewings_of
 from common.clock import now
 from common.operators import get_for_operator
 from events import audit
@@ -38,6 +39,7 @@ def _end_sessions(person: Actor, actor: Actor, *, keep: SessionBase | None = Non
     if keep is not None:
         keep[HASH_SESSION_KEY] = person.get_session_auth_hash()
         keep.save()
+    end_viewings_of(person, actor)
     audit.record(actor, "sessions.ended", object_id=person.id)
     publish_rights_changed(person.id)
 

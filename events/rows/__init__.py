@@ -68,6 +68,7 @@ from events.rows.people import (
     ModelRow,
     RoleName,
     TokenScopeName,
+    ViewingRow,
     WorkspaceRow,
 )
 from events.rows.publishing import (
@@ -253,6 +254,7 @@ __all__ = [
     "UsageTotals",
     "VoteCount",
     "Response",
+    "ViewingRow",
     "WorkspaceRow",
     "WorkspaceToolRow",
     "dump_avatar",

@@ -43,6 +43,17 @@ class ApiTokenRow(Row):
     last_used_at: datetime | None
 
 
+class ViewingRow(Row):
+    """An operator views as the reader, until `ended_at`, which is null before, and until `ends_at` at the latest."""
+
+    id: UUID
+    operator: ActorRow
+    reason: str
+    started_at: datetime
+    ends_at: datetime
+    ended_at: datetime | None
+
+
 class WorkspaceRow(Row):
     """A workspace. `role` and `verbs` are those of the reader."""
 

@@ -46,13 +46,8 @@ from tests.factories.tools import (
     ToolServerFactory,
     WorkspaceToolFactory,
 )
-from tests.factories.usage import (
-    BalanceFactory,
-    LLMCallFactory,
-    ModelPriceFactory,
-    ReservationFactory,
-    TokenFactorFactory,
-)
+from tests.factories.usage import BalanceFactory, LLMCallFactory, ModelPriceFactory, ReservationFactory
+from tests.factories.viewings import make_viewing
 from tests.factories.webhooks import make_delivery, make_webhook
 from tests.factories.workspaces import PastMembershipFactory, grant_right
 from tests.people import Team, make_agent, make_person
@@ -120,6 +115,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     workspace = workspaces.create_workspace(person, name=f"{name[:60]} {number}")
     workspaces.join_workspace(person, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
     EmailChangeFactory.create(person=person)
+    make_viewing(person, team.alice, reason=name)
     PastMembershipFactory.create(workspace=team.workspace, actor=person, removed_at=now() if number % 2 else None)
     workspaces.set_model(person, workspace.id, provider="openai", default_model=name, revision=0,
                          key=Secret(CANARY))  # fmt: skip
@@ -183,7 +179,6 @@ def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
     )
     ReservationFactory.create(balance=balance, holder_id=root.id)
     ModelPriceFactory.create(workspace=chat.workspace, model=f"gpt-<b>{number}")
-    TokenFactorFactory.create(workspace=chat.workspace, model=f"gpt-<b>{number}")
     LLMCallFactory.create(step_number=0, workspace=chat.workspace, on_behalf_of=message.author, model="tried-<b>")
 
 

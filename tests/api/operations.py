@@ -350,6 +350,10 @@ OPERATIONS: dict[str, Operation] = {
         lambda t: {"kind": "error", "name": "TypeError", "screen": "/", "frames": ["a.js:1:2"]},
         by_token=False,
     ),  # fmt: skip
+    "list_viewings": Operation("GET", "me/viewings", EVERYBODY, by_token=False),
+    "end_viewing": Operation(
+        "DELETE", "me/viewing", {"alice": 404, "bob": 404, "charlie": 404, "nobody": 401}, by_token=False
+    ),
     "list_tokens": Operation("GET", "me/tokens", EVERYBODY, by_token=False),
     "create_token": Operation(
         "POST", "me/tokens", EVERYBODY, lambda t: {"name": "New", "days": 30, "password": PASSWORD}, by_token=False

@@ -6,22 +6,24 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from actors import services as actors
-from actors.models import EmailChange
+from actors.models import EmailChange, Viewing
 from common.request_types import Handle, Language, Name
 from common.rest import Body, Request, build_response, read
-from events.rows import ActorRow, NewAvatar, Row, WorkspaceRow
+from events.rows import ActorRow, NewAvatar, Row, ViewingRow, WorkspaceRow
 from workspaces.permissions import workspaces_visible_to
 from workspaces.rows import build_workspace_row
 
 
 class MeRow(Row):
-    """The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet."""
+    """The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet. `viewing`: an operator views
+    as this person, and can change nothing."""
 
     actor: ActorRow
     email: str
     new_email: str | None
     language: Language | None
     workspaces: list[WorkspaceRow]
+    viewing: ViewingRow | None
 
 
 class ProfileBody(Body):
@@ -38,6 +40,7 @@ def _build_me_row(request: Request) -> MeRow:
     return MeRow(
         actor=person.to_row(), email=person.email, new_email=change and change.email, language=person.language or None,
         workspaces=[build_workspace_row(workspace) for workspace in workspaces],
+        viewing=request.auth.to_row() if isinstance(request.auth, Viewing) else None,
     )  # fmt: skip
 
 

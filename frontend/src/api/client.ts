@@ -1,5 +1,6 @@
 /** The REST API: requests typed by the server's schema, errors as `ApiError` with a code that has a text in every language. */
 import createClient, { createFinalURL, createQuerySerializer, defaultPathSerializer } from 'openapi-fetch'
+import { isViewing } from '@/lib/viewing'
 import type { paths } from './generated/schema'
 import type { ServerCode } from './types'
 
@@ -64,8 +65,15 @@ async function readCsrfToken(signal: AbortSignal): Promise<string> {
   return readCookie('csrftoken')
 }
 
+/** Throws the error of the server for a change while an operator views as another person, before the request is sent. */
+function refuseChange(method: string, path: string): void {
+  if (isViewing() && method !== 'GET' && path !== VIEWING)
+    throw new ApiError(403, 'viewing', 'You see this as another person sees it, and can change nothing.')
+}
+
 /** Sends a request with the common headers and reads the whole response within `TIMEOUT_MS`. Throws `ApiError` unless it succeeded. */
 async function send(request: Request): Promise<Response> {
+  refuseChange(request.method, new URL(request.url).pathname)
   const controller = new AbortController()
   const abort = () => controller.abort()
   const timer = setTimeout(abort, TIMEOUT_MS)
@@ -101,6 +109,7 @@ export async function upload<T>(
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<T> {
+  refuseChange('POST', path)
   const token = await readCsrfToken(signal)
   const request = new XMLHttpRequest()
   const done = new Promise<void>((resolve, reject) => {
@@ -162,6 +171,9 @@ export const rest = createClient<paths>({
 
 /** Requested to find out whether a person is signed in, so its 401 does not mean that a session ended. */
 const ME: keyof paths = '/api/v1/me'
+
+/** The viewing of this session, which may be ended. */
+const VIEWING: keyof paths = '/api/v1/me/viewing'
 
 /** Returns the data of a successful request; undefined when the response has no body. */
 export async function unwrap<Answer extends { data?: unknown }>(

@@ -117,6 +117,7 @@ export type ServerCode = Schemas['Code']
 
 export type SpecContent = Schemas['SpecContent']
 export type Me = Schemas['MeRow']
+export type ViewingRow = Schemas['ViewingRow']
 export type EmailChange = Schemas['EmailChangeRow']
 export type ModelOffer = Schemas['OfferRow']
 export type ModelProvider = Schemas['ProviderRow']

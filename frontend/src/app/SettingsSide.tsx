@@ -61,7 +61,7 @@ const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
   budgets: ['budget.limit', 'price.title'],
   profile: ['yourName', 'handle', 'email', 'language', 'theme', 'signOut'],
   ownModel: ['standardModel', 'apiKey'],
-  security: ['changePassword', 'sessions'],
+  security: ['changePassword', 'sessions', 'viewings.title'],
   tokens: ['makeToken', 'apiDocs'],
 }
 

@@ -4,7 +4,6 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Outlet,
   redirect,
 } from '@tanstack/react-router'
 import { agentsQuery, isResetKeyValid, keys, type Me, meQuery } from '@/api'
@@ -17,6 +16,7 @@ import { readStored } from '@/lib/storage'
 import { ChatScreen } from './ChatScreen'
 import { ErrorPage, NotFound } from './ErrorPages'
 import { HomeScreen } from './HomeScreen'
+import { Root } from './Root'
 import { Shell } from './Shell'
 import { pathAfterSignIn } from './session'
 import { LAST_WORKSPACE_KEY, type Section, sections } from './storageKeys'
@@ -25,7 +25,7 @@ interface Context {
   client: QueryClient
 }
 
-const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound })
+const root = createRootRouteWithContext<Context>()({ component: Root, notFoundComponent: NotFound })
 
 /**
  * Return the signed-in person, or null. A person who is already known is returned at once and read again in the background,

@@ -3,6 +3,7 @@ import { hashKey, type QueryClient } from '@tanstack/react-query'
 import { keys, type Me, meQuery, onUnauthenticated, setRequestPerson } from '@/api'
 import { startOutbox } from '@/features/chats'
 import { removeUnowned, setStorageOwner } from '@/lib/storage'
+import { setViewing } from '@/lib/viewing'
 import { onSignedOut, stopRealtime } from '@/realtime'
 
 const LAST_PERSON_KEY = 'atelier.person'
@@ -24,8 +25,9 @@ export function watchSession(client: QueryClient): void {
   const refetchMe = () => void client.fetchQuery({ ...meQuery, staleTime: 0 }).catch(() => undefined)
   client.getQueryCache().subscribe(({ type, query }) => {
     if (type !== 'updated' || query.queryHash !== meHash || query.state.data === undefined) return
-    const id = (query.state.data as Me | null)?.actor.id ?? null
-    if (session.person === null && id !== null) startSession(id)
+    const me = query.state.data as Me | null
+    const id = me?.actor.id ?? null
+    if (session.person === null && me) startSession(me.actor.id, Boolean(me.viewing))
     else if (id !== session.person) endSession(client, buildSignInPath())
   })
   onUnauthenticated(refetchMe)
@@ -34,13 +36,16 @@ export function watchSession(client: QueryClient): void {
   window.addEventListener('pageshow', event => event.persisted && location.reload())
 }
 
-function startSession(person: string): void {
+function startSession(person: string, isViewing: boolean): void {
   session.person = person
   session.previousPerson = sessionStorage.getItem(LAST_PERSON_KEY)
   sessionStorage.setItem(LAST_PERSON_KEY, person)
+  setRequestPerson(person)
+  setViewing(isViewing)
+  // An operator's browser keeps nothing of the person, and sends nothing as the person.
+  if (isViewing) return
   setStorageOwner(person)
   removeUnowned()
-  setRequestPerson(person)
   startOutbox()
 }
 
@@ -59,6 +64,12 @@ function endSession(client: QueryClient, to: string): void {
 export function signOutHere(client: QueryClient): void {
   sessionStorage.removeItem(LAST_PERSON_KEY)
   endSession(client, '/sign-in')
+}
+
+/** Leaves the page of a viewed person, after the viewing has ended. */
+export function leaveViewing(client: QueryClient, to: string): void {
+  sessionStorage.removeItem(LAST_PERSON_KEY)
+  endSession(client, to)
 }
 
 /** Returns the path to open after sign-in: `next`, unless another person used this tab before. Invite links are always followed. */

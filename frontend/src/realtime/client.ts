@@ -2,6 +2,7 @@
 import { useCallback, useEffect } from 'react'
 import type { AnyRow, MessageRow, ServerFrame } from '@/api/types'
 import { type Observable, observable, useSelector } from '@/lib/observable'
+import { isViewing } from '@/lib/viewing'
 import { addOlderMessages, applyRows, type ChatState, emptyChat } from './chat'
 import { type Connection, RealtimeSocket } from './socket'
 import { applyFrame, type ChatStates, emptyState, evictOldChats, isBehind, updateChat } from './store'
@@ -112,6 +113,7 @@ export function prependHistory(chatId: string, rows: readonly MessageRow[], hasO
 }
 
 export function sendTyping(chatId: string): void {
+  if (isViewing()) return
   socket.send({ type: 'typing', topic: chatTopic(chatId) })
 }
 

@@ -1507,6 +1507,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me/viewing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description The viewing in the session of this request. */
+        delete: operations["end_viewing"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/viewings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description When operators have viewed as the reader. */
+        get: operations["list_viewings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/merges/{merge_id}": {
         parameters: {
             query?: never;
@@ -3136,7 +3170,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -4264,12 +4298,16 @@ export interface components {
             credential?: string;
             name: string;
         };
-        /** @description The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet. */
+        /**
+         * @description The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet. `viewing`: an operator views
+         *     as this person, and can change nothing.
+         */
         MeRow: {
             actor: components["schemas"]["ActorRow"];
             email: string;
             language: ("en" | "zh-hant" | "zh-hans") | null;
             new_email: string | null;
+            viewing: components["schemas"]["ViewingRow"] | null;
             workspaces: components["schemas"]["WorkspaceRow"][];
         };
         /** @description A member of a workspace. */
@@ -4979,6 +5017,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ToolServerRow"][];
+        };
+        PageOfViewingRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ViewingRow"][];
         };
         PageOfWakeRow: {
             /** @default null */
@@ -6669,6 +6712,18 @@ export interface components {
         UsedMemory: {
             entries: number;
             notes: number;
+        };
+        /** @description An operator views as the reader, until `ended_at`, which is null before, and until `ends_at` at the latest. */
+        ViewingRow: {
+            ended_at: string | null;
+            /** Format: date-time */
+            ends_at: string;
+            /** Format: uuid */
+            id: string;
+            operator: components["schemas"]["ActorRow"];
+            reason: string;
+            /** Format: date-time */
+            started_at: string;
         };
         /** @description A chat of an agent as the agent sees it. `unread`: messages of others after its read cursor, counted up to 100. */
         ViewpointChatRow: {
@@ -10681,6 +10736,61 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    end_viewing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_viewings: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfViewingRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

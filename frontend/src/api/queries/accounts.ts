@@ -102,6 +102,17 @@ export const useTokens = () =>
       fetchAllPages(query => unwrap(rest.GET('/api/v1/me/tokens', { params: { query }, signal }))),
   })
 
+/** When operators have viewed as this person. */
+export const useViewings = () =>
+  useQuery({
+    queryKey: keys.viewings,
+    queryFn: ({ signal }) =>
+      fetchAllPages(query => unwrap(rest.GET('/api/v1/me/viewings', { params: { query }, signal }))),
+  })
+
+/** Ends the viewing as another person in this session. */
+export const endViewing = () => rest.DELETE('/api/v1/me/viewing')
+
 export type TokenInput = Required<BodyOf<'/api/v1/me/tokens', 'post'>>
 
 export function useCreateToken() {

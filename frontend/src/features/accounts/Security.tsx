@@ -7,6 +7,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
 import { showToast } from '@/ui/toast'
+import { Viewings } from './Viewings'
 
 /** The settings for the password and the sessions of this person. */
 export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
@@ -37,6 +38,7 @@ export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
           </div>
         </div>
       </section>
+      <Viewings />
     </>
   )
 }

@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { type ChatSummaryRow, keys, markRead } from '@/api'
+import { isViewing } from '@/lib/viewing'
 import { chatState, sendRead } from '@/realtime'
 import { isUnread } from './reading'
 
@@ -67,6 +68,7 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
   )
   useEffect(
     () => () => {
+      if (isViewing()) return
       const unread = countUnread(cursor.leave(), chatId, me)
       client.setQueryData<ChatSummaryRow[]>(keys.chats(workspaceId), chats =>
         chats?.map(row => (row.chat.id === chatId ? { ...row, unread } : row)),
@@ -74,8 +76,10 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
     },
     [cursor, client, chatId, workspaceId, me],
   )
-  return cursor.moveTo
+  return isViewing() ? ignore : cursor.moveTo
 }
+
+const ignore = () => undefined
 
 function countUnread(seq: number, chatId: string, me: string): number {
   let count = 0

@@ -8,7 +8,7 @@ import { IconButton } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { useChatTitle, useFindActor, useIsClosed, useIsDirect, useParticipants } from '../hooks'
+import { useChatTitle, useFindActor, useIsClosed, useParticipants } from '../hooks'
 import styles from './ChatHeader.module.css'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
@@ -40,7 +40,6 @@ export function ChatHeader({
   const findActor = useFindActor(chatId, workspace.id)
   const title = useChatTitle(chatId, summary)
   const isClosed = useIsClosed(chatId)
-  const isDirect = useIsDirect(chatId)
   const [isOpen, setOpen] = useState(false)
   const people = participants.filter(participant => participant.actor.kind === 'human')
   const agents = participants.filter(participant => participant.actor.kind === 'agent')
@@ -51,7 +50,7 @@ export function ChatHeader({
   const titleBar = (
     <>
       {back}
-      {title && !isDirect && (people.length > 1 || agents.length !== 1) ? (
+      {title && !summary?.chat.is_direct && (people.length > 1 || agents.length !== 1) ? (
         <Hash className="i faint" aria-hidden />
       ) : null}
       <h1 className="cut">{title || (isClosed ? t('chat') : '')}</h1>
@@ -105,7 +104,7 @@ export function ChatHeader({
             chatId={chatId}
             workspace={workspace}
             title={title}
-            isDirect={isDirect}
+            isDirect={summary?.chat.is_direct ?? false}
             open
             onOpenChange={setOpen}
             onMessage={onMessage}

@@ -15,6 +15,7 @@ import {
   suggestionPath,
   workspacePath,
 } from '@/lib/paths'
+import { isViewing } from '@/lib/viewing'
 import { type ChatState, chatState, chatTopic, isEnded, resubscribe, useChatSelector, useTopic } from '@/realtime'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
@@ -26,7 +27,6 @@ import {
   useActiveRuns,
   useChatTitle,
   useFindActor,
-  useIsBetweenAgents,
   useIsClosed,
   useMessages,
   useStreamingSince,
@@ -43,7 +43,6 @@ import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
-import composerStyles from './Composer.module.css'
 import { ConnectionBanner } from './ConnectionBanner'
 import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
@@ -133,7 +132,6 @@ function useNaming(findActor: ChatContextValue['findActor'], chatId: string, me:
 }
 
 function OpenChat(props: ChatPageProps) {
-  const { t } = useTexts()
   const { chatId, workspace, summary, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
@@ -209,7 +207,6 @@ function OpenChat(props: ChatPageProps) {
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, summary)
   const readMarks = useReadMarks(chatId)
-  const isBetweenAgents = useIsBetweenAgents(chatId)
   const latestLogPart = useLatest(logPart)
   const { markUnreadSeen } = reading
   const onSent = useCallback(() => {
@@ -233,11 +230,7 @@ function OpenChat(props: ChatPageProps) {
           />
         </Boundary>
         <TypingLine />
-        {isBetweenAgents ? (
-          <p className={composerStyles.readOnlyChat}>{t('betweenAgents')}</p>
-        ) : (
-          <Composer ref={composer} title={title} onSent={onSent} />
-        )}
+        {isViewing() ? null : <Composer ref={composer} title={title} onSent={onSent} />}
         <Announcer messages={messages} />
       </ReadMarksContext>
     </ChatContext>

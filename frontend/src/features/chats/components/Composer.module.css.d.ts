@@ -24,7 +24,6 @@ declare const connection: string;
 declare const floats: string;
 declare const dragging: string;
 declare const drop: string;
-declare const readOnlyChat: string;
 
 export {
 	compose,
@@ -44,8 +43,7 @@ export {
 	connection,
 	floats,
 	dragging,
-	drop,
-	readOnlyChat
+	drop
 };
 
 declare const __default_export__: {
@@ -67,6 +65,5 @@ declare const __default_export__: {
 	floats: typeof floats;
 	dragging: typeof dragging;
 	drop: typeof drop;
-	readOnlyChat: typeof readOnlyChat;
 };
 export default __default_export__;

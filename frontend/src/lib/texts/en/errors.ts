@@ -51,6 +51,7 @@ const errors = {
   'error.unreachable': 'No connection.',
   'error.refused': 'The server refused this. Try again.',
   'error.email_password_mismatch': "Email and password don't match.",
+  'error.viewing': 'You see this as another person sees it, and can change nothing.',
   'error.email_taken': 'This email already has an account. Sign in instead.',
   'error.password_too_short': 'The password needs at least 10 characters.',
   'error.password_too_common': 'This password is too common. Choose another.',

@@ -117,6 +117,17 @@ const inspector = {
   'tree.parent': 'Reports to',
   'tree.nobody': 'nobody',
   'tree.keys': 'Alt with the left or right arrow moves it in the tree.',
+  'viewing.label': 'Viewing as another person',
+  'viewing.banner': 'You see Atelier as {{name}} sees it. Reading only; nothing is marked as read.',
+  'viewing.facts': 'until {{time}} · {{reason}}',
+  'viewing.end': 'End viewing',
+  'viewing.ending': 'Ending…',
+  'viewings.title': 'Seen by operators',
+  'viewings.hint':
+    'An operator of this installation can see Atelier as you see it, for a stated reason and a limited time. They can change nothing. Each time is listed here.',
+  'viewings.none': 'No operator has seen your account.',
+  'viewings.from': '{{from}} to {{to}}',
+  'viewings.now': '{{from}} until {{to}}, now',
 } as const
 
 export default inspector

@@ -52,6 +52,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.unreachable': '没有连接。',
   'error.refused': '服务器拒绝了请求，再试一次。',
   'error.email_password_mismatch': '邮箱与密码不符。',
+  'error.viewing': '你正以他人的视角查看，无法更改任何内容。',
   'error.email_taken': '此邮箱已有账号，改为登录。',
   'error.password_too_short': '密码至少要 10 个字符。',
   'error.password_too_common': '此密码太常见，换一个。',

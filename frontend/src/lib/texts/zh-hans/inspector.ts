@@ -117,6 +117,17 @@ const inspector = {
   'tree.parent': '隶属',
   'tree.nobody': '无',
   'tree.keys': '按 Alt 和左右方向键可在树中移动它。',
+  'viewing.label': '以他人的视角查看',
+  'viewing.banner': '你看到的是 {{name}} 所见的 Atelier。仅供阅读，不会标为已读。',
+  'viewing.facts': '到 {{time}} · {{reason}}',
+  'viewing.end': '结束查看',
+  'viewing.ending': '正在结束…',
+  'viewings.title': '系统管理员的查看',
+  'viewings.hint':
+    '此系统的管理员可以在说明原因后，在限定时间内看到你所见的 Atelier，但无法更改任何内容。每一次都会列在这里。',
+  'viewings.none': '没有管理员查看过你的账号。',
+  'viewings.from': '{{from}} 至 {{to}}',
+  'viewings.now': '{{from}} 至 {{to}}，进行中',
 } as const
 
 export default inspector

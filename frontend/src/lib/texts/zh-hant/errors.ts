@@ -52,6 +52,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.unreachable': '沒有連線。',
   'error.refused': '伺服器拒絕了請求，再試一次。',
   'error.email_password_mismatch': '電子郵件與密碼不符。',
+  'error.viewing': '你正以他人的視角檢視，無法變更任何內容。',
   'error.email_taken': '此電子郵件已有帳號，改為登入。',
   'error.password_too_short': '密碼至少要 10 個字元。',
   'error.password_too_common': '此密碼太常見，換一個。',

@@ -117,6 +117,17 @@ const inspector = {
   'tree.parent': '隸屬',
   'tree.nobody': '無',
   'tree.keys': '按 Alt 和左右方向鍵可在樹中移動它。',
+  'viewing.label': '以他人的視角檢視',
+  'viewing.banner': '你看到的是 {{name}} 所見的 Atelier。僅供閱讀，不會標為已讀。',
+  'viewing.facts': '到 {{time}} · {{reason}}',
+  'viewing.end': '結束檢視',
+  'viewing.ending': '正在結束…',
+  'viewings.title': '系統管理員的檢視',
+  'viewings.hint':
+    '此系統的管理員可以在說明原因後，於限定時間內看到你所見的 Atelier，但無法變更任何內容。每一次都會列在這裡。',
+  'viewings.none': '沒有管理員檢視過你的帳號。',
+  'viewings.from': '{{from}} 至 {{to}}',
+  'viewings.now': '{{from}} 至 {{to}}，進行中',
 } as const
 
 export default inspector
