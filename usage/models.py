@@ -30,7 +30,7 @@ class LLMCalls(models.Manager["LLMCall"]):
 
 class LLMCall(Identified):
     """A ledger entry: one request to a model. The request of a model test has neither a run nor an agent, and that of a person's
-    own model no workspace. If a person pays, it is the one of `on_behalf_of`.
+    own model no workspace. A request for embeddings has a chat, and no run. If a person pays, it is the one of `on_behalf_of`.
 
     It outlives its run, chat, agent and person. `tree_id` is the id of the first run of the tree that the run belongs to.
     `is_draft`: the text of an applied draft answered. `cost_micro` is in millionths of a dollar; null: the price is not known.
