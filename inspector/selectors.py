@@ -13,7 +13,7 @@ from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
 from approvals.models import Approval
 from chats.models import SPOKEN_TYPES, ChatActor, Message
-from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from chats.permissions import ChatVerb, chats_readable_by, get_chat_for
 from common.clock import now
 from common.errors import Forbidden, NotFound
 from events.payloads import Stamp
@@ -51,7 +51,7 @@ def list_runs_of_agent(
 ) -> QuerySet[Run]:
     """Return the runs of an agent in chats that the actor may see. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    chats = chats_visible_to(actor).values("pk")
+    chats = chats_readable_by([actor]).filter(role_0__isnull=False).values("pk")
     if chat_id is not None:
         chats = chats.filter(pk=get_chat_for(actor, chat_id, ChatVerb.SEE).pk)
     runs = Run.objects.filter(agent=agent, chat__in=chats).select_related("chat", "agent", "on_behalf_of")
@@ -292,7 +292,8 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     """Return what an agent sees, as far as this editor may read its chats. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.LOOK_THROUGH)
     memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
-    visible = memberships.filter(chat__in=chats_visible_to(actor).values("pk")).select_related("chat")
+    readable = chats_readable_by([actor]).filter(role_0__isnull=False)
+    visible = memberships.filter(chat__in=readable.values("pk")).select_related("chat")
     unread = (
         Message.objects.filter(chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq"), type__in=SPOKEN_TYPES)
         .exclude(author=agent)
@@ -307,6 +308,11 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     drafts = Draft.objects.filter(agent=agent, ended_at=None, applied__isnull=False).select_related("applied__author")
     authors = {draft.chat_id: draft.applied.author.name for draft in drafts if draft.applied}
     found: list[Any] = list(visible.annotate(unread=Coalesce(Subquery(unread), 0)).order_by("-chat__version", "pk"))
+    # A direct chat has no title: it is named after the other one.
+    others = ChatActor.objects.filter(chat__in=[row.chat_id for row in found if row.chat.is_direct]).exclude(
+        actor=agent
+    )
+    names = dict(others.values_list("chat_id", "actor__name"))
     answered = LLMCall.objects.filter(
         agent=agent, chat_id__in=[row.chat_id for row in found], run_id__isnull=False, error_code=""
     )
@@ -314,7 +320,8 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     return ViewpointRow(
         chats=[
             ViewpointChatRow(
-                chat_id=row.chat_id, title=row.chat.title, response=row.response, unread=min(row.unread, MAX_UNREAD),
+                chat_id=row.chat_id, title=names.get(row.chat_id, row.chat.title), response=row.response,
+                unread=min(row.unread, MAX_UNREAD),
                 last_read_seq=row.last_read_seq, last_seq=row.chat.version, is_working=row.chat_id in working,
                 draft_by=authors.get(row.chat_id),
             )

@@ -13,7 +13,7 @@ from runs.models import Run
 from tests.factories.approvals import ApprovalFactory
 from tests.factories.runs import RunFactory, StepFactory
 from tests.factories.usage import LLMCallFactory
-from tests.people import Team, make_team
+from tests.people import Team, make_agent, make_team
 from usage.models import LLMCall
 
 pytestmark = pytest.mark.django_db
@@ -152,6 +152,18 @@ def test_SEC44_an_editor_sees_the_chats_of_an_agent_that_they_are_in_and_the_num
     assert found.hidden_chats == 1
     assert "Secret" not in found.model_dump_json()
     assert ChatActor.objects.get(chat=team.chat, actor=team.robin).last_read_seq == before
+
+
+def test_SEC44_an_editor_sees_the_chats_between_agents_in_the_viewpoint_and_others_not_their_runs(team):
+    quill = make_agent(team.workspace, team.alice, "Quill")
+    chat, _ = chats.open_direct_chat(team.alice, team.workspace.id, quill.id, agent_id=team.robin.id)
+    chats.post_message(quill, chat.id, text="Please look.")
+    found = get_viewpoint(team.alice, team.robin.id)
+    assert {(row.title, row.unread) for row in found.chats} == {("Room", 0), ("Quill", 1)}
+    assert found.hidden_chats == 0
+    run = Run.objects.get(chat=chat)
+    assert list(list_runs_of_agent(team.alice, team.robin.id)) == [run]
+    assert list(list_runs_of_agent(team.bob, team.robin.id)) == []
 
 
 def test_SEC44_only_editors_look_through_the_eyes_of_an_agent(team):

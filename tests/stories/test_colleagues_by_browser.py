@@ -217,6 +217,9 @@ def test_an_editor_looks_through_the_eyes_of_an_agent(room: Room, tmp_path):
     page = room.screen.page
     expect(page.get_by_text("You look through the eyes of Writer.")).to_be_visible()
     expect(page.get_by_text("@writer the notice, please").first).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("Researcher", exact=True)).to_have_count(
+        2
+    )  # the room, and their direct chat
     expect(page.get_by_text("sk-story")).to_have_count(0)
     page.screenshot(path=tmp_path / "eyes.png")
     assert room.others[0].status("GET", f"agents/{room.writer}/viewpoint") == 403

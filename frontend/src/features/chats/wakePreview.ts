@@ -25,7 +25,7 @@ export function useWakePreview(
   working: readonly string[],
   phases: readonly string[],
 ): readonly Wake[] | null {
-  const [wakes, setWakes] = useState<readonly Wake[] | null>(null)
+  const [preview, setPreview] = useState<{ names: string; wakes: readonly Wake[] | null } | null>(null)
   const names = extractMentions(text)
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
@@ -37,7 +37,7 @@ export function useWakePreview(
     const requestPreview = async () => {
       const message = { text: names || '…', ...(replyTo ? { reply_to: replyTo } : {}) }
       const answer = await previewWakes(chatId, message).catch(() => null)
-      if (isCurrent) setWakes(answer)
+      if (isCurrent) setPreview({ names, wakes: answer })
     }
     const timer = setTimeout(() => void requestPreview(), PAUSE_MS)
     return () => {
@@ -45,6 +45,8 @@ export function useWakePreview(
       clearTimeout(timer)
     }
   }, [chatId, names, agentIds, workingIds, steps, replyTo, isActive])
+  // After sending by the button the composer is not in use, and the preview is that of the message that was sent.
+  const wakes = preview && (isActive || preview.names === names) ? preview.wakes : null
   return useMemo(() => wakes && withWorking(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 
