@@ -1,6 +1,8 @@
 """An editor finds out why an agent answered, and what was sent to its model; a suggester sees the figures and not the request."""
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -9,6 +11,12 @@ from tests.scripted_model import ScriptedModel
 from tests.stories.screens import Person, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
+SHOTS = os.environ.get("STORY_SHOTS")
+
+
+def shoot(person: Person, name: str) -> None:
+    if SHOTS:
+        person.page.screenshot(path=Path(SHOTS) / f"{name}.png")
 
 
 def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, Person], model: ScriptedModel):
@@ -57,3 +65,51 @@ def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, P
     bob.open(overview)
     expect(bob.page.get_by_role("link", name="Runs", exact=True)).to_be_visible()
     expect(bob.page.get_by_role("link", name="Through its eyes")).to_have_count(0)
+
+
+CREATE_AGENT = """async ([workspace, name]) => {
+  const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': document.cookie.split('csrftoken=')[1].split(';')[0] }
+  const body = JSON.stringify({ name, prompt: 'Help.' })
+  await fetch(`/api/v1/workspaces/${workspace}/agents`, { method: 'POST', headers, body })
+}"""
+
+
+def test_agents_are_moved_in_the_tree_by_drag_and_by_keyboard(people: tuple[Person, Person], model: ScriptedModel):
+    alice, _ = people
+    model.reset()
+    start(alice, model)
+    page = alice.page
+    me = page.evaluate("fetch('/api/v1/me').then(answer => answer.json())")
+    for name in ("Lead", "Mapmaker"):
+        page.evaluate(CREATE_AGENT, [me["workspaces"][0]["id"], name])
+    side = page.get_by_role("navigation", name="Workspace")
+    lead, mapmaker, scribe = (
+        side.locator('a[href*="/agents/"]').filter(has_text=name) for name in ("Lead", "Mapmaker", "Scribe")
+    )
+
+    def get_depths() -> list[int]:
+        return [round(agent.bounding_box()["x"] - lead.bounding_box()["x"]) for agent in (lead, mapmaker, scribe)]
+
+    expect(mapmaker).to_be_visible()
+    assert get_depths() == [0, 0, 0]
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        scribe.drag_to(lead)
+    expect(scribe).to_have_css("margin-left", "20px")
+    mapmaker.focus()
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        page.keyboard.press("Alt+ArrowRight")
+    expect(mapmaker).to_have_css("margin-left", "20px")
+    lead.drag_to(scribe)
+    expect(page.get_by_text("It would report to itself.", exact=True)).to_be_visible()
+    shoot(alice, "tree-sidebar")
+    mapmaker.focus()
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        page.keyboard.press("Alt+ArrowLeft")
+    expect(mapmaker).to_have_css("margin-left", "0px")
+    scribe.click()
+    tree = page.get_by_role("list", name="In the team")
+    expect(tree.get_by_text("Lead")).to_be_visible()
+    shoot(alice, "tree-overview")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(tree.get_by_text("Lead")).to_be_visible()
+    shoot(alice, "tree-overview-phone")

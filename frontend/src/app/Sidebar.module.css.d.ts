@@ -17,6 +17,7 @@ declare const none: string;
 declare const hit: string;
 declare const me: string;
 declare const mark: string;
+declare const agent: string;
 
 export {
 	phonelist,
@@ -29,7 +30,8 @@ export {
 	none,
 	hit,
 	me,
-	mark
+	mark,
+	agent
 };
 
 declare const __default_export__: {
@@ -44,5 +46,6 @@ declare const __default_export__: {
 	hit: typeof hit;
 	me: typeof me;
 	mark: typeof mark;
+	agent: typeof agent;
 };
 export default __default_export__;

@@ -1,11 +1,12 @@
 import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
-import { Suspense, useState } from 'react'
+import { type CSSProperties, Suspense, useState } from 'react'
 import { type ChatSummaryRow, useAgents, useChats, useLockedDrafts } from '@/api'
-import { AgentListItem } from '@/features/agents'
+import { AgentListItem, buildTree } from '@/features/agents'
 import { ChatListItem, chatListItemClass } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
 import { formatShortcut } from '@/lib/actions'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { readStored } from '@/lib/storage'
 import { Avatar } from '@/ui/Avatar'
@@ -25,6 +26,7 @@ import styles from './Sidebar.module.css'
 import { SuggestionsLink } from './SuggestionsLink'
 import { openWorkshopKey } from './storageKeys'
 import { UsageLink } from './UsageLink'
+import { useAgentDrag } from './useAgentDrag'
 
 const WorkspaceMenu = lazy(() => import('./WorkspaceMenu').then(module => ({ default: module.WorkspaceMenu })))
 
@@ -183,13 +185,16 @@ export function AgentList() {
   const lockedDrafts = useLockedDrafts(workspace.id).data
   const chat = useParams({ strict: false }).chat ?? ''
   const nameOf = useNameOf()
+  const getDragProps = useAgentDrag(workspace.id, agents.data ?? [])
   if (!agents.data) return <Loading query={agents} lines={3} />
-  return agents.data.map(agent => (
+  return buildTree(agents.data).map(({ agent, depth }) => (
     <Link
       key={agent.actor.id}
       to="/w/$workspace/agents/$agent"
       params={{ workspace: workspace.handle, agent: agent.actor.id }}
-      className={layout.nav}
+      className={cx(layout.nav, styles.agent)}
+      style={{ '--depth': Math.min(depth, 6) } as CSSProperties}
+      {...getDragProps(agent)}
       activeProps={{ 'aria-current': 'page' }}
     >
       <AgentListItem

@@ -1,15 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
-import { type AgentRow, type AgentSummaryRow, keys, moveAgent } from '@/api'
+import type { AgentRow, AgentSummaryRow } from '@/api'
 import { cx } from '@/lib/cx'
-import { getCodeText, getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import { SelectField } from '@/ui/Field'
-import { showToast } from '@/ui/toast'
+import { moveInTree, moveInTreeByKey } from './moveInTree'
 import styles from './TeamTree.module.css'
-import { buildTree, findNewParent, wouldReportToItself } from './tree'
+import { buildTree, wouldReportToItself } from './tree'
 
 interface TeamTreeProps {
   agent: AgentRow
@@ -28,20 +27,11 @@ export function TeamTree({ agent, agents, workspaceId, link }: TeamTreeProps) {
   const [dragged, setDragged] = useState<string | null>(null)
   const rows = buildTree(agents)
   const mayMove = agent.verbs.includes('update_agent_profile')
-  const move = async (id: string, parentId: string | null) => {
-    if (wouldReportToItself(agents, id, parentId)) return showToast(getCodeText('would_report_to_itself'))
-    try {
-      await moveAgent(id, parentId)
-    } catch (error) {
-      showToast(getErrorText(error))
-    }
-    await client.invalidateQueries({ queryKey: keys.agents(workspaceId) })
-  }
+  const move = (id: string, parentId: string | null) => moveInTree(client, workspaceId, agents, id, parentId)
   const moveByKey = (event: KeyboardEvent, id: string) => {
     if (!event.altKey || (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')) return
     event.preventDefault()
-    const parent = findNewParent(rows, id, event.key === 'ArrowLeft' ? 'left' : 'right')
-    if (parent !== undefined) void move(id, parent)
+    void moveInTreeByKey(client, workspaceId, agents, id, event.key === 'ArrowLeft' ? 'left' : 'right')
   }
   return (
     <section className={blocks.sec}>
