@@ -26,7 +26,7 @@ const accounts = {
   changePasswordHint: 'Ends all other sessions at once. API tokens keep working; revoke them under “API tokens”.',
   passwordChanged: "Password changed. You're signed out everywhere else.",
   sessions: 'Sessions',
-  sessionsHint: "LostText a phone, or used someone else's computer? This ends every other session at once.",
+  sessionsHint: "Lost a phone, or used someone else's computer? This ends every other session at once.",
   endSessions: 'Sign out everywhere else',
   endingSessions: 'Signing out',
   sessionsEnded: "You're signed out everywhere else.",
