@@ -1,7 +1,7 @@
 import { Link, useNavigate, useRouter } from '@tanstack/react-router'
-import { Hash, History } from 'lucide-react'
+import { Bot, Hash, History, UserRound } from 'lucide-react'
 import { Suspense } from 'react'
-import { type AgentRow, useAgents, useChats, useLockedDrafts } from '@/api'
+import { type AgentRow, type ChatSummaryRow, useAgents, useChats, useChatsBetweenAgents, useLockedDrafts } from '@/api'
 import { AgentOverview, EditedDrafts, TeamTree } from '@/features/agents'
 import { PublicationSection } from '@/features/directory'
 import { cx } from '@/lib/cx'
@@ -77,13 +77,15 @@ export function AgentOverviewTab({ agent }: { agent: AgentRow }) {
 function AgentChats({ agentId }: { agentId: string }) {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const chats = (useChats(workspace.id).data ?? []).filter(row => row.participants.some(actor => actor.id === agentId))
+  const own = useChats(workspace.id).data ?? []
+  const betweenAgents = useChatsBetweenAgents(workspace.id, workspace.role === 'editor').data ?? []
+  const chats = [...own, ...betweenAgents].filter(row => row.participants.some(actor => actor.id === agentId))
   if (chats.length === 0) return <p className={cx(blocks.b, 'faint sm')}>{t('inNoChat')}</p>
   return (
     <ul className={cx(blocks.rows, blocks.in)}>
       {chats.map(row => (
         <li key={row.chat.id}>
-          <Hash className="i faint" aria-hidden />
+          <ChatIcon row={row} />
           <Link
             className="grow cut"
             to="/w/$workspace/c/$chat"
@@ -91,16 +93,25 @@ function AgentChats({ agentId }: { agentId: string }) {
           >
             {row.chat.title}
           </Link>
-          <Link
-            className={cx(buttonStyles.btn, buttonStyles.xs)}
-            to="/w/$workspace/c/$chat"
-            params={{ workspace: workspace.handle, chat: row.chat.id }}
-            search={{ workshop: agentId }}
-          >
-            {t('workshop')}
-          </Link>
+          {row.chat.is_between_agents ? (
+            <span className="faint xs">{t('mayOnlyRead')}</span>
+          ) : (
+            <Link
+              className={cx(buttonStyles.btn, buttonStyles.xs)}
+              to="/w/$workspace/c/$chat"
+              params={{ workspace: workspace.handle, chat: row.chat.id }}
+              search={{ workshop: agentId }}
+            >
+              {t('workshop')}
+            </Link>
+          )}
         </li>
       ))}
     </ul>
   )
+}
+
+function ChatIcon({ row: { chat } }: { row: ChatSummaryRow }) {
+  const Icon = chat.is_between_agents ? Bot : chat.is_direct ? UserRound : Hash
+  return <Icon className="i faint" aria-hidden />
 }

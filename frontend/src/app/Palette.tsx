@@ -22,7 +22,7 @@ import {
   User,
 } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { type FoundMessage, useAgents, useChats, useMembers, wakeAgent } from '@/api'
+import { type FoundMessage, useAgents, useChats, useChatsBetweenAgents, useMembers, wakeAgent } from '@/api'
 import { useParticipants } from '@/features/chats'
 import { type ActionId, actionIds, actions, findActionHandler, formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
@@ -303,6 +303,7 @@ function useGroups(): Group[] {
   const navigate = useNavigate()
   const chat = useParams({ strict: false }).chat
   const chats = useChats(workspace.id).data
+  const betweenAgents = useChatsBetweenAgents(workspace.id, workspace.role === 'editor').data
   const agents = useAgents(workspace.id).data
   const participants = useParticipants(chat ?? '')
   const actionOptions = useActionOptions()
@@ -321,9 +322,9 @@ function useGroups(): Group[] {
     return [
       {
         title: t('chats'),
-        options: (chats ?? []).map(row => ({
+        options: [...(chats ?? []), ...(betweenAgents ?? [])].map(row => ({
           id: row.chat.id,
-          icon: Hash,
+          icon: row.chat.is_between_agents ? Bot : row.chat.is_direct ? User : Hash,
           label: row.chat.title,
           run: () => goToChat(row.chat.id),
         })),
@@ -394,5 +395,18 @@ function useGroups(): Group[] {
         })),
       },
     ].filter(group => group.options.length > 0)
-  }, [t, workspace, navigate, chat, chats, agents, participants, actionOptions, members, message, me.actor.id])
+  }, [
+    t,
+    workspace,
+    navigate,
+    chat,
+    chats,
+    betweenAgents,
+    agents,
+    participants,
+    actionOptions,
+    members,
+    message,
+    me.actor.id,
+  ])
 }

@@ -19,6 +19,22 @@ export const useChats = (workspaceId: string) =>
       ),
   })
 
+/** The chats of two agents, which editors may read. Others have none. */
+export const useChatsBetweenAgents = (workspaceId: string, isEditor: boolean) =>
+  useQuery({
+    queryKey: keys.chatsBetweenAgents(workspaceId),
+    queryFn: ({ signal }) =>
+      fetchAllPages(query =>
+        unwrap(
+          rest.GET('/api/v1/workspaces/{workspace_id}/chats-between-agents', {
+            params: { path: { workspace_id: workspaceId }, query },
+            signal,
+          }),
+        ),
+      ),
+    enabled: isEditor,
+  })
+
 /** Searches the messages of all chats that the reader is in, the newest first. A query of no words is not sent. */
 export const useFoundMessages = (workspaceId: string, query: string, limit: number) =>
   useQuery({

@@ -18,6 +18,8 @@ export const keys = {
   memory: (id: string) => ['workspace', id, 'memory'] as const,
   agentMemory: (workspaceId: string, agentId: string) => ['workspace', workspaceId, 'memory', agentId] as const,
   chats: (id: string) => ['workspace', id, 'chats'] as const,
+  /** Starts with the key of the chats, so that invalidating those also invalidates these. */
+  chatsBetweenAgents: (id: string) => ['workspace', id, 'chats', 'between-agents'] as const,
   foundMessages: (id: string, query: string) => ['workspace', id, 'found-messages', query] as const,
   lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
   usage: (id: string) => ['workspace', id, 'usage'] as const,

@@ -35,10 +35,23 @@ const participantsIn = (chat: ChatState) => [...chat.participants.values()].filt
 export const useParticipants = (chatId: string): readonly ParticipantRow[] =>
   useChatSelector(chatId, participantsIn, sameItems)
 
-const selectTitle = (chat: ChatState) => chat.chat?.title ?? null
+/** A chat between agents has no title: it is shown by their names. */
+const selectTitle = (chat: ChatState) =>
+  chat.chat?.is_between_agents
+    ? participantsIn(chat)
+        .map(participant => participant.actor.name)
+        .join(' · ')
+    : (chat.chat?.title ?? null)
 /** Returns the title of the chat; until the chat is loaded, the one in the list of chats. */
 export const useChatTitle = (chatId: string, summary: ChatSummaryRow | undefined): string =>
   useChatSelector(chatId, selectTitle) || summary?.chat.title || ''
+
+const selectIsDirect = (chat: ChatState) => chat.chat?.is_direct ?? false
+export const useIsDirect = (chatId: string): boolean => useChatSelector(chatId, selectIsDirect)
+
+const selectIsBetweenAgents = (chat: ChatState) => chat.chat?.is_between_agents ?? false
+/** Returns whether only two agents write in the chat. Editors may read it. */
+export const useIsBetweenAgents = (chatId: string): boolean => useChatSelector(chatId, selectIsBetweenAgents)
 
 const selectIsClosed = (chat: ChatState) => chat.closed
 /** Returns whether this person is not, or no longer, in the chat. */

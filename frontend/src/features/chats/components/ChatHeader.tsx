@@ -8,7 +8,7 @@ import { IconButton } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { useChatTitle, useFindActor, useIsClosed, useParticipants } from '../hooks'
+import { useChatTitle, useFindActor, useIsClosed, useIsDirect, useParticipants } from '../hooks'
 import styles from './ChatHeader.module.css'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
@@ -40,6 +40,7 @@ export function ChatHeader({
   const findActor = useFindActor(chatId, workspace.id)
   const title = useChatTitle(chatId, summary)
   const isClosed = useIsClosed(chatId)
+  const isDirect = useIsDirect(chatId)
   const [isOpen, setOpen] = useState(false)
   const people = participants.filter(participant => participant.actor.kind === 'human')
   const agents = participants.filter(participant => participant.actor.kind === 'agent')
@@ -50,7 +51,7 @@ export function ChatHeader({
   const titleBar = (
     <>
       {back}
-      {title && !summary?.chat.is_direct && (people.length > 1 || agents.length !== 1) ? (
+      {title && !isDirect && (people.length > 1 || agents.length !== 1) ? (
         <Hash className="i faint" aria-hidden />
       ) : null}
       <h1 className="cut">{title || (isClosed ? t('chat') : '')}</h1>
@@ -104,7 +105,7 @@ export function ChatHeader({
             chatId={chatId}
             workspace={workspace}
             title={title}
-            isDirect={summary?.chat.is_direct ?? false}
+            isDirect={isDirect}
             open
             onOpenChange={setOpen}
             onMessage={onMessage}

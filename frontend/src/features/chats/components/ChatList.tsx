@@ -19,11 +19,11 @@ export function ChatListItem({ summary, me, isCurrent }: ChatLinkProps): ReactNo
   const { t } = useTexts()
   const { chat, unread, mentioned } = summary
   const others = summary.participants.filter(actor => actor.id !== me)
-  const onlyAgent = others.length === 1 && others[0]?.kind === 'agent' ? others[0] : null
+  const other = others.length === 1 && (chat.is_direct || others[0]?.kind === 'agent') ? others[0] : null
   return (
     <>
-      {onlyAgent ? (
-        <Avatar id={onlyAgent.id} name={onlyAgent.name} avatar={onlyAgent.avatar} square size="tiny" />
+      {other ? (
+        <Avatar id={other.id} name={other.name} avatar={other.avatar} square={other.kind === 'agent'} size="tiny" />
       ) : (
         <Hash className="i" aria-hidden />
       )}

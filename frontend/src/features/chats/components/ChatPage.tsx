@@ -27,6 +27,7 @@ import {
   useActiveRuns,
   useChatTitle,
   useFindActor,
+  useIsBetweenAgents,
   useIsClosed,
   useMessages,
   useStreamingSince,
@@ -43,6 +44,7 @@ import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
+import composerStyles from './Composer.module.css'
 import { ConnectionBanner } from './ConnectionBanner'
 import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
@@ -132,6 +134,7 @@ function useNaming(findActor: ChatContextValue['findActor'], chatId: string, me:
 }
 
 function OpenChat(props: ChatPageProps) {
+  const { t } = useTexts()
   const { chatId, workspace, summary, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
@@ -207,6 +210,7 @@ function OpenChat(props: ChatPageProps) {
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, summary)
   const readMarks = useReadMarks(chatId)
+  const isBetweenAgents = useIsBetweenAgents(chatId)
   const latestLogPart = useLatest(logPart)
   const { markUnreadSeen } = reading
   const onSent = useCallback(() => {
@@ -230,7 +234,11 @@ function OpenChat(props: ChatPageProps) {
           />
         </Boundary>
         <TypingLine />
-        {isViewing() ? null : <Composer ref={composer} title={title} onSent={onSent} />}
+        {isBetweenAgents ? (
+          <p className={composerStyles.readOnlyChat}>{t('betweenAgents')}</p>
+        ) : isViewing() ? null : (
+          <Composer ref={composer} title={title} onSent={onSent} />
+        )}
         <Announcer messages={messages} />
       </ReadMarksContext>
     </ChatContext>

@@ -24,6 +24,7 @@ declare const connection: string;
 declare const floats: string;
 declare const dragging: string;
 declare const drop: string;
+declare const readOnlyChat: string;
 
 export {
 	compose,
@@ -43,7 +44,8 @@ export {
 	connection,
 	floats,
 	dragging,
-	drop
+	drop,
+	readOnlyChat
 };
 
 declare const __default_export__: {
@@ -65,5 +67,6 @@ declare const __default_export__: {
 	floats: typeof floats;
 	dragging: typeof dragging;
 	drop: typeof drop;
+	readOnlyChat: typeof readOnlyChat;
 };
 export default __default_export__;

@@ -25,7 +25,7 @@ import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
-import { useMessages, useParticipants, usePeopleWithChatOpen } from '../hooks'
+import { useIsBetweenAgents, useMessages, useParticipants, usePeopleWithChatOpen } from '../hooks'
 import { ActorPicker } from './ActorPicker'
 import { AgentBadge } from './AgentBadge'
 import { isActiveLink, Links, LinkText } from './Links'
@@ -57,22 +57,25 @@ export function PeopleDialog(props: PeopleDialogProps) {
 function PeopleBody({ chatId, workspace, title, isDirect, onOpenChange, onMessage }: PeopleDialogProps) {
   const { t } = useTexts()
   const participants = useParticipants(chatId)
+  const isBetweenAgents = useIsBetweenAgents(chatId)
   const order = (participant: ParticipantRow) => (participant.actor.kind === 'agent' ? 1 : 0)
   return (
     <>
       {isDirect ? (
         <div className="row">
-          <p className="muted sm grow">{t('directChatHint')}</p>
-          <Button
-            onClick={() =>
-              void hideChat(chatId).then(
-                () => onOpenChange(false),
-                error => showError(error),
-              )
-            }
-          >
-            {t('hideChat')}
-          </Button>
+          <p className="muted sm grow">{t(isBetweenAgents ? 'betweenAgentsHint' : 'directChatHint')}</p>
+          {isBetweenAgents ? null : (
+            <Button
+              onClick={() =>
+                void hideChat(chatId).then(
+                  () => onOpenChange(false),
+                  error => showError(error),
+                )
+              }
+            >
+              {t('hideChat')}
+            </Button>
+          )}
         </div>
       ) : (
         <RenameForm chatId={chatId} title={title} />

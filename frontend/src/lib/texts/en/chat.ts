@@ -41,6 +41,7 @@ const chat = {
   'wake.reason.too_many_wakes': 'agents have woken each other often enough',
   answersMany: 'answers {{count}} messages',
   readUpToHere: '{{name}} has read up to here',
+  betweenAgents: 'Only these two agents write here. As an editor you can read it.',
 } as const
 
 export default chat

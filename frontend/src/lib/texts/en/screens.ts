@@ -272,6 +272,8 @@ const screens = {
   readOlder: 'read up to an older message',
   readNothing: 'has read nothing yet',
   readAll: 'has read everything',
+  betweenAgentsHint: 'A chat of two agents. Editors can read it.',
+  mayOnlyRead: 'you can read it',
 } as const
 
 export default screens

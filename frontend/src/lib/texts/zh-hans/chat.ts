@@ -41,6 +41,7 @@ const chat = {
   'wake.reason.too_many_wakes': 'Agent 之间已互相唤醒够多次',
   answersMany: '回答 {{count}} 条消息',
   readUpToHere: '{{name}}已读到这里',
+  betweenAgents: '只有这两个 Agent 在此发言。你是编辑者，可以阅读。',
 }
 
 export default chat

@@ -271,6 +271,8 @@ const screens: Record<keyof typeof en, string> = {
   readOlder: '已读到较早的消息',
   readNothing: '尚未读过消息',
   readAll: '已读完',
+  betweenAgentsHint: '两个 Agent 之间的聊天。编辑者可以阅读。',
+  mayOnlyRead: '可以阅读',
 }
 
 export default screens

@@ -41,6 +41,7 @@ const chat = {
   'wake.reason.too_many_wakes': 'Agent 之間已互相喚醒夠多次',
   answersMany: '回答 {{count}} 則訊息',
   readUpToHere: '{{name}}已讀到這裡',
+  betweenAgents: '只有這兩個 Agent 在此發言。你是編輯者，可以閱讀。',
 }
 
 export default chat

@@ -271,6 +271,8 @@ const screens: Record<keyof typeof en, string> = {
   readOlder: '已讀到較早的訊息',
   readNothing: '尚未讀過訊息',
   readAll: '已讀完',
+  betweenAgentsHint: '兩個 Agent 之間的聊天。編輯者可以閱讀。',
+  mayOnlyRead: '可以閱讀',
 }
 
 export default screens
