@@ -145,7 +145,7 @@ class Throttle(BaseThrottle):
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if request.user:
             # Who views as another person uses their own buckets.
-            owner = request.auth.operator_id if isinstance(request.auth, Viewing) else request.user.pk
+            owner: Any = request.auth.operator_id if isinstance(request.auth, Viewing) else request.user.pk
             remember_caller(request, owner)
             names = ("requests", *getattr(view, "person_buckets", ()))
             more = view.buckets(request) if hasattr(view, "buckets") else ()

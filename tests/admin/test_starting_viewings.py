@@ -45,6 +45,7 @@ def test_SEC46_a_viewing_starts_in_the_admin_with_a_reason_and_is_audited(enviro
     assert environment.client.delete("/api/v1/me/viewing").status_code == 204
     assert environment.client.get("/api/v1/me").json()["actor"]["name"] == "Op"
     viewing.refresh_from_db()
+    assert viewing.ended_at is not None
     record = AuditRecord.objects.get(action="viewing.ended")
     assert (record.actor, record.object_id, record.facts["until"]) == (
         environment.operator, bob.id, viewing.ended_at.isoformat(),
