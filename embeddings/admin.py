@@ -8,7 +8,7 @@ from admin_kit.actions import service_action
 from admin_kit.links import link_column
 from admin_kit.model_admin import ReadOnlyAdmin
 from embeddings import services as embeddings
-from embeddings.models import EmbeddedChat, EmbeddingModel
+from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 
 
 @admin.register(EmbeddingModel)
@@ -40,4 +40,15 @@ class EmbeddedChatAdmin(ReadOnlyAdmin):
     list_select_related = ("chat", "person")
     search_fields = ("chat__title",)
     search_id_fields = ("chat_id", "person_id")
+    sortable_by = ()
+
+
+@admin.register(MessageEmbedding)
+class MessageEmbeddingAdmin(ReadOnlyAdmin):
+    list_display = (link_column("message"), link_column("chat"), "seq", "generation")
+    list_select_related = ("message__chat", "chat")
+    exclude = ("digest",)
+    search_fields = ("chat__title",)
+    search_id_fields = ("message_id", "chat_id")
+    ordering = ("-message_id",)
     sortable_by = ()

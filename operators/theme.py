@@ -84,6 +84,7 @@ NAVIGATION = [
             _build_entry(_("Corrections of summaries"), "edit", "context_summarycorrection"),
             _build_entry(_("Contexts of agents"), "data_usage", "context_agentcontext"),
             _build_entry(_("Embedded chats"), "hub", "embeddings_embeddedchat"),
+            _build_entry(_("Embeddings of messages"), "scatter_plot", "embeddings_messageembedding"),
             _build_entry(_("Notes of agents"), "sticky_note_2", "memory_note"),
             _build_entry(_("Earlier notes"), "history", "memory_noterevision"),
             _build_entry(_("History of agents"), "neurology", "memory_historyentry"),

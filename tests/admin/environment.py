@@ -25,7 +25,7 @@ from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
 from tests.factories.approvals import ApprovalFactory
 from tests.factories.context import AgentContextFactory, HistorySummaryFactory, SummaryCorrectionFactory
-from tests.factories.embeddings import EmbeddedChatFactory, EmbeddingModelFactory
+from tests.factories.embeddings import EmbeddedChatFactory, EmbeddingModelFactory, MessageEmbeddingFactory
 from tests.factories.files import FileFactory
 from tests.factories.llm import LLMPolicyFactory
 from tests.factories.memory import (
@@ -145,6 +145,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     AgentContextFactory.create(chat=chat, agent=agent)
     EmbeddingModelFactory.create(workspace=workspace, default_model=name, encrypted_key=CANARY, failure_message=name)
     EmbeddedChatFactory.create(chat=chat, person=person)
+    MessageEmbeddingFactory.create(message=message)
     copy = publishing.publish_agent(
         person, agent.id, name=f"{number} {name[:60]}", handle=f"public-{number}", description=name,
         category=ListingCategory.OTHER, examples=[name],

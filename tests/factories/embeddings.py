@@ -1,8 +1,10 @@
 """Factories of embedding models and embedded chats."""
 
+from factory.declarations import LazyFunction, SelfAttribute
 from factory.django import DjangoModelFactory
 
-from embeddings.models import EmbeddedChat, EmbeddingModel
+from common.ids import new_id
+from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 
 
 class EmbeddingModelFactory(DjangoModelFactory[EmbeddingModel]):
@@ -20,3 +22,15 @@ class EmbeddedChatFactory(DjangoModelFactory[EmbeddedChat]):
 
     class Meta:
         model = EmbeddedChat
+
+
+class MessageEmbeddingFactory(DjangoModelFactory[MessageEmbedding]):
+    """The row of a message that is embedded, without the numbers."""
+
+    class Meta:
+        model = MessageEmbedding
+
+    chat = SelfAttribute("message.chat")
+    seq = SelfAttribute("message.seq")
+    generation = LazyFunction(new_id)
+    digest = b"digest"
