@@ -30,7 +30,6 @@ ON_ONE_INSTALLATION: dict[str, Callable[[Installation, bool], Table]] = {
     "P3": streams.measure_p3,
     "P4": sockets.measure_p4,
     "P5": first_words.measure_p5,
-    "P6": long_chats.measure_p6,
     "P7": lists.measure_p7,
     "P8": reconnects.measure_p8,
     "P9": browser.measure_p9,
@@ -38,7 +37,7 @@ ON_ONE_INSTALLATION: dict[str, Callable[[Installation, bool], Table]] = {
     "P11": trees.measure_p11,
     "P13": traffic.measure_p13,
 }
-ROWS = [*ON_ONE_INSTALLATION, "P10", "P15"]
+ROWS = [*ON_ONE_INSTALLATION, "P6", "P10", "P15"]
 
 
 def measure_rows(rows: Sequence[str], quick: bool) -> Iterator[Table]:
@@ -49,6 +48,8 @@ def measure_rows(rows: Sequence[str], quick: bool) -> Iterator[Table]:
         with open_installation() as installation:
             for row in wanted:
                 yield ON_ONE_INSTALLATION[row](installation, quick)
+    if "P6" in rows:
+        yield long_chats.measure_p6(quick)
     if "P15" in rows:
         yield abuse.measure_p15(quick)
 

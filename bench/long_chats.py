@@ -2,7 +2,7 @@
 
 Also beside a chat of 1,000: a model reads as much of it as of 1,000,000, and of 100 messages less, because there are no more.
 
-`python -m bench.long_chats MESSAGES ROUNDS` runs beside an installation, with the environment of its web process, and prints its
+`python -m tests.servers python -m bench.long_chats MESSAGES ROUNDS` runs beside a PostgreSQL and a Valkey of its own, and prints its
 figures as JSON. Everything is called in that one process, in turns for both chats, so that only the length differs.
 """
 
@@ -13,8 +13,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bench.installation import Installation
-from bench.processes import read_environment
 from bench.results import Figure, Table
 from launcher.home import ROOT
 
@@ -24,14 +22,13 @@ MAX_TOKENS = 3_000
 """Tokens of a conversation in all chats: about 100 messages."""
 
 
-def measure_p6(installation: Installation, quick: bool) -> Table:
+def measure_p6(quick: bool) -> Table:
     """Measure each step in all three chats."""
-    environment = read_environment(installation.stack.processes()["web"])
     count, rounds = (QUICK, 20) if quick else (LONG, 40)
-    command = [sys.executable, "-m", "bench.long_chats", str(count), str(rounds)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
+    command = [sys.executable, "-m", "tests.servers", sys.executable, "-m", "bench.long_chats", str(count), str(rounds)]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     found: list[Figure] = []
-    for name, one in json.loads(done.stdout).items():
+    for name, one in json.loads(done.stdout.splitlines()[-1]).items():
         for floor, size in (("short", SHORT), ("full", FULL)):
             found.append(
                 Figure(
@@ -45,7 +42,7 @@ def measure_p6(installation: Installation, quick: bool) -> Table:
             )
     how = (
         f"A chat of {count:,} messages beside one of {SHORT} and one of {FULL:,}, in one database, {rounds} rounds;"
-        f" conversations of {MAX_TOKENS:,} tokens. The median; the column of the CPU is the p95 of the long chat."
+        f" conversations of {MAX_TOKENS:,} tokens; PostgreSQL does not wait for the disk. The median; the column of the CPU is the p95 of the long chat."
     )
     return Table("P6", "Long chats", f"{how} The floor: the same in the shorter chat.", found)
 
