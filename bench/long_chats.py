@@ -2,8 +2,8 @@
 
 Also beside a chat of 1,000: a model reads as much of it as of 1,000,000, and of 100 messages less, because there are no more.
 
-`python -m tests.servers python -m bench.long_chats MESSAGES ROUNDS` runs beside a PostgreSQL and a Valkey of its own, and prints its
-figures as JSON. Everything is called in that one process, in turns for both chats, so that only the length differs.
+`python -m tests.servers python -m bench.long_chats MESSAGES ROUNDS` runs beside a PostgreSQL and a Valkey of its own, and prints
+its figures as JSON. Everything is called in that one process, in turns for all chats, so that only the length differs.
 """
 
 import json
@@ -42,7 +42,8 @@ def measure_p6(quick: bool) -> Table:
             )
     how = (
         f"A chat of {count:,} messages beside one of {SHORT} and one of {FULL:,}, in one database, {rounds} rounds;"
-        f" conversations of {MAX_TOKENS:,} tokens; PostgreSQL does not wait for the disk. The median; the column of the CPU is the p95 of the long chat."
+        f" conversations of {MAX_TOKENS:,} tokens; PostgreSQL does not wait for the disk."
+        " The median; the column of the CPU is the p95 of the long chat."
     )
     return Table("P6", "Long chats", f"{how} The floor: the same in the shorter chat.", found)
 

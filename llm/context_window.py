@@ -19,6 +19,8 @@ MAX_FOR_ANSWER = 16_000
 """Tokens that are reserved for an answer, at most a quarter of the model's size."""
 SHARE_OF_ESTIMATE = 0.75
 """The part of the remaining tokens that is used: estimates are wrong by up to a third."""
+SHARE_OF_LEARNT = 0.85
+"""The same for a model whose factor is known: what is left of the error was measured (docs/context.md)."""
 MIN_PART = 500
 """Tokens that must be left to include a message that has to be shortened."""
 TOKENS_PER_TURN = 4
@@ -43,16 +45,21 @@ def get_context_budget(
     system: str,
     tools: Iterable[ToolSchema],
     size: int | None = None,
+    factor: float | None = None,
 ) -> int:
-    """Return the budget of a conversation: the model's size, or a smaller `size` that people have set, without the system text, the
-    tools and the answer."""
+    """Return the budget of a conversation, in tokens of our estimate: the model's size, or a smaller `size` that people have set,
+    without the system text, the tools and the answer.
+
+    `factor`: how many tokens the model counts for one of the estimate; null: not known yet.
+    """
     if size is None:
         size = get_model_size(endpoint, model)
     if endpoint.provider == "demo":
         return size
     answer = min(max_tokens or get_answer_size(endpoint, model) or MAX_FOR_ANSWER, MAX_FOR_ANSWER, size // 4)
     fixed = estimate_tokens(system) + sum(estimate_tokens(format_tool(tool)) for tool in tools)
-    return max(MIN_BUDGET, int((size - answer - fixed) * SHARE_OF_ESTIMATE))
+    share = SHARE_OF_ESTIMATE if factor is None else SHARE_OF_LEARNT
+    return max(MIN_BUDGET, int(((size - answer) / (factor or 1.0) - fixed) * share))
 
 
 def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:

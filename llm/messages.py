@@ -23,12 +23,14 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one request; `cost_micro` in millionths of a US dollar, null when the price is not known."""
+    """Tokens of one request; `cost_micro` in millionths of a US dollar, null when the price is not known. `estimated_input`: our
+    own estimate for the `input_tokens` that the server reported, for the factor of the model; null: not computed."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cost_micro: int | None = None
     estimated: bool = False
+    estimated_input: int | None = None
 
 
 @dataclass(frozen=True)

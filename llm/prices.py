@@ -23,6 +23,8 @@ _FILE = "model_prices_and_context_window_backup.json"
 _MICRO = 1_000_000
 MAX_TOKENS = 10_000_000
 """Tokens of a question, or of an answer, that a server may report. No model reads as many, and the sum of a run fits its column."""
+MIN_LEARNT_TOKENS = 1_000
+"""Tokens of a request from which on it says something about the estimate."""
 MAX_COST = 1_000_000
 """Dollars that a server may report for one request."""
 
@@ -92,12 +94,20 @@ def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any
     if tokens_in is None or tokens_out is None:
         calls = (f"{call.name}{call.arguments}" for call in assembly.build_calls())
         return estimate_usage(endpoint, request, "".join([assembly.text, assembly.thinking, *calls]))
-    usage = Usage(tokens_in, tokens_out)
+    usage = Usage(tokens_in, tokens_out, estimated_input=_estimate_long_input(request, tokens_in))
     if reports_cost(endpoint) and (cost_micro := _parse_cost(reported.get("cost"))) is not None:
         return replace(usage, cost_micro=cost_micro)
     details = reported.get("prompt_tokens_details")
     cached = _parse_tokens(details.get("cached_tokens")) if isinstance(details, Mapping) else None
     return _add_cost(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
+
+
+def _estimate_long_input(request: Request, reported: int) -> int | None:
+    """Return our estimate for a request of which the server reported so many tokens; null for a short one, whose frame of the
+    protocol counts too much, and for one with images, whose size in tokens is not known."""
+    if reported < MIN_LEARNT_TOKENS or any(turn.images for turn in request.turns):
+        return None
+    return estimate_input(request)
 
 
 def build_embedding_usage(endpoint: Endpoint, request: Request, reported: Any) -> Usage:

@@ -103,6 +103,7 @@ NAVIGATION = [
             _build_entry(_("Model calls"), "payments", "usage_llmcall"),
             _build_entry(_("Budgets"), "savings", "usage_budget"),
             _build_entry(_("Prices"), "sell", "usage_modelprice"),
+            _build_entry(_("Factors of tokens"), "straighten", "usage_tokenfactor"),
             _build_entry(_("Models and keys"), "key", "workspaces_credential"),
             _build_entry(_("Embedding models"), "scatter_plot", "embeddings_embeddingmodel"),
             _build_entry(_("Own models of people"), "person_shield", "llm_llmprofile"),

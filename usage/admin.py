@@ -16,7 +16,7 @@ from common.errors import AppError
 from common.operators import may_operate
 from events.payloads import BudgetPeriod, BudgetScope
 from usage import services as usage
-from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation
+from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation, TokenFactor
 from usage.services.budgets import MAX_MICRO
 
 
@@ -187,6 +187,16 @@ class ReservationAdmin(ReadOnlyAdmin):
     list_display = ("created_at", link_column("balance"), "holder_id", "attempt", "amount_micro", "expires_at")
     list_select_related = ("balance__budget__workspace",)
     search_id_fields = ("balance_id", "holder_id")
+
+
+@admin.register(TokenFactor)
+class TokenFactorAdmin(ReadOnlyAdmin):
+    list_display = ("provider", "model", link_column("workspace"), "factor", "samples", "updated_at")
+    list_filter = ("provider",)
+    list_select_related = ("workspace",)
+    search_fields = ("model", "workspace__name")
+    search_id_fields = ("workspace_id",)
+    sortable_by = ()
 
 
 @admin.register(ModelPrice)

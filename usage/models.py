@@ -152,6 +152,30 @@ class ModelPrice(Identified, WithRevision):
         )
 
 
+class TokenFactor(Identified):
+    """How many tokens a model of a workspace counts for one of our estimate (`llm.tokens`): a smoothed mean of `samples` requests.
+
+    It is learnt in each workspace by itself, because a server of one could report anything.
+    """
+
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="token_factors"
+    )
+    provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
+    model = models.CharField(_("model"), max_length=200)
+    factor = models.FloatField(_("factor"))
+    samples = models.PositiveIntegerField(_("samples"), default=1)
+    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("factor of tokens")
+        verbose_name_plural = _("factors of tokens")
+        constraints = [models.UniqueConstraint(fields=["workspace", "provider", "model"], name="one_factor_per_model")]
+
+    def __str__(self) -> str:
+        return f"{self.provider} · {self.model}"
+
+
 class Budget(Identified, WithRevision):
     """The most that calls of models may cost in a period, in millionths of a dollar.
 

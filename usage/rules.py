@@ -14,12 +14,14 @@ from events.payloads import BudgetPeriod, BudgetScope
 from llm.prices import get_price, reports_cost
 from llm.protocol import Endpoint, OwnPrice
 from usage.callers import AppliedBudget, Caller, ResolvedModel
-from usage.models import Budget, ModelPrice, Payer
+from usage.models import Budget, ModelPrice, Payer, TokenFactor
 from usage.periods import get_time_zone
 from workspaces.models import Workspace
 
 PER_TOKEN = 1_000_000
-NO_RULES: Mapping[str, Any] = {"budgets": (), "prices": ()}
+MIN_SAMPLES = 3
+"""Requests from which a factor of tokens must be learnt before it is used."""
+NO_RULES: Mapping[str, Any] = {"budgets": (), "prices": (), "factors": ()}
 """For a caller without a workspace."""
 COUNTED_PAYERS = {True: (Payer.SYSTEM,), False: (Payer.SYSTEM, Payer.WORKSPACE)}
 """Whose payments a budget counts, by `by_operator`."""
@@ -32,10 +34,13 @@ def build_rules_expression(workspace: str) -> Combinable:
     budget_fields = {
         name: F(name) for name in ("id", "scope", "period", "subject_id", "by_operator", "workspace__time_zone")
     }
+    factors = TokenFactor.objects.filter(workspace=OuterRef(workspace))
+    factor_fields = {name: F(name) for name in ("provider", "model", "factor", "samples")}
     price_fields = {name: F(name) for name in ("workspace_id", "provider", "model", "input_micro", "output_micro")}
     return JSONObject(
         budgets=ArraySubquery(budgets.values(json=JSONObject(**budget_fields))),
         prices=ArraySubquery(prices.values(json=JSONObject(**price_fields))),
+        factors=ArraySubquery(factors.values(json=JSONObject(**factor_fields))),
     )
 
 
@@ -47,16 +52,25 @@ def read_rules(workspace_id: UUID) -> dict[str, Any]:
 
 
 def resolve_model(endpoint: Endpoint, name: str, caller: Caller, rules: Mapping[str, Any]) -> ResolvedModel:
-    """Return a model with its price and the budgets that limit the caller's calls.
+    """Return a model with its price, its factor of tokens, and the budgets that limit the caller's calls.
 
     Budgets do not limit a model that costs nothing, nor one whose price is not known and whose server reports no costs.
     """
     price = _find_price(rules["prices"], endpoint, name)
     endpoint = endpoint if price is None else replace(endpoint, price=price)
+    resolved = _add_token_factor(ResolvedModel(endpoint, name), rules["factors"])
     known = get_price(endpoint, name) if rules["budgets"] else None
     if not rules["budgets"] or not (known.input or known.output if known else reports_cost(endpoint)):
-        return ResolvedModel(endpoint, name)
-    return ResolvedModel(endpoint, name, tuple(_choose_budgets(rules["budgets"], endpoint, caller)))
+        return resolved
+    return replace(resolved, budgets=tuple(_choose_budgets(rules["budgets"], endpoint, caller)))
+
+
+def _add_token_factor(model: ResolvedModel, factors: Iterable[Mapping[str, Any]]) -> ResolvedModel:
+    for learnt in factors:
+        if (learnt["provider"], learnt["model"]) == (model.endpoint.provider, model.name[:200]):
+            factor = learnt["factor"] if learnt["samples"] >= MIN_SAMPLES else None
+            return replace(model, token_factor=factor, token_samples=learnt["samples"])
+    return model
 
 
 def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: str) -> OwnPrice | None:

@@ -19,7 +19,7 @@ from common.errors import Invalid
 from events.payloads import BudgetPeriod, BudgetScope
 from events.rows import BudgetRow, LLMCallRow, UsageGroup, UsageReportRow, UsageRow, UsageTotals
 from usage.callers import AppliedBudget
-from usage.models import Balance, Budget, LLMCall, ModelPrice
+from usage.models import Balance, Budget, LLMCall, ModelPrice, TokenFactor
 from usage.periods import compute_bounds, get_midnight, get_time_zone
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, compute_workspace_verbs, get_workspace_for
@@ -269,8 +269,9 @@ def list_calls_of_run(run_id: UUID) -> list[LLMCallRow]:
 
 
 def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the budgets and prices of a workspace that are purged. A listener of `workspace_purged`.
+    """Return the budgets, prices and factors of tokens of a workspace that are purged. A listener of `workspace_purged`.
 
     The ledger stays: operators read in it what was paid.
     """
-    return [Budget.objects.filter(workspace=workspace), ModelPrice.objects.filter(workspace=workspace)]
+    models: tuple[Any, ...] = (Budget, ModelPrice, TokenFactor)
+    return [model.objects.filter(workspace=workspace) for model in models]

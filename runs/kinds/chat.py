@@ -180,12 +180,16 @@ class ChatRun(RunKind):
         entries, memory = read.entries, self.read_memory(run, content.memory, read, size)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
-        budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas, size)
+        budget = get_context_budget(
+            endpoint, model, content.parameters.max_tokens, system, schemas, size, resolved.token_factor
+        )
         if self.reads_older_messages:
             run.earlier = find_earlier_context(run, content.context.strategy, entries, budget)
         if run.earlier is not None and run.earlier.text:
             system = f"{system}\n\n{run.earlier.text}"
-            budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas, size)
+            budget = get_context_budget(
+                endpoint, model, content.parameters.max_tokens, system, schemas, size, resolved.token_factor
+            )
             kept = {read.trigger_id, run.id}
             entries = [
                 entry

@@ -46,7 +46,13 @@ from tests.factories.tools import (
     ToolServerFactory,
     WorkspaceToolFactory,
 )
-from tests.factories.usage import BalanceFactory, LLMCallFactory, ModelPriceFactory, ReservationFactory
+from tests.factories.usage import (
+    BalanceFactory,
+    LLMCallFactory,
+    ModelPriceFactory,
+    ReservationFactory,
+    TokenFactorFactory,
+)
 from tests.factories.viewings import make_viewing
 from tests.factories.webhooks import make_delivery, make_webhook
 from tests.factories.workspaces import PastMembershipFactory, grant_right
@@ -180,6 +186,7 @@ def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
     )
     ReservationFactory.create(balance=balance, holder_id=root.id)
     ModelPriceFactory.create(workspace=chat.workspace, model=f"gpt-<b>{number}")
+    TokenFactorFactory.create(workspace=chat.workspace, model=f"gpt-<b>{number}")
     LLMCallFactory.create(step_number=0, workspace=chat.workspace, on_behalf_of=message.author, model="tried-<b>")
 
 

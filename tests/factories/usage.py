@@ -7,7 +7,7 @@ from factory.django import DjangoModelFactory
 
 from common.clock import now
 from events.payloads import BudgetPeriod
-from usage.models import Balance, Budget, LLMCall, ModelPrice, Payer, Reservation
+from usage.models import Balance, Budget, LLMCall, ModelPrice, Payer, Reservation, TokenFactor
 from usage.periods import PeriodBounds, compute_bounds, get_time_zone
 
 
@@ -22,6 +22,18 @@ class LLMCallFactory(DjangoModelFactory[LLMCall]):
     provider = "openai"
     model = "gpt"
     paid_by = Payer.WORKSPACE
+
+
+class TokenFactorFactory(DjangoModelFactory[TokenFactor]):
+    """How many tokens a model of a workspace counts."""
+
+    class Meta:
+        model = TokenFactor
+
+    provider = "openai"
+    model = "gpt"
+    factor = 1.2
+    samples = 3
 
 
 class BudgetFactory(DjangoModelFactory[Budget]):

@@ -306,7 +306,7 @@ def test_every_table_of_a_workspace_is_purged():
     }
     purged = {
         "chats.chat", "files.file", "runs.run", "suggestions.suggestion", "suggestions.merge", "tools.toolserver",
-        "tools.workspacetool", "tools.toolpolicy", "usage.budget", "usage.modelprice", "schedules.schedule",
+        "tools.workspacetool", "tools.toolpolicy", "usage.budget", "usage.modelprice", "usage.tokenfactor", "schedules.schedule",
         "memory.note", "memory.memoryclearing", "memory.historyentry", "memory.memoryuse",
     }  # fmt: skip
     tables = {

@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from common.clock import now
-from common.ids import get_lowest_id_at
+from common.ids import get_lowest_id_at, new_id
 from common.writing import insert
 from llm.embeddings import Embedded
 from llm.messages import Answer, Usage
@@ -20,6 +20,17 @@ from usage.services.reservations import settle
 from workspaces.models import Workspace
 
 DELETED_AT_ONCE = 1000
+MANY_SAMPLES = 20
+"""Requests after which the factor of a model is well known."""
+MAX_FACTOR = 4.0
+"""A server that reports more tokens, or fewer than the reciprocal, is not believed."""
+_LEARN = """
+INSERT INTO usage_tokenfactor AS old (id, workspace_id, provider, model, factor, samples, updated_at)
+VALUES (%s, %s, %s, %s, %s, 1, %s)
+ON CONFLICT (workspace_id, provider, model) DO UPDATE
+SET factor = old.factor + (excluded.factor - old.factor) / least(old.samples + 1, 20),
+  samples = old.samples + 1, updated_at = excluded.updated_at
+"""
 
 
 def record_call(
@@ -42,7 +53,21 @@ def record_call(
     _insert_call(caller, model, usage, fields)
     if model.budgets and caller.run_id is not None:
         settle(caller.run_id, caller.attempt, usage.cost_micro or 0)
+    _learn_token_factor(caller, model, usage)
     return usage
+
+
+def _learn_token_factor(caller: Caller, model: ResolvedModel, usage: Usage) -> None:
+    """Add a request to the factor of its model. A well-known factor is changed by every sixteenth request only, so that most
+    write nothing."""
+    if caller.workspace_id is None or not usage.estimated_input:
+        return
+    if model.token_samples >= MANY_SAMPLES and usage.input_tokens % 16:
+        return
+    ratio = min(MAX_FACTOR, max(1 / MAX_FACTOR, usage.input_tokens / usage.estimated_input))
+    values = [new_id(), caller.workspace_id, model.endpoint.provider, model.name[:200], ratio, now()]
+    with connection.cursor() as cursor:
+        cursor.execute(_LEARN, values)
 
 
 @transaction.atomic
