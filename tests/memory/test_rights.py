@@ -13,13 +13,14 @@ from memory import services as memory
 from memory.models import HistoryEntry, Note
 from memory.selectors import build_history_rows, list_history, list_notes
 from runs.models import Run
+from tests.chaos import examples
 from tests.memory.driver import Driver
 from tests.people import make_agent
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
 
-SCRIPTS = 100
+SCRIPTS = examples(100)
 STEPS = 12
 
 
