@@ -18,7 +18,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
     list_select_related = ("workspace",)
     search_fields = ("workspace__name", "default_model")
     search_id_fields = ("workspace_id",)
-    exclude = ("encrypted_key",)
+    exclude = ("encrypted_key", "failure_message")
     audit_prefixes = ("embedding_model",)
     actions = ("forget_key",)
     actions_detail = ("forget_key",)

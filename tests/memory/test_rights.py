@@ -20,7 +20,7 @@ from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
 
-SCRIPTS = examples(100)
+SCRIPTS = examples(40)
 STEPS = 12
 
 
@@ -117,7 +117,7 @@ def test_MEM1_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_
             story.play()
             crossed += story.seen
             transaction.set_rollback(True)
-    assert crossed > 25, "the scripts must also reach what is allowed"
+    assert crossed > 10, "the scripts must also reach what is allowed"
 
 
 def test_a_deleted_chat_takes_its_memory_along(driver):
