@@ -51,7 +51,8 @@ def list_runs_of_agent(
 ) -> QuerySet[Run]:
     """Return the runs of an agent in chats that the actor may see. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    chats = chats_readable_by([actor]).filter(role_0__isnull=False).values("pk")
+    readable: Any = chats_readable_by([actor])
+    chats = readable.filter(role_0__isnull=False).values("pk")
     if chat_id is not None:
         chats = chats.filter(pk=get_chat_for(actor, chat_id, ChatVerb.SEE).pk)
     runs = Run.objects.filter(agent=agent, chat__in=chats).select_related("chat", "agent", "on_behalf_of")
@@ -292,7 +293,8 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     """Return what an agent sees, as far as this editor may read its chats. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.LOOK_THROUGH)
     memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
-    readable = chats_readable_by([actor]).filter(role_0__isnull=False)
+    rows: Any = chats_readable_by([actor])
+    readable = rows.filter(role_0__isnull=False)
     visible = memberships.filter(chat__in=readable.values("pk")).select_related("chat")
     unread = (
         Message.objects.filter(chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq"), type__in=SPOKEN_TYPES)

@@ -80,7 +80,8 @@ class Room:
     def close(self) -> None:
         self.bot.kill()
         self.bot.communicate()
-        for person in (self.screen, self.phone, self.alice, *self.others):
+        people: list[Any] = [self.screen, self.phone, self.alice, *self.others]
+        for person in people:
             person.close()
 
 

@@ -88,7 +88,7 @@ def test_RUN25_RUN26_killed_workers_lose_no_message_and_repeat_no_schedule(envir
     taken = Counter((run.agent_id, id) for run in runs for id in run.answered_ids)
     assert taken == addressed
     by_schedule = [line.id for line in environment.log("AGENT_WOKEN") if line.payload["reason"] == "schedule"]
-    assert sorted(by_schedule) == sorted(ScheduledTime.objects.values_list("message_id", flat=True))
+    assert Counter(by_schedule) == Counter(ScheduledTime.objects.values_list("message_id", flat=True))
     assert ScheduledTime.objects.values("schedule").distinct().count() == N
     for line in environment.log("AGENT_WOKEN"):
         cursor = ChatActor.objects.get(chat=team.chat, actor_id=line.payload["target_id"]).last_read_seq

@@ -127,6 +127,7 @@ def test_what_the_program_left_unread_is_read_by_the_next_run(environment, bot):
     environment.post("@bot two")
     [run] = environment.runs()
     claimed = claims.claim_run(run.pk, "worker")
+    assert claimed is not None
     context = str(get_kind(claimed).prepare(claimed).transcript)
     assert all(text in context for text in ("@bot one", "@bot two"))
 

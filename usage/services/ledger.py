@@ -65,7 +65,7 @@ def _learn_token_factor(caller: Caller, model: ResolvedModel, usage: Usage) -> N
     if model.token_samples >= MANY_SAMPLES and usage.input_tokens % 16:
         return
     ratio = min(MAX_FACTOR, max(1 / MAX_FACTOR, usage.input_tokens / usage.estimated_input))
-    values = [new_id(), caller.workspace_id, model.endpoint.provider, model.name[:200], ratio, now()]
+    values: list[Any] = [new_id(), caller.workspace_id, model.endpoint.provider, model.name[:200], ratio, now()]
     with connection.cursor() as cursor:
         cursor.execute(_LEARN, values)
 
