@@ -127,7 +127,7 @@ def _make_editor(environment):
 def test_RUN26_a_schedule_that_is_due_wakes_its_agent_for_its_owner_with_its_instructions(environment):
     schedule = create(environment)
     due = make_due(schedule)
-    assert schedules.fire_due_schedules() == 1
+    schedules.fire_due_schedules()  # or the sweeper of the engine has done so
     environment.submit_queued_runs()
     [run] = environment.wait_until_idle()
     [line] = environment.log("AGENT_WOKEN")
