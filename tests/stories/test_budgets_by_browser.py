@@ -113,6 +113,8 @@ def test_a_budget_is_used_up_and_raised(people, model: ScriptedModel):
     find_budget(alice).get_by_label("Limit in dollars").fill("20")
     find_budget(alice).get_by_role("button", name="Save changes").click()
     expect(find_budget(alice).get_by_text("of $20.00")).to_be_visible()
+    # His page reads the budgets again when they change; until then the button is blocked.
+    bob.sees("There is enough left now to retry.")
     bob.log.get_by_role("button", name="Retry").last.click()
     bob.sees("The third answer.")
 
