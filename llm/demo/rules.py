@@ -8,7 +8,7 @@ from typing import Any
 
 from llm.messages import Request, ToolCall, ToolSchema
 
-# The text that follows the prompt in the system text (`build_system_text` and `build_sub_agent_text` in `runs.runtime.context`).
+# The text that follows the prompt in the system text (`build_system_text` and `build_sub_agent_text` in `context.transcript`).
 _FRAME = re.compile(
     r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent(?: in |(?P<is_sub_agent>\. Another agent))"
 )

@@ -24,13 +24,13 @@ from common.clock import now
 from common.ids import new_id
 from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate, insert
+from context.transcript import Transcript
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from llm.sent_requests import Section
 from runs.errors import LeaseLost
 from runs.hot_queries import LOCKED_ATTEMPT
 from runs.models import Run, RunState, Step
-from runs.runtime.context import Transcript
 from runs.runtime.conversation import Conversation
 from runs.runtime.history import StartedCalls
 from runs.runtime.ledger import record_llm_call

@@ -19,6 +19,7 @@ from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
 from context.services import record_strategy, request_summary_on_commit
+from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript
 from embeddings.services import request_embeddings_on_commit
 from events.payloads import SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
@@ -47,7 +48,6 @@ from runs.kinds.base import (
 from runs.models import Run, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
 from runs.runtime.answered_messages import add_answered_messages, wake_program
-from runs.runtime.context import ChatContext, LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
     find_earlier_context,

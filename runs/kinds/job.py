@@ -11,6 +11,7 @@ from actors.models import AgentStatus
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
 from common.writing import RowUpdate
+from context.transcript import Transcript
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, build_service_request
 from llm.endpoints import get_endpoint, get_merge_service
@@ -32,7 +33,6 @@ from runs.kinds.base import (
     start_attempt,
 )
 from runs.models import Run, RunState
-from runs.runtime.context import Transcript
 from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.rows import build_stamp
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished

@@ -10,13 +10,13 @@ from agents.selectors import find_answering_spec
 from agents.specs.content import Limits
 from chats import services as chats
 from common.writing import RowUpdate
+from context.transcript import ChatContext, LogEntry, build_sub_agent_text
 from runs.errors import RunNotAllowed
 from runs.hot_queries import ACTORS, CLAIMED_RUNS, MESSAGES_OF_RUN
 from runs.kinds.base import PreparedRun, build_run_update
 from runs.kinds.chat import ChatRun, ReadConversation
 from runs.models import Run, RunState
 from runs.permissions import lock_chat_of_run
-from runs.runtime.context import ChatContext, LogEntry, build_sub_agent_text
 from runs.runtime.history import build_entry, build_participant
 from runs.runtime.sub_agents import Task
 

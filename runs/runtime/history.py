@@ -14,6 +14,7 @@ from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import SPOKEN_TYPES, Message
 from context.earlier import START_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
+from context.transcript import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
 from files.models import File
@@ -33,7 +34,6 @@ from runs.hot_queries import (
     list_log,
 )
 from runs.models import Run, Step
-from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import find_task_results
 from tools.interface import Tool

@@ -8,7 +8,7 @@ from agents.services import agents
 from agents.services.shipped import get_shipped_agent
 from agents.services.tree import move_agent
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
-from runs.runtime.context import ChatContext, Participant, build_system_text
+from context.transcript import ChatContext, Participant, build_system_text
 from tests.concurrency import ConcurrentTransaction
 from tests.people import Team, make_agent, make_team
 

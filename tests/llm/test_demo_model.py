@@ -11,13 +11,13 @@ from yarl import URL
 from agents.services.shipped import SHIPPED
 from agents.specs.templates import AGENT_TEMPLATES, LANGUAGES
 from common.secrets import Secret
+from context.transcript import Participant, build_sub_agent_text
 from llm import client
 from llm.client import get_model
 from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import detect_language, read_conversation
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
-from runs.runtime.context import Participant, build_sub_agent_text
 from system_tools.web_fetch.page_pool import Page
 from system_tools.web_fetch.tool import format_page
 from tools.registry import registry

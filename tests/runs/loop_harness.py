@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import Consent, DecidedCall
+from context.transcript import ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
 from llm.context_window import DEFAULT_BUDGET
 from llm.messages import Chunk, Request, ToolCall
-from runs.runtime.context import ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
 from runs.runtime.conversation import Conversation
 from runs.runtime.loop import run_loop
 from runs.runtime.steps import (

@@ -14,8 +14,8 @@ import pytest
 
 from approvals.models import Approval
 from chats.models import Message
+from context.transcript import INTERRUPTED
 from runs.models import Run
-from runs.runtime.context import INTERRUPTED
 from tests.booking_server import BookingServer
 from tests.chaos import IS_CHAOS, N, report
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
+from context.transcript import LogEntry
 from llm.context_window import LEFT_OUT, estimate_tokens_of_turns
 from llm.protocol import LLMError
-from runs.runtime.context import LogEntry
 from tests.runs.loop_harness import ALICE, LoopHarness
 from tests.runs.scripted_llm import ScriptedLLM, build_answer, build_calls
 

@@ -27,7 +27,8 @@ export function TakedownDialog({ agent, onClose }: { agent: DirectoryDetailRow; 
   const isConfirmed = name.trim() === actor.name
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!isConfirmed || !preview.data) return
+    // The second click of a double click may come when the first has succeeded.
+    if (!isConfirmed || !preview.data || takeDown.isSuccess) return
     takeDown.mutate(reason.trim(), {
       onSuccess: () => {
         onClose()

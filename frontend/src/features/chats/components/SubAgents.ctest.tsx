@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { page } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { MessageMetadata, MessageRow, SubAgentResult } from '@/api'
@@ -61,6 +61,9 @@ function log(messages: readonly MessageRow[]) {
   )
 }
 const show = (messages: readonly MessageRow[]) => render(log(messages))
+
+// The parser is loaded when the first text is shown; a test that counts its calls does not wait for that.
+beforeAll(() => import('@/ui/prose/Prose'))
 
 beforeEach(() => page.viewport(1200, 800))
 

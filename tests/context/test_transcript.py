@@ -6,10 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from common.secrets import Secret
-from llm.context_window import CUT, LEFT_OUT, estimate_tokens_of_turns, get_context_budget, shorten_turns
-from llm.prices import get_context_size
-from llm.protocol import Endpoint
-from runs.runtime.context import (
+from context.transcript import (
     INTERRUPTED,
     WAITING,
     ChatContext,
@@ -18,6 +15,9 @@ from runs.runtime.context import (
     build_system_text,
     build_transcript,
 )
+from llm.context_window import CUT, LEFT_OUT, estimate_tokens_of_turns, get_context_budget, shorten_turns
+from llm.prices import get_context_size
+from llm.protocol import Endpoint
 from tests.runs.scripted_llm import list_open_calls
 
 ROBIN = Participant(UUID(int=1), "Robin", "robin", is_agent=True)
