@@ -45,7 +45,9 @@ class RunEngine(bootsteps.StartStopStep):
         self._engine = importlib.import_module("worker.engine").start_engine()
         self._probes = ProbeResponder(is_healthy=lambda: self._engine.is_healthy)
         self._probes.start()
-        self._watchdog = Watchdog(settings.WORKER_DISCONNECTED_AFTER, exit_process=self._exit)
+        self._watchdog = Watchdog(
+            settings.WORKER_DISCONNECTED_AFTER, lambda: self._engine.is_healthy, exit_process=self._exit
+        )
         self._watchdog.start()
         if settings.WORKER_ALIVE_PATH is not None:
             self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_healthy=lambda: self._engine.is_healthy)

@@ -1,7 +1,8 @@
-"""End a Celery worker that receives no tasks any more, so that it is started again (RUN5).
+"""End a Celery worker that receives no tasks any more, or whose event loop hangs, so that it is started again (RUN5).
 
 After its connection to Redis broke, Celery's consumer may wait for ever for a reply, in a process that looks healthy. So the
-watchdog checks progress: whether tasks wait in the queues while this worker receives none.
+watchdog checks progress: whether tasks wait in the queues while this worker receives none. An event loop that hangs, such as one
+that ran out of memory in the middle of a callback, extends no lease and starts no run, while its process lives.
 """
 
 import logging
@@ -18,13 +19,17 @@ from server.health import build_probe_client
 logger = logging.getLogger(__name__)
 
 QUEUES = ("runs", "work")
+CHECKS = 10
+"""Checks within `timeout`."""
 
 
 class Watchdog:
-    """A thread that calls `exit_process` when tasks have waited for `timeout` seconds and this worker has received none."""
+    """A thread that calls `exit_process` when tasks have waited for `timeout` seconds and this worker has received none, or when
+    `is_healthy` has returned false for so long."""
 
-    def __init__(self, timeout: float, exit_process: Callable[[], None]) -> None:
+    def __init__(self, timeout: float, is_healthy: Callable[[], bool], exit_process: Callable[[], None]) -> None:
         self._timeout = timeout
+        self._is_healthy = is_healthy
         self._exit_process = exit_process
         self._stopped = threading.Event()
         self._received_at = time.monotonic()
@@ -43,7 +48,14 @@ class Watchdog:
 
     def _run(self) -> None:
         server = build_probe_client()
-        while not self._stopped.wait(self._timeout / 10):
+        unhealthy = 0
+        while not self._stopped.wait(self._timeout / CHECKS):
+            # Checks are counted, because a process that was suspended is unhealthy for a moment after a long time.
+            unhealthy = 0 if self._is_healthy() else unhealthy + 1
+            if unhealthy >= CHECKS:
+                logger.critical("The event loop of this worker has hung for %.0f s: ending.", self._timeout)
+                self._exit_process()
+                return
             try:
                 are_waiting = any(server.llen(queue) for queue in QUEUES)
             except redis.RedisError:

@@ -72,14 +72,14 @@ def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, st
     assert len(environment.list_answers()) == 2
 
 
-def has_ended(limit, queue, *, hears=False, seconds=1.5):
+def has_ended(limit, queue, *, hears=False, is_healthy=lambda: True, seconds=1.5):
     """Return whether a watchdog would end its process, with these tasks in the queue."""
     server = redis.from_url(django_settings.REDIS_URL)
     server.delete("runs", "work")
     if queue:
         server.lpush(queue, "a task")
     ended = []
-    dog = Watchdog(limit, exit_process=lambda: ended.append(1))
+    dog = Watchdog(limit, is_healthy, exit_process=lambda: ended.append(1))
     dog.start()
     try:
         until = time.monotonic() + seconds
@@ -98,3 +98,9 @@ def test_RUN5_a_worker_is_disconnected_only_if_tasks_wait_and_it_receives_none()
     assert has_ended(0.3, "runs")
     assert not has_ended(0.3, None)
     assert not has_ended(0.3, "runs", hears=True)
+
+
+def test_RUN5_a_worker_ends_if_its_event_loop_hangs_and_not_if_it_was_suspended():
+    answers = [False] * 5 + [True] + [False] * 5 + [True]
+    assert has_ended(0.3, None, is_healthy=lambda: False)
+    assert not has_ended(0.3, None, is_healthy=lambda: answers.pop(0) if answers else True)
