@@ -175,6 +175,6 @@ def find_agent_tools(names: Iterable[str]) -> dict[str, Tool]:
     return {tool.name: tool for tool in map(AgentTool, public)}
 
 
-def find_tools(workspace_id: UUID | None, content: SpecContent) -> dict[str, Tool]:
+def list_named_tools(workspace_id: UUID | None, content: SpecContent) -> dict[str, Tool]:
     """Return the tools that a spec names, also if they are off: system tools, those of the workspace, and public agents."""
     return get_tools(workspace_id, content.tool_names) | find_agent_tools(content.tool_names)

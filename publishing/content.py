@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from agents.specs.content import SpecContent
-from agents.sub_agents import find_tools
+from agents.sub_agents import list_named_tools
 from events.rows import DirectoryToolRow, LeftToolRow
 from files.pages import READ_PAGES
 from tools.interface import Tool
@@ -50,4 +50,4 @@ def list_left_tools(content: SpecContent, own_tools: frozenset[str]) -> list[Lef
 
 def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
     """Return the tools of the spec that work in every workspace."""
-    return {name: tool for name, tool in find_tools(None, content).items() if name not in LEFT_TOOLS}
+    return {name: tool for name, tool in list_named_tools(None, content).items() if name not in LEFT_TOOLS}

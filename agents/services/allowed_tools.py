@@ -17,7 +17,7 @@ from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from agents.services.shipped import find_shipped_sub_agent
 from agents.specs.content import SpecContent, ToolUse
-from agents.sub_agents import AgentTool, Delegate, DelegateConfig, find_tools
+from agents.sub_agents import AgentTool, Delegate, DelegateConfig, list_named_tools
 from common.errors import Forbidden, NotFound
 from common.prepared_query import PreparedQuery, is_any_of
 from events.rows import Policy, SpecOrigin
@@ -88,7 +88,7 @@ def get_run_tools(
 ) -> dict[str, ConfiguredTool]:
     """Return the tools of a run in this workspace, by name. An agent of another workspace has no workspace tools: neither those of
     its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names."""
-    tools = find_tools(workspace_id if agent.workspace_id == workspace_id else None, content)
+    tools = list_named_tools(workspace_id if agent.workspace_id == workspace_id else None, content)
     allowed = list_allowed_tools(agent, spec, content, tools)
     policies = get_policies(workspace_id) if allowed else {}
     configured = configure_tools(allowed, tools, policies, only_reading=only_reading)

@@ -10,7 +10,7 @@ from agents.models import AgentSpec, AgentToolConfig, Draft
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.specs.content import SpecContent
-from agents.sub_agents import find_tools
+from agents.sub_agents import list_named_tools
 from chats import services as chats
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
@@ -28,7 +28,7 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
     `workspace_id`: of a new agent, else that of `agent`. A tool that was deleted is accepted if the agent or its drafts
     have it: it is left out of runs, and a text with its name can still be edited.
     """
-    tools = find_tools(agent.workspace_id if agent else workspace_id, content)
+    tools = list_named_tools(agent.workspace_id if agent else workspace_id, content)
     unknown = sorted(content.tool_names - tools.keys())
     if unknown and (missing := [name for name in unknown if agent is None or not _has_named(agent, name)]):
         raise Invalid(

@@ -17,7 +17,7 @@ from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent
 from agents.specs.differences import count_changed_lines, diff, list_changed_parts
 from agents.specs.merging import Contribution, attribute_lines, merge_contributions
-from agents.sub_agents import find_tools
+from agents.sub_agents import list_named_tools
 from chats import services as chats
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
@@ -166,7 +166,7 @@ def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
     """
     if AgentVerb.SAVE in compute_agent_verbs(agent):
         return
-    tools = find_tools(agent.workspace_id, content)
+    tools = list_named_tools(agent.workspace_id, content)
     added = list_added_tools(get_production(agent).content(), content, tools)
     if added:
         raise Forbidden(
