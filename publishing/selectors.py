@@ -32,7 +32,7 @@ from events.rows import (
     TakedownRow,
     TypicalRunRow,
 )
-from publishing.content import build_tool_rows, list_left_tools
+from publishing.content import build_tool_rows, list_unpublished_tools
 from publishing.models import Listing
 from publishing.permissions import PUBLIC, find_public_copy, get_origin_for, get_public_agent, public_agents_visible_to
 from publishing.search import build_search_condition
@@ -208,8 +208,8 @@ def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
 def check_publication(
     actor: Actor, agent_id: UUID, *, version: int | None = None, name: str | None = None, handle: str | None = None
 ) -> PublicationCheckRow:
-    """Return what would go along if the agent were published under this name and handle, or under its own. Raises `NotFound`,
-    `Forbidden`."""
+    """Return what would be published if the agent were published under this name and handle, or under its own. Raises
+    `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     spec = get_production(agent) if version is None else find_version(agent, version)
     content = spec.content()
@@ -225,7 +225,7 @@ def check_publication(
         max_steps=content.limits.max_steps,
         max_seconds=content.limits.max_seconds,
         tools=build_tool_rows(content),
-        left_tools=list_left_tools(content, frozenset(own_tools.values_list("name", flat=True))),
+        unpublished_tools=list_unpublished_tools(content, frozenset(own_tools.values_list("name", flat=True))),
         memory=content.memory,
         name=check_public_name(normalize_name(name or agent.name)[:80], workspace, copy),
         handle=_check_public_handle(normalize_handle(handle or (copy or agent).handle), workspace, copy),

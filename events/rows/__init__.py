@@ -77,7 +77,6 @@ from events.rows.publishing import (
     DirectoryRow,
     DirectoryToolRow,
     DirectoryVersionRow,
-    LeftToolRow,
     ListingCategory,
     NameCheckRow,
     PublicationCheckRow,
@@ -88,6 +87,7 @@ from events.rows.publishing import (
     TakedownPreviewRow,
     TakedownRow,
     TypicalRunRow,
+    UnpublishedToolRow,
 )
 from events.rows.schedules import LastTimeRow, NextTimesRow, PauseReason, ScheduleRow
 from events.rows.suggestions import (
@@ -181,7 +181,7 @@ __all__ = [
     "LLMCallRow",
     "LLMProfileRow",
     "LLMProfileUseRow",
-    "LeftToolRow",
+    "UnpublishedToolRow",
     "LetterAvatar",
     "LinkRow",
     "ListedSuggestionRow",

@@ -109,8 +109,8 @@ class DirectoryDetailRow(DirectoryRow):
     origin_workspace_id: UUID | None
 
 
-class LeftToolRow(Row):
-    """A tool that does not go along. `lines` are the lines of the prompt that name it, from 1."""
+class UnpublishedToolRow(Row):
+    """A tool that is not published. `lines` are the lines of the prompt that name it, from 1."""
 
     name: str
     reason: Literal["workspace", "editing", "pages", "memory", "missing"]
@@ -126,7 +126,7 @@ class NameCheckRow(Row):
 
 
 class PublicationCheckRow(Row):
-    """What would go along with a publication, and what would not: never workspace tools, keys, files, memory and history.
+    """Which parts of a version would be published, and which would not: never workspace tools, keys, files, memory and history.
 
     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
     `memory`: that of the version; a public agent remembers each chat by itself.
@@ -139,7 +139,7 @@ class PublicationCheckRow(Row):
     max_steps: int
     max_seconds: int
     tools: list[DirectoryToolRow]
-    left_tools: list[LeftToolRow]
+    unpublished_tools: list[UnpublishedToolRow]
     memory: Literal["chat", "agent"]
     name: NameCheckRow
     handle: NameCheckRow

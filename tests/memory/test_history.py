@@ -15,7 +15,7 @@ from events.models import AuditRecord
 from memory import services as memory
 from memory.models import HistoryEntry, MemoryClearing, MemoryUse
 from memory.selectors import get_memory_row, list_history
-from publishing.content import build_public_content, list_left_tools
+from publishing.content import build_public_content, list_unpublished_tools
 from runs.kinds.chat import COMPARISON
 from runs.models import Run
 from runs.services.runs import stop_run
@@ -221,7 +221,7 @@ def test_a_public_copy_remembers_each_chat_by_itself_and_has_no_tools_for_notes(
     content = SpecContent(prompt="x", memory="agent", tools=(ToolUse(tool="remember"), ToolUse(tool="current_time")))
     public = build_public_content(content)
     assert (public.memory, sorted(public.tool_names)) == ("chat", ["current_time"])
-    assert [(row.name, row.reason) for row in list_left_tools(content, frozenset())] == [("remember", "memory")]
+    assert [(row.name, row.reason) for row in list_unpublished_tools(content, frozenset())] == [("remember", "memory")]
 
 
 def test_a_public_agent_reads_no_memory_even_if_its_spec_says_so(driver):

@@ -93,7 +93,7 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
     check = check_publication(team.alice, team.robin.id)
     assert (check.version, check.prompt_lines, check.model_may_be_missing) == (2, 3, False)
     assert [(tool.name, tool.effect) for tool in check.tools] == [("current_time", "read")]
-    assert [(tool.name, tool.reason, tool.lines) for tool in check.left_tools] == [
+    assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [
         ("mail_room", "workspace", [2, 3]), ("revise_prompt", "editing", []), ("read_pages", "pages", [])
     ]  # fmt: skip
     assert get_production(publish(team)).content().tool_names == {"current_time"}

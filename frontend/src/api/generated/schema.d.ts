@@ -4115,13 +4115,6 @@ export interface components {
             /** @enum {string} */
             state: "fired" | "missed";
         };
-        /** @description A tool that does not go along. `lines` are the lines of the prompt that name it, from 1. */
-        LeftToolRow: {
-            lines: number[];
-            name: string;
-            /** @enum {string} */
-            reason: "workspace" | "editing" | "pages" | "memory" | "missing";
-        };
         /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatar: {
             /** @enum {integer} */
@@ -5345,14 +5338,13 @@ export interface components {
             workspaces: number | null;
         };
         /**
-         * @description What would go along with a publication, and what would not: never workspace tools, keys, files, memory and history.
+         * @description Which parts of a version would be published, and which would not: never workspace tools, keys, files, memory and history.
          *
          *     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
          *     `memory`: that of the version; a public agent remembers each chat by itself.
          */
         PublicationCheckRow: {
             handle: components["schemas"]["NameCheckRow"];
-            left_tools: components["schemas"]["LeftToolRow"][];
             max_seconds: number;
             max_steps: number;
             /** @enum {string} */
@@ -5362,6 +5354,7 @@ export interface components {
             name: components["schemas"]["NameCheckRow"];
             prompt_lines: number;
             tools: components["schemas"]["DirectoryToolRow"][];
+            unpublished_tools: components["schemas"]["UnpublishedToolRow"][];
             version: number;
         };
         /**
@@ -6622,6 +6615,13 @@ export interface components {
             topic: string;
             /** @constant */
             type: "typing";
+        };
+        /** @description A tool that is not published. `lines` are the lines of the prompt that name it, from 1. */
+        UnpublishedToolRow: {
+            lines: number[];
+            name: string;
+            /** @enum {string} */
+            reason: "workspace" | "editing" | "pages" | "memory" | "missing";
         };
         /** @description The number of unread notifications, counted up to 100. */
         UnreadRow: {

@@ -25,7 +25,7 @@ const buildPublication = (name: string, handle: string): PublicationRow => ({
     max_seconds: 1800,
     tools: [{ name: 'web_fetch', description: 'Reads a page.', effect: 'read' }],
     memory: 'chat',
-    left_tools: [{ name: 'draft_campaign', reason: 'workspace', lines: [18] }],
+    unpublished_tools: [{ name: 'draft_campaign', reason: 'workspace', lines: [18] }],
     name: { value: name, is_free: name !== 'Robin', suggestions: name === 'Robin' ? ['Lighthouse Robin'] : [] },
     handle: { value: handle, is_free: true, suggestions: [] },
   } as PublicationRow['check'],
@@ -58,7 +58,7 @@ beforeEach(() => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-it('shows what goes along and what stays, with the lines that name it', async () => {
+it('shows what is published and what is not, with the lines that name a tool that is not', async () => {
   startServer()
   const screen = await show()
   await expect.element(screen.getByText('v4, 41 lines')).toBeVisible()

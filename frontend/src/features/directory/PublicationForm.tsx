@@ -54,7 +54,7 @@ function useSettled<T>(value: T): T {
   return settled
 }
 
-/** The form that publishes an agent: what goes along, how it appears, and a preview. */
+/** The form that publishes an agent: what is published, how it appears, and a preview. */
 export function PublicationForm(props: PublicationFormProps) {
   const { storageKey, initial, agent, publication, workspace, onCancel, onGo } = props
   const { t } = useTexts()

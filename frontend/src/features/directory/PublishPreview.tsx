@@ -38,7 +38,7 @@ interface PublishPreviewProps {
 export function PublishPreview({ values, check, agent, publication, workspace }: PublishPreviewProps) {
   const { t } = useTexts()
   const { listing } = publication
-  const namesLeftTool = check.left_tools.some(tool => tool.lines.length > 0)
+  const namesUnpublishedTool = check.unpublished_tools.some(tool => tool.lines.length > 0)
   return (
     <aside className={styles.preview} aria-label={t('publish.preview')}>
       <h2 className={styles.caption}>
@@ -67,7 +67,7 @@ export function PublishPreview({ values, check, agent, publication, workspace }:
         <Ready isDone={check.name.is_free} text={t('publish.readyName')} />
         {listing ? null : <Ready isDone={check.handle.is_free} text={t('publish.readyHandle')} />}
         <Ready isDone={values.examples.some(example => example.trim())} isAdvice text={t('publish.readyExample')} />
-        {namesLeftTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
+        {namesUnpublishedTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
       </ul>
     </aside>
   )

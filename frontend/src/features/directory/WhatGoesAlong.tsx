@@ -14,12 +14,12 @@ interface WhatGoesAlongProps {
   check: PublicationCheckRow
 }
 
-/** What is in the public copy, and what stays in the workspace. */
+/** Which parts of the version are published, and which are not. */
 export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
   const { t } = useTexts()
-  const left = check.left_tools.filter(tool => tool.reason !== 'pages')
-  const hasPages = left.length < check.left_tools.length
-  const named = check.left_tools.filter(tool => tool.lines.length > 0)
+  const tools = check.unpublished_tools.filter(tool => tool.reason !== 'pages')
+  const hasPages = tools.length < check.unpublished_tools.length
+  const named = check.unpublished_tools.filter(tool => tool.lines.length > 0)
   const limits = [
     check.model || t('defaultModel'),
     t('nSteps', { count: check.max_steps }),
@@ -55,8 +55,8 @@ export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
             {t('publish.staysHere')}
           </h3>
           <ul>
-            {left.length > 0 ? (
-              <Staying name={t('nTools', { count: left.length })}>{formatList(left.map(tool => tool.name))}</Staying>
+            {tools.length > 0 ? (
+              <Staying name={t('nTools', { count: tools.length })}>{formatList(tools.map(tool => tool.name))}</Staying>
             ) : null}
             {hasPages ? <Staying name={t('publish.pages')}>{t('publish.pagesHint')}</Staying> : null}
             <Staying name={t('publish.keys')}>{t('publish.keysHint')}</Staying>
