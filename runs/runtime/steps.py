@@ -31,8 +31,8 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Batch:
-    """Calls that are made together: one, or several that only read; or any number of calls with their `known` results, which are
-    not to be made."""
+    """Calls that are executed together: one, or several that only read; or calls whose results are `known`; they are not
+    executed."""
 
     calls: tuple[ToolCall, ...]
     known: tuple[ToolResult, ...] = ()

@@ -47,50 +47,56 @@ RunInTransaction = Callable[[ToolCall, Callable[[], ToolOutput], float], Awaitab
 
 @dataclass
 class Toolbox:
-    """The tools of one run. `find_consent` null: nobody can be asked. `known_results`: of calls that a crash or a decision left
-    open. `decided_calls`: those about which people have decided. `past_calls`: the calls of this run so far. `calls_of_other_runs`:
-    how many the other runs of its tree have made. `has_written`: whether a tool that writes was called in this run. `found`: the
-    tools that the model has found or called, which it is offered. `requests`: the calls that wait for people; `tasks`: those that
-    give other agents tasks, which `path`, the agents from the first to this one, limits."""
+    """The tools of one run, and what is known about its calls."""
 
     tools: Mapping[str, ConfiguredTool]
     context: ToolContext
     run_in_transaction: RunInTransaction
     find_consent: FindConsent | None = None
+    """Null: nobody can be asked, so a call that needs consent is refused."""
     known_results: dict[str, ToolResult] = field(default_factory=dict)
+    """The results of calls that a crash or a decision left open, by the id of the call."""
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
+    """The calls about which people have decided, by the id of the call."""
     past_calls: list[ToolCall] = field(default_factory=list)
+    """The calls of this run so far, also those that were refused."""
     calls_of_other_runs: int = 0
+    """How many calls the other runs of its tree have made."""
     has_written: bool = False
+    """Whether a tool that writes was called in this run."""
     found: set[str] = field(default_factory=set)
+    """The names of the tools that the model has found or called; they are offered in the next requests."""
     requests: list[ApprovalRequest] = field(default_factory=list)
+    """The calls that wait for people."""
     tasks: list[TaskRequest] = field(default_factory=list)
+    """The calls that give other agents tasks."""
     path: Sequence[UUID] = ()
+    """The ids of the agents from the first one of the tree to this one. They get no tasks of it; their number is its depth."""
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
-    async def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]:
-        """Yield the calls in the model's order. Neighbours that only read are one batch, and so are neighbours whose results are
-        known. `is_cut`: the answer is incomplete.
+    async def build_batches(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]:
+        """Yield the calls in the model's order as batches: neighbours that only read are one batch, and neighbours that have
+        results already, because they were executed before or are refused, are one batch.
 
-        Calls that need the decision of a person become `requests`, and those that give other agents tasks become `tasks`. They are
-        left out, and so are calls that write after them.
+        Calls that need the decision of a person become `requests`, and those that give other agents tasks become `tasks`; they are
+        in no batch, and neither are calls that write after them. `is_cut`: the answer is incomplete, so all calls are refused.
         """
         reads: list[ToolCall] = []
-        known: list[ToolResult] = []
-        for made in calls:
-            decided = self.decided_calls.get(made.id)
-            call = replace(made, arguments=decided.arguments) if decided else made
+        finished: list[ToolResult] = []
+        for asked in calls:
+            decided = self.decided_calls.get(asked.id)
+            call = replace(asked, arguments=decided.arguments) if decided else asked
             result = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
             self.past_calls.append(call)
             self.found.add(call.name)
             is_read = result is None and not self._may_need_consent(call)
-            # Before the next call is checked: what these read counts.
+            # These reads run first, because what they read decides whether the next call needs consent.
             if reads and not is_read:
                 yield Batch(tuple(reads))
                 reads = []
-            if known and result is None:
-                yield _build_known_batch(known)
-                known = []
+            if finished and result is None:
+                yield _build_finished_batch(finished)
+                finished = []
             if is_read:
                 reads.append(call)
                 continue
@@ -98,13 +104,13 @@ class Toolbox:
             if result is None and self.tools[call.name].tool.is_task and not self.requests:
                 result = self._add_task(call)
             if result is not None:
-                known.append(result)
+                finished.append(result)
             elif not self.requests and not self.tasks:
                 yield Batch((call,), effect=self.tools[call.name].tool.effect)
         if reads:
             yield Batch(tuple(reads))
-        if known:
-            yield _build_known_batch(known)
+        if finished:
+            yield _build_finished_batch(finished)
 
     def _may_need_consent(self, call: ToolCall) -> bool:
         """Return whether a person may have to decide about this call. No query is made for a call that only reads."""
@@ -243,7 +249,7 @@ class Toolbox:
         )
 
 
-def _build_known_batch(results: Sequence[ToolResult]) -> Batch:
+def _build_finished_batch(results: Sequence[ToolResult]) -> Batch:
     return Batch(tuple(result.call for result in results), tuple(results))
 
 

@@ -272,7 +272,7 @@ async def test_neighbours_with_known_results_are_one_batch_in_the_order_of_the_m
     names = ["it", "no", "no", "it", "no"]
     calls = [ToolCall(f"call_{index}", name, "{}", index) for index, name in enumerate(names)]
     made.known_results[calls[0].id] = ToolResult(calls[0], "ok", "known")
-    batches = [batch async for batch in made.split(calls, is_cut=False)]
+    batches = [batch async for batch in made.build_batches(calls, is_cut=False)]
     assert [batch.calls for batch in batches] == [tuple(calls[:3]), (calls[3],), (calls[4],)]
     assert [[result.call for result in batch.known] for batch in batches] == [calls[:3], [], [calls[4]]]
 
@@ -283,7 +283,7 @@ async def test_a_call_of_a_tool_that_writes_is_remembered(effect, has_written):
     made = build_toolbox(lambda tool, ctx, args: "")
     made.tools["it"].tool.effect = effect
     assert made.has_written is False
-    [batch] = [batch async for batch in made.split([ToolCall("call_1", "it", "{}")], is_cut=False)]
+    [batch] = [batch async for batch in made.build_batches([ToolCall("call_1", "it", "{}")], is_cut=False)]
     await made.call(batch)
     assert (batch.effect, made.has_written) == (effect, has_written)
 
