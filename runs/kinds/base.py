@@ -142,7 +142,7 @@ class RunKind(ABC):
     @transaction.atomic
     def record_tool_start(self, claimed: Run, event: ToolsStarted) -> StepSaved:
         """Store calls before they are made, so that a crash during a call is known afterwards (RUN15)."""
-        run = get_attempt(LOCKED_ATTEMPT, claimed).row
+        run = read_run_for_update(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         fields["effect"] = event.effect
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in event.calls]
@@ -219,8 +219,8 @@ def build_stored_result(status: str, text: str, *, quotes_agents: bool) -> dict[
     return {"status": status, "text": text} | ({"quotes_agents": True} if quotes_agents else {})
 
 
-def get_attempt(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
-    """Return an update of the stored run, on the condition that the same worker still has it. Raises `LeaseLost`."""
+def read_run_for_update(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
+    """Read the stored run, and return an update of it that is written only if the same worker still has it. Raises `LeaseLost`."""
     run = query.first(claimed.pk, claimed.attempt, claimed.lease_owner)
     if run is None:
         raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")

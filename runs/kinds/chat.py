@@ -41,7 +41,7 @@ from runs.kinds.base import (
     build_stored_result,
     extend_lease,
     finish_run,
-    get_attempt,
+    read_run_for_update,
     get_content,
     start_attempt,
 )
@@ -255,9 +255,9 @@ class ChatRun(RunKind):
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
             self.lock(claimed)
-            return get_attempt(ENDING_ATTEMPT, claimed)
+            return read_run_for_update(ENDING_ATTEMPT, claimed)
         chat = lock_chat_of_run(claimed)
-        update = get_attempt(ATTEMPT, claimed)
+        update = read_run_for_update(ATTEMPT, claimed)
         update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
         update.row.earlier = claimed.earlier
         return update

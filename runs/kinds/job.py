@@ -28,7 +28,7 @@ from runs.kinds.base import (
     build_step_saved,
     extend_lease,
     finish_run,
-    get_attempt,
+    read_run_for_update,
     get_content,
     start_attempt,
 )
@@ -105,7 +105,7 @@ class Job(RunKind):
         return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.from_run(run).expected)
 
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
-        return get_attempt(ATTEMPT_OF_JOB, claimed)
+        return read_run_for_update(ATTEMPT_OF_JOB, claimed)
 
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
         extend_lease(update).save()
