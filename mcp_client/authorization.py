@@ -124,10 +124,13 @@ async def _request_tokens(server: AuthorizationServer, client_secret: Secret, fo
 
 
 async def _find_resource(
-    http: httpx2.AsyncClient, named: str | None, server_url: str
+    http: httpx2.AsyncClient, metadata_url: str | None, server_url: str
 ) -> ProtectedResourceMetadata | None:
-    """Return what the server says of its authorization (RFC 9728), null if it says nothing. Raises `McpError`."""
-    for url in build_protected_resource_metadata_discovery_urls(named, server_url):
+    """Return the server's metadata about its authorization (RFC 9728), null if it has none. Raises `McpError`.
+
+    `metadata_url`: where they are by the header of the server's refusal; null: only the well-known addresses are tried.
+    """
+    for url in build_protected_resource_metadata_discovery_urls(metadata_url, server_url):
         found = await handle_protected_resource_response(await http.send(create_oauth_metadata_request(url)))
         if found is None:
             continue
