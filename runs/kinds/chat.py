@@ -41,8 +41,8 @@ from runs.kinds.base import (
     build_stored_result,
     extend_lease,
     finish_run,
-    read_run_for_update,
     get_content,
+    read_run_for_update,
     start_attempt,
 )
 from runs.models import Run, RunState

@@ -28,8 +28,8 @@ from runs.kinds.base import (
     build_step_saved,
     extend_lease,
     finish_run,
-    read_run_for_update,
     get_content,
+    read_run_for_update,
     start_attempt,
 )
 from runs.models import Run, RunState
