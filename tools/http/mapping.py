@@ -15,8 +15,8 @@ from tools.interface import ToolError
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 Place = Literal["path", "query", "header", "body"]
 BodyFormat = Literal["none", "json", "form", "whole"]
-"""`json`: an object of the arguments in the body; `form`: the same, as a form; `whole`: the only argument in the body is all of
-it, as JSON."""
+"""What is sent as the body. `json`: an object of the body arguments; `form`: the same, as a form; `whole`: the value of the one
+body argument, as JSON."""
 
 READ_METHODS = ("GET", "HEAD")
 FORBIDDEN_HEADERS = frozenset(
@@ -167,5 +167,5 @@ def _encode_body(body_format: BodyFormat, values: Mapping[str, Any]) -> tuple[by
     if body_format == "form":
         pairs = [(name, text) for name, value in values.items() for text in _list_texts(value)]
         return urlencode(pairs).encode(), "application/x-www-form-urlencoded"
-    content = next(iter(values.values())) if body_format == "whole" else values
+    [content] = values.values() if body_format == "whole" else [values]
     return json.dumps(content, ensure_ascii=False).encode(), "application/json"
