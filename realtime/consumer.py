@@ -40,7 +40,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.socket: Socket | None = None
-        self.allowance = TokenBucket(limits.SOCKET_MESSAGES_PER_SECOND, limits.SOCKET_BURST_MESSAGES)
+        self.allowance = TokenBucket(limits.SOCKET_FRAMES_PER_SECOND, limits.SOCKET_BURST_FRAMES)
         self.typing_published_at: dict[Topic, float] = {}
         self.write_task: asyncio.Task[None] | None = None
         try:
@@ -167,15 +167,18 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             send_error(socket, AppError("Something went wrong here.", code=Code.INTERNAL), topic)
 
     def require_within_limits(self, socket: Socket, text: str | None) -> None:
-        if text is not None and len(text) > limits.MAX_MESSAGE_BYTES:
+        """Count a frame of the client. Raises `TooLarge` for one of more than `MAX_FRAME_BYTES`, and `LimitReached` if this socket,
+        or all sockets of its person, send too many. After the first, or `MAX_REFUSED` of the second, the socket is closed.
+        """
+        if text is not None and len(text.encode()) > limits.MAX_FRAME_BYTES:
             socket.end(TOO_LARGE)
-            raise TooLarge("A message has at most 64 KiB.")
+            raise TooLarge("A frame has at most 64 KiB.")
         if self.allowance.consume() < 0:
             if self.allowance.left < -limits.MAX_REFUSED:
                 socket.end(TOO_MUCH)
-            raise LimitReached("Too many messages in a second.")
+            raise LimitReached("Too many frames in a second.")
         if self.hub.get_allowance(socket.sign_in.owner_id).consume() < 0:
-            raise LimitReached("Too many messages in a second, from all your windows.")
+            raise LimitReached("Too many frames in a second, from all your windows.")
 
     async def handle_command(self, socket: Socket, frame: Subscribe | Unsubscribe | TypingIn | MarkRead) -> None:
         if isinstance(frame, Subscribe):

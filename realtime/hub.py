@@ -126,7 +126,7 @@ class Hub:
     def get_allowance(self, actor_id: UUID) -> TokenBucket:
         """Return the token bucket for all sockets of a person in this process. A new socket does not get a new bucket."""
         return self._allowances.get_or_set(
-            actor_id, lambda: TokenBucket(limits.PERSON_MESSAGES_PER_SECOND, limits.PERSON_BURST_MESSAGES)
+            actor_id, lambda: TokenBucket(limits.PERSON_FRAMES_PER_SECOND, limits.PERSON_BURST_FRAMES)
         )
 
     # --- the channel layer --------------------------------------------------------------------------------------------------

@@ -5,22 +5,22 @@ The rate of requests is limited by `actors/rates.py`, their CPU time by `server/
 
 # --- a socket: what comes in --------------------------------------------------------------------------------------
 
-MAX_MESSAGE_BYTES = 64 * 1024
-"""Bytes of a message from a client."""
+MAX_FRAME_BYTES = 64 * 1024
+"""Bytes of a frame of a client (a message of the WebSocket protocol)."""
 
 MAX_FRAGMENTS = 100
-"""Fragments of one message."""
+"""Fragments of one frame of a client."""
 
-SOCKET_MESSAGES_PER_SECOND = 20.0
-SOCKET_BURST_MESSAGES = 120.0
-"""Messages of one socket per second, and at once after a reconnect (a subscription for each topic)."""
+SOCKET_FRAMES_PER_SECOND = 20.0
+SOCKET_BURST_FRAMES = 120.0
+"""Frames of one socket per second, and at once after a reconnect (a subscription for each topic)."""
 
-PERSON_MESSAGES_PER_SECOND = 40.0
-PERSON_BURST_MESSAGES = 600.0
+PERSON_FRAMES_PER_SECOND = 40.0
+PERSON_BURST_FRAMES = 600.0
 """The same for all sockets of one person in one process: twenty tabs that reconnect at once need sixty."""
 
 MAX_REFUSED = 100
-"""Refused messages over the limit after which the socket is closed."""
+"""Refused frames over the limit after which the socket is closed."""
 
 TYPING_INTERVAL_SECONDS = 2.0
 """Seconds between two `typing` frames of one socket on one topic that are passed on."""

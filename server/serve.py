@@ -26,8 +26,8 @@ def build_config() -> uvicorn.Config:
         server_header=False,
         # Only a proxy that the operator names may say who the client is.
         proxy_headers=bool(os.environ.get("FORWARDED_ALLOW_IPS")),
-        # A message of a client is small; a larger one is refused before it is read.
-        ws_max_size=limits.MAX_MESSAGE_BYTES,
+        # A frame of a client is small; a larger one is refused before it is read.
+        ws_max_size=limits.MAX_FRAME_BYTES,
         # A frame may go to a thousand sockets, each of which would compress it again and keep 300 kB of state.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=10,

@@ -102,8 +102,8 @@ async def test_a_failed_read_fails_for_waiting_subscriptions_and_the_next_one_re
 
 
 async def test_all_sockets_of_a_person_share_a_token_bucket(team, tabs, monkeypatch):
-    monkeypatch.setattr(limits, "PERSON_MESSAGES_PER_SECOND", 0.01)
-    monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 6)
+    monkeypatch.setattr(limits, "PERSON_FRAMES_PER_SECOND", 0.01)
+    monkeypatch.setattr(limits, "PERSON_BURST_FRAMES", 6)
     alices = [await tabs.open_tab(team.alice) for _ in range(3)]
     bob = await tabs.open_tab(team.bob)
     topic = f"chat:{team.chat.pk}"

@@ -184,8 +184,8 @@ def build_random_message(rng, topics):
 
 
 async def test_SEC20_a_socket_survives_ten_thousand_random_messages(team, server, monkeypatch, caplog):
-    monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 1e6)
-    monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 1e6)
+    monkeypatch.setattr(limits, "SOCKET_BURST_FRAMES", 1e6)
+    monkeypatch.setattr(limits, "PERSON_BURST_FRAMES", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]
     rng, headers = random.Random(20), {"X-Session-Token": await run_in_db_thread(create_session_key, team.bob)}
     async with connect(get_socket_url(server), additional_headers=headers) as bob:

@@ -135,15 +135,16 @@ async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
     assert (await tab.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs):
+@pytest.mark.parametrize("text", ["x" * (limits.MAX_FRAME_BYTES + 1), "你" * (limits.MAX_FRAME_BYTES // 3 + 1)])
+async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs, text):
     tab = await tabs.open_tab(team.alice)
-    await tab.socket.send_to(text_data="x" * (limits.MAX_MESSAGE_BYTES + 1))
+    await tab.socket.send_to(text_data=text)
     assert await tab.wait_for_close() == 1009
 
 
 async def test_a_client_that_sends_too_much_gets_errors_and_is_then_closed(team, tabs, monkeypatch):
-    monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 5.0)
-    monkeypatch.setattr(limits, "SOCKET_MESSAGES_PER_SECOND", 0.0)
+    monkeypatch.setattr(limits, "SOCKET_BURST_FRAMES", 5.0)
+    monkeypatch.setattr(limits, "SOCKET_FRAMES_PER_SECOND", 0.0)
     tab = await tabs.open_tab(team.alice)
     tab_limit = 5 + limits.MAX_REFUSED + 2
     for _ in range(tab_limit):
