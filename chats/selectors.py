@@ -29,7 +29,7 @@ from events.rows import ActorRow, ChatActivityRow, ChatRow, ChatSummaryRow
 from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
-"""The size of the payloads of a page of messages, without the first message."""
+"""The most bytes of a page of messages. The first one that is read is not counted, so that a page has at least one message."""
 EXCERPT_CHARACTERS = 200
 """Characters before and after the first match that an excerpt has."""
 END = 2**63 - 1
@@ -163,7 +163,7 @@ def list_messages(
     around: UUID | None = None,
     limit: int,
 ) -> MessagePage:
-    """Return a page of the chat's log that holds at most `limit` messages and `PAGE_BYTES` beyond the first one.
+    """Return a page of the chat's log with at most `limit` messages, within `PAGE_BYTES`.
 
     The page ends before the seq `before`, begins after the seq `after`, or has the message `around` in its middle; without
     any of them it is the newest page. Raises `NotFound` when the chat has no such message.
@@ -173,17 +173,18 @@ def list_messages(
     if after is not None:
         newer, is_last = _list_seqs_after(chat, after, limit, PAGE_BYTES)
         return _build_page(chat, newer, has_older=True, has_newer=not is_last)
-    older, is_first = _list_seqs_before(chat, END if before is None else before, limit, PAGE_BYTES)
-    return _build_page(chat, older[::-1], has_older=not is_first, has_newer=before is not None)
+    newest_first, is_first = _list_seqs_before(chat, END if before is None else before, limit, PAGE_BYTES)
+    return _build_page(chat, newest_first[::-1], has_older=not is_first, has_newer=before is not None)
 
 
 def _list_messages_around(chat: Chat, message_id: UUID, limit: int) -> MessagePage:
+    """Return the page that has the message in its middle. Each half has at most half of `PAGE_BYTES`, and may be empty."""
     seq = Message.objects.filter(chat=chat, pk=message_id).values_list("seq", flat=True).first()
     if seq is None:
         raise NotFound("There is no such message in this chat.")
-    newer, is_last = _list_seqs_after(chat, seq, (limit - 1) // 2, PAGE_BYTES // 2, min_rows=0)
-    older, is_first = _list_seqs_before(chat, seq, limit - 1 - len(newer), PAGE_BYTES // 2, min_rows=0)
-    return _build_page(chat, [*older[::-1], seq, *newer], has_older=not is_first, has_newer=not is_last)
+    newer, is_last = _list_seqs_after(chat, seq, (limit - 1) // 2, PAGE_BYTES // 2, may_exceed=False)
+    newest_first, is_first = _list_seqs_before(chat, seq, limit - 1 - len(newer), PAGE_BYTES // 2, may_exceed=False)
+    return _build_page(chat, [*newest_first[::-1], seq, *newer], has_older=not is_first, has_newer=not is_last)
 
 
 def _build_page(chat: Chat, seqs: list[int], *, has_older: bool, has_newer: bool) -> MessagePage:
@@ -196,23 +197,33 @@ def _build_page(chat: Chat, seqs: list[int], *, has_older: bool, has_newer: bool
     )
 
 
-def _list_seqs_before(chat: Chat, seq: int, limit: int, max_bytes: int, *, min_rows: int = 1) -> tuple[list[int], bool]:
+def _list_seqs_before(
+    chat: Chat, seq: int, limit: int, max_bytes: int, *, may_exceed: bool = True
+) -> tuple[list[int], bool]:
+    """Return the `seq` of the messages before this one, newest first, and whether these are all."""
     rows = get_sizes_before_query(limit).rows(chat.pk, seq)
-    return _limit_seqs(rows, limit, max_bytes, min_rows=min_rows)
+    return _limit_seqs(rows, limit, max_bytes, may_exceed=may_exceed)
 
 
-def _list_seqs_after(chat: Chat, seq: int, limit: int, max_bytes: int, *, min_rows: int = 1) -> tuple[list[int], bool]:
+def _list_seqs_after(
+    chat: Chat, seq: int, limit: int, max_bytes: int, *, may_exceed: bool = True
+) -> tuple[list[int], bool]:
+    """Return the `seq` of the messages after this one, oldest first, and whether these are all."""
     rows = get_sizes_after_query(limit).rows(chat.pk, seq)
-    return _limit_seqs(rows, limit, max_bytes, min_rows=min_rows)
+    return _limit_seqs(rows, limit, max_bytes, may_exceed=may_exceed)
 
 
-def _limit_seqs(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, *, min_rows: int) -> tuple[list[int], bool]:
+def _limit_seqs(
+    rows: Sequence[Sequence[int]], limit: int, max_bytes: int, *, may_exceed: bool
+) -> tuple[list[int], bool]:
     """Return the `seq` of the first of these rows `(seq, bytes)`, and whether these are all rows.
 
-    At most `limit` rows are returned. The bytes of all but the first `min_rows` add up to at most `max_bytes`.
+    At most `limit` rows are returned, and their bytes add up to at most `max_bytes`. `may_exceed`: the first row is returned
+    however long it is, and its bytes are not counted.
     """
-    sums = accumulate(size for _, size in rows[min_rows:limit])
-    count = min(limit, min_rows + sum(total <= max_bytes for total in sums))
+    uncounted = 1 if may_exceed else 0
+    sums = accumulate(size for _, size in rows[uncounted:limit])
+    count = min(limit, uncounted + sum(total <= max_bytes for total in sums))
     return [seq for seq, _ in rows[:count]], len(rows) <= count
 
 
