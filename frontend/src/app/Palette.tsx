@@ -57,12 +57,13 @@ interface Group {
 /** Number of options shown before anything is typed. */
 const MAX_UNFILTERED = 40
 
-const MESSAGE = 'found '
-/** The score of what the server has found: it is below everything that is found by its name. */
-const LAST = 1e-6
+/** The ids of messages that the server has found begin with this. */
+const FOUND_PREFIX = 'found '
+/** The score of messages that the server has found: below that of all options, which are found by their names. */
+const LOWEST_SCORE = 1e-6
 
 const filter = (id: string, query: string, keywords: string[] = []) =>
-  id.startsWith(MESSAGE) ? LAST : defaultFilter(keywords.join(' '), query)
+  id.startsWith(FOUND_PREFIX) ? LOWEST_SCORE : defaultFilter(keywords.join(' '), query)
 
 /** The command palette: finds chats, people, agents, pages and messages, and runs the available actions. */
 export function Palette({ onClose }: { onClose(): void }) {
@@ -74,7 +75,7 @@ export function Palette({ onClose }: { onClose(): void }) {
   const search = useMessageSearch(query)
   const found = search.found ?? []
   const label = groups.flatMap(group => group.options).find(option => option.id === selected)?.label
-  const message = found.find(one => MESSAGE + one.message_id === selected)
+  const message = found.find(one => FOUND_PREFIX + one.message_id === selected)
   const openMessage = useOpenMessage()
   const run = (option: Option) => {
     onClose()
@@ -118,7 +119,7 @@ export function Palette({ onClose }: { onClose(): void }) {
               ))}
               {search.showMore ? (
                 <Command.Item
-                  value={`${MESSAGE}more`}
+                  value={`${FOUND_PREFIX}more`}
                   className={cx(menuStyles.opt, styles.option)}
                   onSelect={search.showMore}
                 >
@@ -226,7 +227,7 @@ function MessageOption({ message, query, onRun }: MessageOptionProps) {
   const chat = useChats(workspace.id).data?.find(row => row.chat.id === chat_id)?.chat
   return (
     <Command.Item
-      value={MESSAGE + message_id}
+      value={FOUND_PREFIX + message_id}
       className={cx(menuStyles.opt, styles.option, styles.message)}
       onSelect={onRun}
     >
