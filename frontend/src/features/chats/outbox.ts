@@ -192,14 +192,14 @@ async function sendOne(entry: Unsent): Promise<void> {
   }
 }
 
-/** Posts the files of a message, so that an agent that its text wakes finds them. Without a text, the last file wakes agents. */
+/** Posts the files before the text, so that an agent woken by the text finds them. Without a text, the last file wakes agents. */
 async function postFiles(
   { chat_id, text, wake = 'auto', reply_to }: Unsent,
   files: readonly SentFile[],
 ): Promise<void> {
   for (const { id } of files) {
-    const isLast = text === '' && id === files.at(-1)?.id
-    upsertRows(chat_id, [await postFile(id, isLast ? wake : 'nobody', (isLast && reply_to) || undefined)])
+    const wakesAgents = text === '' && id === files.at(-1)?.id
+    upsertRows(chat_id, [await postFile(id, wakesAgents ? wake : 'nobody', (wakesAgents && reply_to) || undefined)])
   }
 }
 
