@@ -153,7 +153,7 @@ describe('the question shown above a reply', () => {
     row(seq, { run_id: runId, author_id: author, payload: { text: '', answers } })
   const listAnswers = (...messages: MessageRow[]) =>
     buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' }).flatMap(item =>
-      item.kind === 'reply' ? [item.answers] : [],
+      item.kind === 'reply' ? [item.answeredId] : [],
     )
 
   it('is omitted when the reply is directly below it', () => {
@@ -181,6 +181,6 @@ describe('the question shown above a reply', () => {
       unreadAfter: null,
       me: 'alice',
     })
-    expect(items.at(-1)).toMatchObject({ kind: 'reply', answers: 'm1' })
+    expect(items.at(-1)).toMatchObject({ kind: 'reply', answeredId: 'm1' })
   })
 })

@@ -25,7 +25,7 @@ export type Item =
       at: string
       last: boolean
       /** The id of the message that it answers, if that is not clear from its position. */
-      answers: string | null
+      answeredId: string | null
       /** The sub-agents that work, or have worked, for its calls. */
       subAgents: readonly SubAgent[]
     }
@@ -60,10 +60,10 @@ export function getLastSeq(item: Item | undefined): number {
 /** Inserts the line that says up to where older messages are summarised, if one of these items is there. */
 export function addSummaryLine(items: readonly Item[], through: number | null): readonly Item[] {
   if (through === null) return items
-  const at = items.findIndex(item => getLastSeq(item) > through)
+  const index = items.findIndex(item => getLastSeq(item) > through)
   // The place may be on an older page.
-  if (at < 0 || !items.slice(0, at).some(item => getLastSeq(item) > 0)) return items
-  return [...items.slice(0, at), { kind: 'summary', key: 'summary' }, ...items.slice(at)]
+  if (index < 0 || !items.slice(0, index).some(item => getLastSeq(item) > 0)) return items
+  return [...items.slice(0, index), { kind: 'summary', key: 'summary' }, ...items.slice(index)]
 }
 
 /** Returns whether a message is shown in an item. */
@@ -155,7 +155,7 @@ const isReply = (row: MessageRow) => replyTypes.has(row.type) && getRunId(row) !
 
 /**
  * Builds the items of a log, oldest first. A reply is the rows of one run, at the position where it began. A message
- * that reaches the agent between two steps divides the reply into two parts.
+ * that reaches the agent between two steps divides the reply into two sections.
  */
 export const buildItems = (input: Input): readonly Item[] => new GrowingItems().update(input)
 
@@ -166,7 +166,8 @@ interface Base {
   messages: readonly MessageRow[]
   unreadAfter: number | null
   me: string
-  answers: ReadonlyMap<string, readonly MessageRow[]>
+  /** The messages of the answers of comparisons, by run id. */
+  comparisonAnswers: ReadonlyMap<string, readonly MessageRow[]>
   builder: Builder
 }
 
@@ -209,7 +210,7 @@ export class GrowingItems {
   }
 }
 
-/** Puts the sub-agents of a reply into that part of it which has their call, or into the first part while the call is not loaded. */
+/** Puts the sub-agents of a reply into the section that has their call, or into the first section while the call is not loaded. */
 function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[] {
   if (byCaller.size === 0) return [...items]
   const left = new Map([...byCaller].map(([caller, subAgents]) => [caller, new Set(subAgents)]))
@@ -246,25 +247,25 @@ function extendBase(base: Base, messages: readonly MessageRow[], length: number)
 
 /** Returns whether `messages` starts with `start`. A plain loop, because it runs over the whole log on each frame. */
 function startsWithRows(start: readonly MessageRow[], messages: readonly MessageRow[]): boolean {
-  for (let at = 0; at < start.length; at += 1) if (start[at] !== messages[at]) return false
+  for (let index = 0; index < start.length; index += 1) if (start[index] !== messages[index]) return false
   return true
 }
 
 /** Builds a base of all rows but the tail; an empty one if a comparison has answers on both sides. */
 function buildBase(messages: readonly MessageRow[], length: number, unreadAfter: number | null, me: string): Base {
   const rows = messages.slice(0, length)
-  const answers = groupAnswers(rows)
-  const builder = new Builder(answers)
+  const comparisonAnswers = groupAnswers(rows)
+  const builder = new Builder(comparisonAnswers)
   builder.addAll(messages, 0, length, unreadAfter, me)
   builder.groupItems(me)
-  const base = { messages: rows, unreadAfter, me, answers, builder }
+  const base = { messages: rows, unreadAfter, me, comparisonAnswers, builder }
   return length > 0 && isDivided(base, messages.slice(length)) ? buildBase(messages, 0, unreadAfter, me) : base
 }
 
 /** Returns whether a comparison has answers both in the base and in the tail. */
 function isDivided(base: Base, tail: readonly MessageRow[]): boolean {
-  if (base.answers.size > 0 && tail.some(row => base.answers.has(getRunId(row)))) return true
-  return [...groupAnswers(tail).keys()].some(runId => base.answers.has(runId) || base.builder.hasReply(runId))
+  if (base.comparisonAnswers.size > 0 && tail.some(row => base.comparisonAnswers.has(getRunId(row)))) return true
+  return [...groupAnswers(tail).keys()].some(runId => base.comparisonAnswers.has(runId) || base.builder.hasReply(runId))
 }
 
 /** Replaces each item that equals its predecessor by the predecessor; returns the earlier array if all do. */
@@ -273,11 +274,11 @@ function reuseItems(before: readonly Item[], items: Item[]): readonly Item[] {
   while (start < items.length && items[start] === before[start]) start += 1
   const known = new Map(before.slice(start).map(item => [item.key, item]))
   let isSameContent = before.length === items.length
-  for (const [index, item] of items.slice(start).entries()) {
-    const at = start + index
-    const old = known.get(item.key)
-    if (old && isSameItem(old, item)) items[at] = old
-    isSameContent &&= items[at] === before[at]
+  for (let index = start; index < items.length; index += 1) {
+    const item = items[index]
+    const old = item && known.get(item.key)
+    if (old && isSameItem(old, item)) items[index] = old
+    isSameContent &&= items[index] === before[index]
   }
   return isSameContent ? before : items
 }
@@ -310,9 +311,10 @@ class Builder {
   private times: number[] = []
   private day = ''
   private isMarked = false
-  /** The last part of each reply and its time, by run id. */
+  /** The last section of each reply and its time in ms, by run id. */
   private openReplies = new Map<string, { reply: Reply; since: number }>()
-  private segments = new Map<string, number>()
+  /** The number of sections of each reply, by run id. */
+  private sections = new Map<string, number>()
   /** The time of the last tool response of each run: the next step begins then. */
   private responses = new Map<string, number>()
   /** The times of the messages of people and of comparisons. */
@@ -322,18 +324,17 @@ class Builder {
   /** The index up to which the items are grouped. */
   private groupedTo = 0
 
-  /** `answers` are the messages of comparisons, by run id. */
-  constructor(private readonly answers: ReadonlyMap<string, readonly MessageRow[]>) {}
+  constructor(private readonly comparisonAnswers: ReadonlyMap<string, readonly MessageRow[]>) {}
 
   /** Returns a copy that can be extended without changing this builder. */
-  fork(answers: ReadonlyMap<string, readonly MessageRow[]>): Builder {
-    const fork = new Builder(answers)
+  fork(comparisonAnswers: ReadonlyMap<string, readonly MessageRow[]>): Builder {
+    const fork = new Builder(comparisonAnswers)
     fork.items = [...this.items]
     fork.times = [...this.times]
     fork.day = this.day
     fork.isMarked = this.isMarked
     fork.openReplies = new Map(this.openReplies)
-    fork.segments = new Map(this.segments)
+    fork.sections = new Map(this.sections)
     fork.responses = new Map(this.responses)
     fork.messageTimes = [...this.messageTimes]
     fork.groupedTo = this.items.length
@@ -341,32 +342,32 @@ class Builder {
   }
 
   hasReply(runId: string): boolean {
-    return this.segments.has(runId)
+    return this.sections.has(runId)
   }
 
   /** Adds the rows from index `from` up to `to`. */
   addAll(messages: readonly MessageRow[], from: number, to: number, unreadAfter: number | null, me: string): void {
-    for (let at = from; at < to; at += 1) {
-      const row = messages[at]
-      if (!row || this.answers.has(getRunId(row)) || isHiddenMessage(row)) continue
+    for (let index = from; index < to; index += 1) {
+      const row = messages[index]
+      if (!row || this.comparisonAnswers.has(getRunId(row)) || isHiddenMessage(row)) continue
       const isUnread =
         unreadAfter !== null && row.seq > unreadAfter && unreadTypes.has(row.type) && getAuthorId(row) !== me
-      this.add(row, isUnread, [row, messages[at + 1], messages[at + 2]])
+      this.add(row, isUnread, [row, messages[index + 1], messages[index + 2]])
     }
   }
 
   /** Groups consecutive messages of one person, of which only the first shows its author, and returns all items. */
   groupItems(me: string): Item[] {
     // Start at the beginning of the last group.
-    let at = Math.min(this.groupedTo, this.items.length)
-    while (at > 0 && isGrouped(this.items[at - 1])) at -= 1
-    let count = Math.min(at, 1)
-    for (; at < this.items.length; at += 1) {
-      const [before, item] = [this.items[at - 1], this.items[at]]
+    let index = Math.min(this.groupedTo, this.items.length)
+    while (index > 0 && isGrouped(this.items[index - 1])) index -= 1
+    let count = Math.min(index, 1)
+    for (; index < this.items.length; index += 1) {
+      const [before, item] = [this.items[index - 1], this.items[index]]
       if (item?.kind !== 'message' && item?.kind !== 'unsent') continue
       const continuesAuthor = before !== undefined && count < GROUP_SIZE && continuesGroup(before, item, me)
       count = continuesAuthor ? count + 1 : 1
-      if (item.continuesAuthor !== continuesAuthor) this.items[at] = { ...item, continuesAuthor }
+      if (item.continuesAuthor !== continuesAuthor) this.items[index] = { ...item, continuesAuthor }
     }
     this.groupedTo = this.items.length
     return this.items
@@ -374,8 +375,8 @@ class Builder {
 
   /** `step` contains the row and the two after it, which may belong to the same step. */
   private add(row: MessageRow, isUnread: boolean, step: readonly (MessageRow | undefined)[]): void {
-    const at = Date.parse(row.created_at)
-    this.addDay(row.created_at, at)
+    const time = Date.parse(row.created_at)
+    this.addDay(row.created_at, time)
     if (isReply(row)) {
       const reply = this.addToReply(row, this.getStartTime(row, step))
       if (isUnread) this.markNew(reply)
@@ -385,12 +386,12 @@ class Builder {
     switch (row.type) {
       case 'TEXT_MESSAGE':
       case 'FILE_MESSAGE':
-        this.push({ kind: 'message', key: row.id, row, continuesAuthor: false }, at)
-        this.messageTimes.push(at)
+        this.push({ kind: 'message', key: row.id, row, continuesAuthor: false }, time)
+        this.messageTimes.push(time)
         break
       case 'COMPARISON':
-        if (isComparison(row)) this.push(this.buildComparison(row), at)
-        this.messageTimes.push(at)
+        if (isComparison(row)) this.push(this.buildComparison(row), time)
+        this.messageTimes.push(time)
         break
       case 'THINKING':
       case 'TOOL_CALL':
@@ -400,7 +401,7 @@ class Builder {
         // These are shown in the reply of their run.
         break
       default:
-        this.addSystem(row, at)
+        this.addSystem(row, time)
     }
   }
 
@@ -420,10 +421,10 @@ class Builder {
     for (const subAgent of [...unplaced, ...withoutCaller]) {
       const [first] = listTree([subAgent]).flatMap(({ rows }) => rows.slice(0, 1))
       if (!first) continue
-      const at = Date.parse(first.created_at)
+      const time = Date.parse(first.created_at)
       let index = this.items.length
-      while (index > 0 && (this.times[index - 1] ?? 0) > at) index -= 1
-      this.insert(index, { kind: 'subAgent', key: `sub ${subAgent.runId}`, subAgent }, at)
+      while (index > 0 && (this.times[index - 1] ?? 0) > time) index -= 1
+      this.insert(index, { kind: 'subAgent', key: `sub ${subAgent.runId}`, subAgent }, time)
     }
   }
 
@@ -432,26 +433,26 @@ class Builder {
   }
 
   /** Adds a system message, or adds it to the previous one of the same action. */
-  private addSystem(row: SystemMessageRow, at: number): void {
+  private addSystem(row: SystemMessageRow, time: number): void {
     const index = this.items.length - 1
     const before = this.items[index]
     if (before?.kind === 'system' && isSameAction(before.rows, row))
       this.items[index] = { ...before, rows: [...before.rows, row] }
-    else this.push({ kind: 'system', key: row.id, row, rows: [row] }, at)
+    else this.push({ kind: 'system', key: row.id, row, rows: [row] }, time)
   }
 
-  private push(item: Item, at: number): void {
+  private push(item: Item, time: number): void {
     this.items.push(item)
-    this.times.push(at)
+    this.times.push(time)
   }
 
-  private insert(index: number, item: Item, at: number): void {
+  private insert(index: number, item: Item, time: number): void {
     this.items.splice(index, 0, item)
-    this.times.splice(index, 0, at)
+    this.times.splice(index, 0, time)
     this.groupedTo = Math.min(this.groupedTo, index)
   }
 
-  /** Returns the last part of a reply for modification, copied if it belongs to another builder. */
+  /** Returns the last section of a reply for modification, copied if it belongs to another builder. */
   private getOwnReply(runId: string): Reply | null {
     const open = this.openReplies.get(runId)
     if (!open || this.ownReplies.has(open.reply)) return open?.reply ?? null
@@ -466,20 +467,20 @@ class Builder {
   private markNew(reply: Reply | null): void {
     if (this.isMarked) return
     this.isMarked = true
-    const at = reply ? this.items.lastIndexOf(reply) : this.items.length
-    this.insert(at, { kind: 'new', key: 'new' }, this.times[at] ?? this.times.at(-1) ?? 0)
+    const index = reply ? this.items.lastIndexOf(reply) : this.items.length
+    this.insert(index, { kind: 'new', key: 'new' }, this.times[index] ?? this.times.at(-1) ?? 0)
   }
 
-  private addDay(iso: string, at: number): void {
-    const day = getDayKey(iso)
+  private addDay(at: string, time: number): void {
+    const day = getDayKey(at)
     if (day === this.day) return
     this.day = day
-    this.push({ kind: 'day', key: `day ${day}`, at: iso }, at)
+    this.push({ kind: 'day', key: `day ${day}`, at }, time)
   }
 
   private buildComparison(row: ComparisonRow): Item {
     const { production, draft } = row.payload
-    const answer = (runId: string) => this.answers.get(runId) ?? []
+    const answer = (runId: string) => this.comparisonAnswers.get(runId) ?? []
     return {
       kind: 'comparison',
       key: row.id,
@@ -508,53 +509,53 @@ class Builder {
   /** Returns whether a message was posted after `from` and not after `to`. */
   private isBetween(from: number, to: number): boolean {
     for (let index = this.messageTimes.length - 1; index >= 0; index -= 1) {
-      const at = this.messageTimes[index] ?? 0
-      if (at <= to && at > from) return true
+      const time = this.messageTimes[index] ?? 0
+      if (time <= to && time > from) return true
       // The times are sorted except for differences up to `MAX_DISORDER_MS`.
-      if (at < from - MAX_DISORDER_MS) return false
+      if (time < from - MAX_DISORDER_MS) return false
     }
     return false
   }
 
   private addToReply(row: MessageRow, since: number): Reply {
     const open = this.openReplies.get(getRunId(row))
-    const isSamePart = open && !this.isBetween(open.since, since)
-    const reply = isSamePart
+    const isSameSection = open && !this.isBetween(open.since, since)
+    const reply = isSameSection
       ? (this.getOwnReply(getRunId(row)) ?? open.reply)
       : this.startReply(getRunId(row), getAgentId(row), row.created_at, since)
     reply.rows.push(row)
-    if (this.segments.get(getRunId(row)) === 1) this.quote(reply, getAnsweredId(row))
+    if (this.sections.get(getRunId(row)) === 1) this.quote(reply, getAnsweredId(row))
     return reply
   }
 
   /** Makes a reply quote the message that it answers, if there is another question in between or the message is far above. */
   private quote(reply: Reply, id: string | null): void {
-    if (id === null || reply.answers !== null) return
-    let at = this.items.lastIndexOf(reply) - 1
-    for (let steps = 0; at >= 0 && steps <= MAX_ITEMS_TO_QUESTION; at -= 1, steps += 1) {
-      const item = this.items[at]
+    if (id === null || reply.answeredId !== null) return
+    let index = this.items.lastIndexOf(reply) - 1
+    for (let steps = 0; index >= 0 && steps <= MAX_ITEMS_TO_QUESTION; index -= 1, steps += 1) {
+      const item = this.items[index]
       if (item?.kind === 'message' && item.row.id === id) return
       if (item?.kind === 'reply' && item.rows.some(row => row.id === id)) return
       if (item?.kind === 'message' || (item?.kind === 'reply' && item.agentId === reply.agentId)) break
     }
-    reply.answers = id
+    reply.answeredId = id
   }
 
   private startReply(runId: string, agentId: string | null, at: string, since: number): Reply {
-    const segment = (this.segments.get(runId) ?? 0) + 1
-    this.segments.set(runId, segment)
-    // Only the last part of a reply shows the stamp and the streaming text.
+    const section = (this.sections.get(runId) ?? 0) + 1
+    this.sections.set(runId, section)
+    // Only the last section of a reply shows the stamp and the streaming text.
     const before = this.getOwnReply(runId)
     if (before) before.last = false
     const reply: Reply = {
       kind: 'reply',
-      key: `${runId} ${segment}`,
+      key: `${runId} ${section}`,
       runId,
       agentId,
       rows: [],
       at,
       last: true,
-      answers: null,
+      answeredId: null,
       subAgents: noSubAgents,
     }
     this.ownReplies.add(reply)

@@ -27,7 +27,7 @@ interface AgentReplyProps {
   at: string
   last: boolean
   /** The id of the message that it answers, if that is not clear from its position. */
-  answers: string | null
+  answeredId: string | null
   subAgents: readonly SubAgent[]
 }
 
@@ -39,7 +39,7 @@ const countAnswered = (answer: TextMessageRow | undefined) => answer?.payload.an
 
 /** The messages of an agent in one run: reasoning, text and tool calls, followed by the stamp. */
 export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
-  const { runId, agentId, rows, at, last, answers, subAgents } = props
+  const { runId, agentId, rows, at, last, answeredId, subAgents } = props
   const { chatId, findActor } = useChat()
   const { t } = useTexts()
   const run = useRun(chatId, runId)
@@ -52,7 +52,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   const status: RunStatus = last ? getRunStatus({ chatId, runId, run, streaming, runEnd }) : { status: 'idle' }
   const active = getActiveStatus(status)
   const finished = getFinishedStatus(status)
-  const quoted = rows.find(row => row.reply_to)?.reply_to ?? answers
+  const quoted = rows.find(row => row.reply_to)?.reply_to ?? answeredId
   const answer = rows.findLast(isText)
   return (
     <article

@@ -314,7 +314,7 @@ function ItemContent({ item }: { item: Item }) {
           rows={item.rows}
           at={item.at}
           last={item.last}
-          answers={item.answers}
+          answeredId={item.answeredId}
           subAgents={item.subAgents}
         />
       )
