@@ -2,6 +2,7 @@
 
 A chat between two agents has no person in it: the editors of its workspace may read it."""
 
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,7 @@ from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
 from common.access import Fetch, annotate_rights, compute_verbs, replace_not_found
 from common.errors import Forbidden, NotFound
-from workspaces.models import Role
+from workspaces.models import Membership, Role
 from workspaces.permissions import (
     AGENT,
     WorkspaceVerb,
@@ -111,6 +112,37 @@ def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
     rows: Any = chats_with_rights([actor])
     visible: QuerySet[Chat] = rows.filter(role_0__isnull=False)
     return visible
+
+
+def find_readers(chats: Iterable[Chat]) -> dict[UUID, set[UUID]]:
+    """Return the ids of the actors who read each chat: its participants, and the editors of its workspace if it is between agents.
+
+    Two queries for any number of chats; one if none of them is between agents.
+    """
+    by_id = {chat.pk: chat for chat in chats}
+    readers: dict[UUID, set[UUID]] = {id: set() for id in by_id}
+    for chat_id, actor_id in ChatActor.objects.filter(chat__in=by_id, ended_at=None).values_list("chat_id", "actor_id"):
+        readers[chat_id].add(actor_id)
+    between_agents = [chat for chat in by_id.values() if chat.is_between_agents]
+    if between_agents:
+        workspaces = {chat.workspace_id for chat in between_agents}
+        editors = Membership.objects.filter(workspace__in=workspaces, role=Role.EDITOR)
+        for workspace_id, actor_id in editors.values_list("workspace_id", "actor_id"):
+            for chat in between_agents:
+                if chat.workspace_id == workspace_id:
+                    readers[chat.pk].add(actor_id)
+    return readers
+
+
+def build_is_read_by_all(actor_ids: Collection[UUID]) -> Exists:
+    """Return the expression for whether all these actors read the chat of a row, by the rule of `find_readers`."""
+    chat = OuterRef(OuterRef("pk"))
+    is_participant = Exists(ChatActor.objects.filter(chat=chat, actor=OuterRef("pk"), ended_at=None))
+    editors = Membership.objects.filter(
+        workspace__chats=chat, workspace__chats__is_between_agents=True, actor=OuterRef("pk"), role=Role.EDITOR
+    )
+    others = Actor.objects.filter(pk__in=actor_ids).exclude(is_participant).exclude(Exists(editors))
+    return ~Exists(others)
 
 
 def compute_chat_verbs(chat: Chat) -> frozenset[ChatVerb]:

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, UUIDField, Value
+from django.db.models import OuterRef, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
@@ -19,9 +19,14 @@ from chats.hot_queries import (
     get_sizes_before_query,
 )
 from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
-from chats.permissions import chats_readable_by, chats_visible_to, chats_with_rights
+from chats.permissions import (
+    build_is_read_by_all,
+    chats_readable_by,
+    chats_visible_to,
+    chats_with_rights,
+    find_readers,
+)
 from chats.search import has_all_terms, split_terms
-from common.access import list_principals
 from common.errors import NotFound
 from common.prepared_query import is_any_of
 from events.payloads import FoundMessage
@@ -228,18 +233,15 @@ def _limit_seqs(
 
 
 def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySet[Chat]:
-    """Return the chats of the workspace that the agent and the person it works for may see, and in which everybody of this chat
-    takes part.
+    """Return this chat, and the other chats of the agent in its workspace that all who read this chat read, and the person whom the
+    agent works for. Reading who they are takes a query or two.
 
-    An answer is read by everybody of this chat, so it must not contain messages of chats that one of them may not read.
+    An answer is read by all readers of this chat, so it must not contain messages of chats that one of them may not read.
     """
-    others = ChatActor.objects.filter(chat=OuterRef(OuterRef("pk")), ended_at=None).values("actor")
-    missing = ChatActor.objects.filter(chat=chat.pk, ended_at=None).exclude(actor__in=others)
-    principals = list_principals(agent, person)
-    visible = chats_with_rights(principals).filter(
-        workspace=chat.workspace_id, **{f"role_{number}__isnull": False for number in range(len(principals))}
+    readers = find_readers([chat])[chat.pk] | ({person.pk} if person else set())
+    shared: QuerySet[Chat] = chats_with_rights([agent]).filter(
+        Q(pk=chat.pk) | build_is_read_by_all(readers), workspace=chat.workspace_id, role_0__isnull=False
     )
-    shared: QuerySet[Chat] = visible.exclude(Exists(missing))
     return shared
 
 

@@ -10,8 +10,8 @@ from django.db.models.fields import BooleanField
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
-from chats.models import Chat, ChatActor
-from chats.permissions import chats_visible_to
+from chats.models import Chat
+from chats.permissions import chats_visible_to, find_readers
 from chats.selectors import list_shared_chats
 from common.access import replace_not_found
 from common.errors import NotFound
@@ -51,7 +51,7 @@ Reach = Literal["chat", "agent"]
 
 @dataclass(frozen=True)
 class KeptBack:
-    """Notes and entries of one chat that a run did not use, because these people (or agents) of its chat may not read that one."""
+    """Notes and entries of one chat that a run did not use, because these readers of its chat may not read that one."""
 
     chat_id: UUID
     notes: int
@@ -97,12 +97,13 @@ def read_memory(
     have words in common with the `request` come first, then the newest.
     """
     budget = min(MAX_MEMORY_TOKENS, model_size // SHARE_OF_MODEL)
-    shared = list_shared_chats(chat, agent, person)
-    notes = _list_candidate_notes(agent, chat, reach, shared)
     entries, generation = [], 1
     if reach == "agent":
-        generation = get_generation(agent.pk)
-        entries = _list_candidate_entries(agent, chat, shared)
+        shared = list_shared_chats(chat, agent, person)
+        notes = _list_candidate_notes(agent, chat, shared)
+        entries, generation = _list_candidate_entries(agent, chat, shared), get_generation(agent.pk)
+    else:
+        notes = _list_candidate_notes(agent, chat)
     used_notes, note_lines, note_tokens = _choose_notes(notes, request, budget // 2)
     used_entries, entry_lines, entry_tokens = _choose_entries(
         [entry for entry in entries if entry.is_usable], budget - note_tokens
@@ -127,10 +128,10 @@ def _is_foreign(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -
     return item.chat_id != chat.pk and (item.read_texts != ReadTexts.NONE or not is_of_person)
 
 
-def _list_candidate_notes(agent: Actor, chat: Chat, reach: Reach, shared: QuerySet[Chat]) -> list[Any]:
-    """Return the newest notes, annotated with whether this chat may use them; with the reach `chat` only its own."""
+def _list_candidate_notes(agent: Actor, chat: Chat, shared: QuerySet[Chat] | None = None) -> list[Any]:
+    """Return the newest notes, annotated with whether this chat may use them; without `shared` chats only its own."""
     notes = Note.objects.filter(agent=agent, workspace=chat.workspace_id, forgotten_at=None)
-    if reach == "chat":
+    if shared is None:
         notes = notes.filter(chat=chat).annotate(is_usable=Value(True, BooleanField()))
     else:
         everywhere = Q(scope=NoteScope.WORKSPACE) | Q(chat=chat)
@@ -209,7 +210,7 @@ def _format_memory(notes: list[str], entries: list[str]) -> str:
 
 
 def _find_kept_back(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) -> list[KeptBack]:
-    """Return what this chat may not use, by chat, with the participants of this chat who are not in that one. No query if there is
+    """Return what this chat may not use, by chat, with the readers of this chat who do not read that one. No query if there is
     nothing."""
     counts: dict[UUID, list[int]] = {}
     for position, items in enumerate((notes, entries)):
@@ -218,13 +219,11 @@ def _find_kept_back(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) ->
                 counts.setdefault(item.chat_id, [0, 0])[position] += 1
     if not counts:
         return []
-    participants: dict[UUID, set[UUID]] = {}
-    rows = ChatActor.objects.filter(chat__in=[chat.pk, *list(counts)[:MAX_CHATS_NAMED]], ended_at=None)
-    for chat_id, actor_id in rows.values_list("chat_id", "actor_id"):
-        participants.setdefault(chat_id, set()).add(actor_id)
-    present = participants.get(chat.pk, set())
+    chats = Chat.objects.filter(pk__in=[chat.pk, *list(counts)[:MAX_CHATS_NAMED]])
+    readers = find_readers(chats)
+    present = readers[chat.pk]
     return [
-        KeptBack(chat_id, notes_count, entries_count, sorted(present - participants.get(chat_id, set()))[:20])
+        KeptBack(chat_id, notes_count, entries_count, sorted(present - readers.get(chat_id, set()))[:20])
         for chat_id, (notes_count, entries_count) in list(counts.items())[:MAX_CHATS_NAMED]
     ]
 

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from actors.models import Actor, AgentStatus, Kind
 from chats import services as chats
-from chats.models import Chat, ChatActor
-from chats.permissions import ChatVerb, get_chat_for
+from chats.models import Chat
+from chats.permissions import ChatVerb, find_readers, get_chat_for
 from common.text import to_storable
 from events.rows import Policy
 from runs.models import Run
@@ -85,11 +85,9 @@ def _get_target(ctx: ToolContext, here: Chat, args: SendMessage.Args) -> Chat:
 
 
 def _has_other_readers(here: Chat, chat: Chat) -> bool:
-    """Return whether somebody reads the other chat who does not read this one: editors read the chats of agents, too."""
-    readers = ChatActor.objects.filter(chat=here, ended_at=None).values("actor")
-    return (
-        chat.is_between_agents or ChatActor.objects.filter(chat=chat, ended_at=None).exclude(actor__in=readers).exists()
-    )
+    """Return whether somebody reads the other chat who does not read this one."""
+    readers = find_readers([here, chat])
+    return not readers[chat.pk] <= readers[here.pk]
 
 
 def _describe_effects(effects: list[WakeEffect]) -> str:

@@ -8,7 +8,13 @@ from django.db import IntegrityError, connection, transaction
 from actors.models import Actor
 from chats import services as chats
 from chats.models import Chat, ChatActor, build_pair_key
-from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from chats.permissions import (
+    ChatVerb,
+    build_is_read_by_all,
+    chats_visible_to,
+    find_readers,
+    get_chat_for,
+)
 from chats.selectors import get_chat_summary, list_chats_between_agents
 from chats.services.links import create_link
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
@@ -191,6 +197,26 @@ def test_editors_read_a_chat_between_agents_and_others_do_not_see_it(team, quill
     assert chat not in chats_visible_to(team.alice)
     pairs = {(person.id, Topic("chat", chat.id)) for person in (team.alice, team.bob, team.charlie)}
     assert filter_allowed(pairs) == {(team.alice.id, Topic("chat", chat.id))}
+
+
+def test_the_readers_of_a_chat_between_agents_are_both_agents_and_the_editors(team, quill):
+    chat = open_chat(team, team.alice, quill, agent_id=team.robin.id)[0]
+    readers = find_readers([chat, team.chat])
+    assert readers == {
+        chat.id: {team.robin.id, quill.id, team.alice.id},
+        team.chat.id: {team.robin.id, team.alice.id, team.bob.id},
+    }
+    for people, found in [
+        ([team.alice, team.robin], {chat, team.chat}),
+        ([team.alice, team.bob], {team.chat}),
+        ([team.alice, quill], {chat}),
+        ([team.charlie], set()),
+    ]:
+        ids = [person.id for person in people]
+        assert set(Chat.objects.filter(build_is_read_by_all(ids))) == found
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="editor")
+    assert team.bob.id in find_readers([chat])[chat.id]
+    assert set(Chat.objects.filter(build_is_read_by_all([team.alice.id, team.bob.id]))) == {chat, team.chat}
 
 
 def test_a_refused_editor_changes_nothing_in_a_chat_between_agents(team, quill):

@@ -138,6 +138,24 @@ def test_an_agent_of_this_chat_must_be_in_the_other_chat_too(team, other_chats, 
     assert find("tea", scope="my_chats") == ["tea in all", "tea in Room"]
 
 
+def test_MEM1_editors_read_a_chat_between_agents_so_only_what_all_of_them_may_read_is_found_there(team, find):
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    pair, _ = chats.open_direct_chat(team.alice, team.workspace.id, wren.id, agent_id=team.robin.id)
+    of_bob = chats.create_chat(team.bob, team.workspace.id, title="Bob's", actor_ids=[team.robin.id, wren.id])
+    post(team, "tea in Bob's", chat=of_bob, by=team.bob)
+    post(team, "tea between agents", chat=pair, by=wren)
+    assert find("tea", scope="my_chats", chat_id=pair.id, on_behalf_of=team.bob) == ["tea between agents"]
+    chats.add_participant(team.bob, of_bob.id, team.alice.id)
+    assert find("tea", scope="my_chats", chat_id=pair.id, on_behalf_of=team.bob) == [
+        "tea between agents",
+        "tea in Bob's",
+    ]
+    # Alice, the only editor, reads the chat between agents; Bob does not.
+    private = chats.create_chat(team.alice, team.workspace.id, title="private", actor_ids=[team.robin.id])
+    assert find("tea", scope="my_chats", chat_id=private.id) == ["tea between agents", "tea in Bob's"]
+    assert find("tea", scope="my_chats", chat_id=of_bob.id, on_behalf_of=team.bob) == ["tea in Bob's"]
+
+
 def test_nothing_is_searched_for_a_person_who_has_left(team, find):
     post(team, "tea")
     assert find("tea", on_behalf_of=team.bob) == ["tea"]

@@ -18,7 +18,8 @@ from runs.models import Run
 from runs.runtime.conversation import Conversation, make_storable
 from runs.runtime.steps import ModelAnswered, ToolResult, ToolsFinished, ToolsStarted, ToolStatus
 from runs.services.claims import claim_run
-from tests.people import Team
+from tests.factories.runs import RunFactory
+from tests.people import Team, make_agent
 from tests.runs.environment import RunEnvironment
 from tools.interface import ToolContext, ToolError
 
@@ -94,8 +95,24 @@ class Driver:
         ids = [person.id for person in people] + [self.team.robin.id]
         return chats.create_chat(by or self.team.alice, self.team.workspace.id, title=title, actor_ids=ids)
 
+    def open_pair(self) -> Chat:
+        """Open the direct chat of Robin and Writer, an agent that is made for it."""
+        if not hasattr(self, "writer"):
+            self.writer = make_agent(self.team.workspace, self.team.alice, "Writer")
+        chat, _ = chats.open_direct_chat(
+            self.team.alice, self.team.workspace.id, self.writer.id, agent_id=self.team.robin.id
+        )
+        return chat
+
     def post(self, chat: Chat, text: str, by: Actor | None = None) -> None:
-        chats.post_message(by or self.team.alice, chat.id, text=f"@robin {text}")
+        """Post a message for Robin by a person, or in the chat of Robin and Writer by Writer, who works for this person."""
+        person = by or self.team.alice
+        if not chat.is_between_agents:
+            chats.post_message(person, chat.id, text=f"@robin {text}")
+            return
+        # A run of Writer for the person, in which it sends the message.
+        cause = RunFactory.create(chat=chat, agent=self.writer, on_behalf_of=person, ended=True)
+        chats.post_message(self.writer, chat.id, text=f"@robin {text}", sent_by_run_id=cause.id)
 
     def claim(self, chat: Chat) -> DrivenRun | None:
         """Claim the next run of the chat and prepare it."""

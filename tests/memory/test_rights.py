@@ -10,7 +10,7 @@ from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from memory import services as memory
-from memory.models import HistoryEntry, Note
+from memory.models import HistoryEntry, MemoryUse, Note
 from memory.selectors import build_history_rows, list_history, list_notes
 from runs.models import Run
 from tests.chaos import examples
@@ -118,6 +118,44 @@ def test_MEM1_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_
             crossed += story.seen
             transaction.set_rollback(True)
     assert crossed > 10, "the scripts must also reach what is allowed"
+
+
+def test_MEM1_editors_read_a_chat_between_agents_so_only_what_all_of_them_may_read_is_used_there(driver):
+    team = driver.team
+    pair = driver.open_pair()
+    room = driver.open_chat("Room of Bob", driver.writer, by=team.bob)
+    run = driver.ask(room, "canary-one", by=team.bob)
+    run.call("remember", text="canary-two")
+    run.answer()
+    run = driver.ask(pair, "What was it?", by=team.bob)
+    assert run.run.on_behalf_of == team.bob
+    assert "canary" not in run.context
+    [kept] = MemoryUse.objects.get(run_id=run.run.id).kept_back
+    assert (kept["notes"], kept["entries"], kept["actor_ids"]) == (1, 1, [str(team.alice.id)])
+    run.answer()
+    chats.add_participant(team.bob, room.id, team.alice.id)
+    run = driver.ask(pair, "And now?", by=team.bob)
+    assert "canary-one" in run.context
+    assert "canary-two" in run.context
+    # One more editor, who is not in the room.
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="editor", invited_by=team.alice)
+    run.call("remember", text="Tea.")
+    assert "canary-one" not in run.context
+
+
+def test_MEM1_what_was_learnt_between_agents_is_used_where_all_people_are_editors(driver):
+    team = driver.team
+    pair = driver.open_pair()
+    run = driver.ask(pair, "canary-one")
+    run.call("remember", text="canary-two")
+    run.answer()
+    private = driver.open_chat("Private")
+    run = driver.ask(private, "What was it?")
+    assert "canary-one" in run.context
+    assert "canary-two" in run.context
+    run.answer()
+    chats.add_participant(team.alice, private.id, team.bob.id)
+    assert "canary-one" not in driver.ask(private, "And now?").prepared.sections[2].text
 
 
 def test_a_deleted_chat_takes_its_memory_along(driver):
