@@ -114,6 +114,13 @@ def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
     return visible
 
 
+def list_readable_chats(actor: Actor) -> QuerySet[Chat]:
+    """Return the chats that the actor may read: those they are in and, for an editor, those between agents of the workspace."""
+    rows: Any = chats_readable_by([actor])
+    readable: QuerySet[Chat] = rows.filter(role_0__isnull=False)
+    return readable
+
+
 def find_readers(chats: Iterable[Chat]) -> dict[UUID, set[UUID]]:
     """Return the ids of the actors who read each chat: its participants, and the editors of its workspace if it is between agents.
 

@@ -21,10 +21,10 @@ from chats.hot_queries import (
 from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
 from chats.permissions import (
     build_is_read_by_all,
-    chats_readable_by,
     chats_visible_to,
     chats_with_rights,
     find_readers,
+    list_readable_chats,
 )
 from chats.search import has_all_terms, split_terms
 from common.errors import NotFound
@@ -49,15 +49,13 @@ def list_chats_with_activity(actor: Actor, workspace_id: UUID) -> Any:
 
 def list_chats_between_agents(reader: Actor, workspace_id: UUID) -> Any:
     """Return the chats between agents of a workspace that the reader may read, annotated as by `list_chats_with_activity`."""
-    readable: Any = chats_readable_by([reader])
-    found = readable.filter(workspace_id=workspace_id, is_between_agents=True, role_0__isnull=False)
+    found = list_readable_chats(reader).filter(workspace_id=workspace_id, is_between_agents=True)
     return _annotate_activity(found, reader)
 
 
 def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
     """Return the summary of a chat for the list of chats, or null if the actor may not see it."""
-    readable: Any = chats_readable_by([actor])
-    found = readable.filter(pk=chat_id, role_0__isnull=False)
+    found = list_readable_chats(actor).filter(pk=chat_id)
     return next(iter(build_chat_summaries(_annotate_activity(found, actor))), None)
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from chats.models import Message
-from chats.permissions import ChatVerb, chats_visible_to
+from chats.permissions import ChatVerb, list_readable_chats
 from common.errors import Forbidden, NotFound
 from inspector.rows import BlankedReason, SentBlockRow, SentCallRow, SentRequestRow
 from llm.sent_requests import RequestKey, SentRequest, StoredSection, decode_requests
@@ -60,7 +60,7 @@ def get_sent_request(actor: Actor, run_id: UUID, request_id: UUID) -> SentReques
 
 def _build_blocks(actor: Actor, run: Run, sent: SentRequest) -> list[SentBlockRow]:
     hides_prompt = not _may_see_prompt(actor, run)
-    readable = set(chats_visible_to(actor).values_list("pk", flat=True)) if sent.sections else set()
+    readable = set(list_readable_chats(actor).values_list("pk", flat=True)) if sent.sections else set()
     blocks: list[SentBlockRow] = []
     for turn in sent.turns[:1]:
         blocks += _split_system_text(turn, sent.sections, readable, hides_prompt=hides_prompt)

@@ -13,7 +13,7 @@ from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
 from approvals.models import Approval
 from chats.models import SPOKEN_TYPES, ChatActor, Message
-from chats.permissions import ChatVerb, chats_readable_by, get_chat_for
+from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from common.clock import now
 from common.errors import Forbidden, NotFound
 from events.payloads import Stamp
@@ -51,8 +51,7 @@ def list_runs_of_agent(
 ) -> QuerySet[Run]:
     """Return the runs of an agent in chats that the actor may see. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    readable: Any = chats_readable_by([actor])
-    chats = readable.filter(role_0__isnull=False).values("pk")
+    chats: Any = list_readable_chats(actor).values("pk")
     if chat_id is not None:
         chats = chats.filter(pk=get_chat_for(actor, chat_id, ChatVerb.SEE).pk)
     runs = Run.objects.filter(agent=agent, chat__in=chats).select_related("chat", "agent", "on_behalf_of")
@@ -293,9 +292,7 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     """Return what an agent sees, as far as this editor may read its chats. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.LOOK_THROUGH)
     memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
-    rows: Any = chats_readable_by([actor])
-    readable = rows.filter(role_0__isnull=False)
-    visible = memberships.filter(chat__in=readable.values("pk")).select_related("chat")
+    visible = memberships.filter(chat__in=list_readable_chats(actor).values("pk")).select_related("chat")
     unread = (
         Message.objects.filter(chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq"), type__in=SPOKEN_TYPES)
         .exclude(author=agent)

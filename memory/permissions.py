@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
-from chats.permissions import chats_visible_to
+from chats.permissions import list_readable_chats
 from common.access import replace_not_found
 from common.errors import NotFound
 from events.rows import NoteScope
@@ -14,16 +14,16 @@ from memory.models import HistoryEntry, MemoryClearing, Note
 
 
 def notes_visible_to(actor: Actor, agent: Actor) -> QuerySet[Note]:
-    """Return the notes of an agent that were learnt in chats of the actor, and those for the whole workspace. The caller has
-    checked that the actor may see the agent's memory."""
-    is_readable = Q(chat__in=chats_visible_to(actor).values("pk")) | Q(scope=NoteScope.WORKSPACE)
+    """Return the notes of an agent that were learnt in chats that the actor may read, and those for the whole workspace. The
+    caller has checked that the actor may see the agent's memory."""
+    is_readable = Q(chat__in=list_readable_chats(actor).values("pk")) | Q(scope=NoteScope.WORKSPACE)
     return Note.objects.filter(is_readable, agent=agent)
 
 
 def history_visible_to(actor: Actor, agent: Actor) -> QuerySet[HistoryEntry]:
-    """Return the history entries in use of an agent in chats of the actor. The caller has checked that the actor may see the
-    agent's memory."""
-    return HistoryEntry.objects.filter(agent=agent, clearing=None, chat__in=chats_visible_to(actor).values("pk"))
+    """Return the history entries in use of an agent in chats that the actor may read. The caller has checked that the actor
+    may see the agent's memory."""
+    return HistoryEntry.objects.filter(agent=agent, clearing=None, chat__in=list_readable_chats(actor).values("pk"))
 
 
 def get_note_for(actor: Actor, note_id: UUID, verb: AgentVerb, *, lock: bool = False) -> Note:

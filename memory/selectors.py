@@ -11,7 +11,7 @@ from django.db.models.fields import BooleanField
 from actors.models import Actor
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
 from chats.models import Chat
-from chats.permissions import chats_visible_to, find_readers
+from chats.permissions import find_readers, list_readable_chats
 from chats.selectors import list_shared_chats
 from common.access import replace_not_found
 from common.errors import NotFound
@@ -335,7 +335,7 @@ def get_memory_row(actor: Actor, agent_id: UUID) -> MemoryRow:
     """Return the state of an agent's memory as the actor may read it. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE_MEMORY)
     can_edit = AgentVerb.EDIT_MEMORY in compute_agent_verbs(agent)
-    readable = chats_visible_to(actor).values("pk")
+    readable = list_readable_chats(actor).values("pk")
     is_readable = Q(chat__in=readable)
     notes = Note.objects.filter(agent=agent, forgotten_at=None).aggregate(
         all=Count("pk"), readable=Count("pk", filter=is_readable | Q(scope=NoteScope.WORKSPACE))
@@ -365,7 +365,7 @@ def get_memory_use(actor: Actor, run_id: UUID) -> MemoryUseRow:
     """Return what a run has used of its agent's memory, if the actor may read its chat. Raises `NotFound`, also for a run that
     has used and kept back nothing."""
     with replace_not_found("memory of a run"):
-        visible = MemoryUse.objects.filter(run_id=run_id, chat__in=chats_visible_to(actor).values("pk"))
+        visible = MemoryUse.objects.filter(run_id=run_id, chat__in=list_readable_chats(actor).values("pk"))
         use = visible.select_related("chat").first()
         if use is None:
             raise NotFound("There is no such run.")
@@ -402,7 +402,7 @@ def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow
 def _find_readable_titles(actor: Actor, chat_ids: Collection[UUID]) -> dict[UUID, str]:
     if not chat_ids:
         return {}
-    return dict(chats_visible_to(actor).filter(pk__in=chat_ids).values_list("pk", "title"))
+    return dict(list_readable_chats(actor).filter(pk__in=chat_ids).values_list("pk", "title"))
 
 
 def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:

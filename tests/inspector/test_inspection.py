@@ -104,6 +104,15 @@ def test_SEC42_memory_of_a_chat_that_the_reader_may_not_read_is_blanked(team):
     assert "1234" in get_sent_request(team.alice, run.id, call.id).model_dump_json()
 
 
+def test_an_editor_reads_the_memory_of_a_chat_between_agents(team):
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    pair, _ = chats.open_direct_chat(team.alice, team.workspace.id, wren.id, agent_id=team.robin.id)
+    run = RunFactory.create(chat=pair, agent=team.robin, on_behalf_of=team.bob)
+    call = make_call(team, run, (Section("memory", "The code is 1234.", (pair.id,)),))
+    found = get_sent_request(team.alice, run.id, call.id)
+    assert [block.text for block in found.blocks or () if block.kind == "memory"] == ["The code is 1234."]
+
+
 def test_SEC43_the_prompt_of_a_foreign_public_agent_is_blanked(team):
     other = make_team(" Two")
     run = make_run(team)

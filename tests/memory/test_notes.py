@@ -16,7 +16,7 @@ from events.models import AuditRecord
 from events.rows import NoteScope
 from memory import services as memory
 from memory.models import MemoryUse, Note, NoteRevision
-from memory.selectors import get_memory_row, get_memory_use, list_notes
+from memory.selectors import get_memory_row, get_memory_use, list_history, list_notes
 from tests.people import make_agent
 from tools.interface import ToolContext
 from workspaces import services as workspaces
@@ -269,3 +269,38 @@ def test_notes_of_another_agent_are_not_read(driver):
     sparrow = make_agent(team.workspace, team.alice, "Sparrow")
     memory.create_note(team.alice, sparrow.id, text="canary-one")
     assert "canary" not in driver.ask(team.chat, "x").context
+
+
+def test_editors_read_change_and_clear_the_memory_of_a_chat_between_agents(driver, carol):
+    team = driver.team
+    pair = driver.open_pair()
+    run = driver.ask(pair, "Tea?", by=team.bob)
+    run.call("remember", text="Green tea")
+    run.answer()
+    row = get_memory_row(team.alice, team.robin.id)
+    assert (row.notes, row.hidden_notes, row.entries, row.hidden_entries) == (1, 0, 1, 0)
+    row = get_memory_row(team.bob, team.robin.id)
+    assert (row.notes, row.hidden_notes, row.entries, row.hidden_entries) == (0, 1, 0, 1)
+    [note] = list_notes(team.alice, team.robin.id)
+    assert [entry.chat_id for entry in list_history(team.alice, team.robin.id)] == [pair.id]
+    for person in (team.bob, carol):
+        assert not list_notes(person, team.robin.id).exists()
+        assert not list_history(person, team.robin.id).exists()
+        with pytest.raises(NotFound):
+            memory.forget_note(person, note.id, revision=1)
+    assert Note.objects.get().forgotten_at is None
+    assert memory.edit_note(team.alice, note.id, revision=1, text="Black tea").text == "Black tea"
+    assert memory.clear_history(team.alice, team.robin.id).count == 1
+    run = driver.ask(pair, "And now?", by=team.bob)
+    assert get_memory_use(team.alice, run.run.id).notes == 1
+    with pytest.raises(NotFound):
+        get_memory_use(team.bob, run.run.id)
+
+
+def test_an_agent_forgets_its_own_note_in_a_chat_between_agents(driver):
+    run = driver.ask(driver.open_pair(), "Tea?", by=driver.team.bob)
+    run.call("remember", text="Green tea")
+    note = Note.objects.get()
+    assert run.call("forget", note_id=str(note.id)) == "Forgotten. People can restore it for a day."
+    note.refresh_from_db()
+    assert note.forgotten_by == driver.team.robin
