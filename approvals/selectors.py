@@ -9,13 +9,13 @@ from django.db.models import Q, QuerySet
 
 from actors.models import Actor
 from approvals.models import Approval
-from chats.permissions import chats_visible_to
+from chats.permissions import list_readable_chats
 from chats.services.text_sources import find_foreign_texts
 from common.prepared_query import PreparedQuery
 from events.payloads import ApprovalReason
 from events.rows import Policy
 from tools.interface import Tool, ToolContext
-from workspaces.models import Role
+from workspaces.models import Membership, Role
 
 _DECIDED_APPROVALS = PreparedQuery(
     lambda run_id: Approval.objects.filter(run_id=run_id, decision__isnull=False).select_related("decided_by"), UUID
@@ -96,9 +96,18 @@ def find_waiting_calls(call_ids: Iterable[str]) -> set[str]:
     return set(waiting.values_list("call_id", flat=True))
 
 
+def list_asked_people(approval: Approval) -> list[UUID]:
+    """Return the people who are asked for a decision: the person whom the run works for; in a chat between agents the editors,
+    who read it."""
+    if approval.chat.is_between_agents:
+        editors = Membership.objects.filter(workspace=approval.chat.workspace_id, role=Role.EDITOR)
+        return list(editors.values_list("actor_id", flat=True))
+    return [approval.person_id] if approval.person_id else []
+
+
 def list_waiting_approvals(actor: Actor) -> QuerySet[Approval]:
-    """Return the approvals that wait for a decision which the actor may make, in the chats that they take part in."""
-    chats = chats_visible_to(actor).values("pk")
+    """Return the approvals that wait for a decision which the actor may make, in the chats that they may read."""
+    chats = list_readable_chats(actor).values("pk")
     may_decide = Q(person=actor) | Q(
         chat__workspace__memberships__actor=actor, chat__workspace__memberships__role=Role.EDITOR
     )

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
-from chats.permissions import chats_visible_to
+from chats.permissions import list_readable_chats
 from events.rows import NotificationKind, NotificationRow
 from notifications.models import Notification
 from workspaces.models import Workspace
@@ -27,7 +27,7 @@ def _list_visible(person: Actor) -> QuerySet[Notification]:
 
 def list_notifications(person: Actor, *, unread: bool = False) -> QuerySet[Any]:
     """Return the person's notifications, for `build_notification_rows`, each with `may_see_chat`."""
-    chat = chats_visible_to(person).filter(pk=OuterRef("chat_id"))
+    chat = list_readable_chats(person).filter(pk=OuterRef("chat_id"))
     notifications = _list_visible(person).annotate(may_see_chat=Exists(chat))
     return notifications.filter(read_at=None) if unread else notifications
 

@@ -93,7 +93,7 @@ def expire_approvals() -> None:
 def close_approvals(run_id: UUID) -> list[chats.RowChange]:
     """Close what a run waits for, because it ends. Return the changes of the locked chat, which the caller writes."""
     waiting = Approval.objects.filter(run_id=run_id, decision=None)
-    return _decide(list(waiting.select_related("agent").order_by("pk")), "stopped")
+    return _decide(list(waiting.select_related("agent", "chat").order_by("pk")), "stopped")
 
 
 def _decide(

@@ -9,6 +9,7 @@ from actors.models import Actor, Kind
 from agents.models import Draft, LockWaiter
 from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
+from approvals.selectors import list_asked_people
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
 from common.ids import new_id
@@ -180,13 +181,11 @@ def notify_tools_changed(tools: Sequence[WorkspaceTool]) -> None:
 
 
 def notify_approvals_asked(approvals: Sequence[Approval]) -> None:
-    """Notify the person whom a run works for that it waits for their decision. One notification for all calls of an answer."""
+    """Notify the people who are asked that a run waits for their decision. One notification for all calls of an answer."""
     first = approvals[0]
-    if first.person_id is None:
-        return
     text = first.question["text"] if first.question else first.tool
     notify(
-        [first.person_id], event=_build_event_key("approval_asked", first.id), type="approval_asked",
+        list_asked_people(first), event=_build_event_key("approval_asked", first.id), type="approval_asked",
         workspace_id=first.chat.workspace_id, actor=None, agent_name=first.agent.name, chat_id=first.chat_id,
         agent_id=first.agent_id, message_id=first.id, excerpt=_build_excerpt(text),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from actors.models import Actor
 from approvals.models import Approval
+from approvals.selectors import list_asked_people
 from chats.hooks import ReadCursor
 from common.clock import now
 from events.publish import publish_list_changed
@@ -39,7 +40,7 @@ def mark_approvals_read(approvals: Sequence[Approval]) -> None:
     notifications = Notification.objects.filter(
         message_id__in=[approval.pk for approval in approvals],
         type="approval_asked",
-        person__in=[approval.person_id for approval in approvals if approval.person_id],
+        person__in={id for approval in approvals for id in list_asked_people(approval)},
         read_at=None,
     )
     if people := set(notifications.values_list("person_id", flat=True)):

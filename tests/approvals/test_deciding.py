@@ -21,9 +21,10 @@ from events.models import AuditRecord
 from events.payloads import Question, QuestionChoice
 from llm.messages import ToolCall
 from notifications.models import Notification
+from notifications.selectors import build_notification_rows, list_notifications
 from tests.concurrency import ConcurrentTransaction
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
-from tests.people import make_person
+from tests.people import make_agent, make_person
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -32,12 +33,13 @@ ARGUMENTS = '{"name": "notes.md", "text": "Hello"}'
 QUESTION = Question(text="Which?", choices=[QuestionChoice(label="This"), QuestionChoice(label="That")])
 
 
-def ask(team, *requests: ApprovalRequest, person="bob") -> list[Approval]:
+def ask(team, *requests: ApprovalRequest, person="bob", chat=None) -> list[Approval]:
     """Ask for decisions in a run for Bob, which does not exist."""
+    chat = chat or team.chat
     requests = requests or (ApprovalRequest(ToolCall("call_1", "write_file", ARGUMENTS), "others"),)
     with transaction.atomic():
-        messages = ask_for_approvals(team.chat, team.robin, team[person], new_id(), requests)
-        chats.save_changes(team.chat.id, messages)
+        messages = ask_for_approvals(chat, team.robin, team[person], new_id(), requests)
+        chats.save_changes(chat.id, messages)
     return list(Approval.objects.order_by("pk"))
 
 
@@ -93,6 +95,26 @@ def test_RUN22_nobody_else_may_decide(team):
         assert read_facts() == before, actor
     assert [list(list_waiting_approvals(actor)) for actor in (dave, erin, team.charlie)] == [[], [], []]
     assert [list(list_waiting_approvals(actor)) for actor in (team.alice, team.bob)] == [[approval], [approval]]
+
+
+def test_RUN22_in_a_chat_between_agents_editors_are_notified_and_decide(team):
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    pair, _ = chats.open_direct_chat(team.alice, team.workspace.id, wren.id, agent_id=team.robin.id)
+    [approval] = ask(team, chat=pair)
+    assert list(list_waiting_approvals(team.alice)) == [approval]
+    assert not list_waiting_approvals(team.bob).exists(), "the run works for Bob, who does not read the chat"
+    notification = Notification.objects.get(type="approval_asked")
+    assert notification.person == team.alice
+    [row] = build_notification_rows(list_notifications(team.alice).filter(type="approval_asked"))
+    assert (row.chat_id, row.message_id, row.excerpt) == (pair.id, approval.pk, "write_file")
+    before = read_facts()
+    with pytest.raises(NotFound):
+        approvals.decide_approval(team.bob, approval.pk, "approved")
+    assert read_facts() == before
+    approvals.decide_approval(team.alice, approval.pk, "approved")
+    assert Approval.objects.get().decided_by == team.alice
+    notification.refresh_from_db()
+    assert notification.read_at is not None
 
 
 def test_the_second_decision_is_refused_with_the_name_of_the_first(team):
