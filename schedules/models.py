@@ -34,6 +34,8 @@ class Schedule(Identified, WithRevision):
         _("paused reason"), max_length=16, choices=PauseReason.choices, blank=True, default=""
     )
     next_at = models.DateTimeField(_("next at"), null=True)
+    # Set after an error, until which the schedule that is due is left alone.
+    retry_at = models.DateTimeField(_("retry at"), null=True, blank=True)
     grace_seconds = models.PositiveIntegerField(_("grace seconds"), default=3600)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 

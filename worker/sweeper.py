@@ -75,7 +75,7 @@ class Sweeper:
         self._stopping = threading.Event()
         started_at = time.monotonic()
         self._periodic_jobs = [
-            PeriodicJob(HOUR, _delete_old_rows, next_at=0.0),
+            *(PeriodicJob(HOUR, delete, next_at=0.0) for delete in _DELETIONS),
             PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.finish_takedowns", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),
             PeriodicJob(QUARTER_MINUTE, partial(send_task_now, "webhooks.tasks.deliver_due", []), started_at + MINUTE),
@@ -101,7 +101,25 @@ class Sweeper:
             self._thread.join()
 
     def sweep(self) -> None:
-        """Sweep once. Several workers may do so at the same time: each of their updates is conditional, and only one succeeds."""
+        """Sweep once. Several workers may do so at the same time: each of their updates is conditional, and only one succeeds. An
+        error in one part is logged, and the others are done all the same."""
+        parts: list[Callable[[], object]] = [
+            self._sweep_runs,
+            notify_expired_locks,
+            release_dead_reservations,
+            approvals.expire_approvals,
+            queue_callers_of_ended_sub_agents,
+            schedules.fire_due_schedules,
+        ]
+        for job in self._periodic_jobs:
+            if job.next_at <= time.monotonic():
+                job.next_at = time.monotonic() + job.seconds
+                parts.append(job.work)
+        for part in parts:
+            _do(part)
+
+    def _sweep_runs(self) -> None:
+        """Start the runs of dead processes, those whose task was lost, and those that are to be isolated."""
         self._requeue_orphaned_runs()
         waiting = [
             *self._reclaim_runs(),
@@ -112,16 +130,6 @@ class Sweeper:
         # Other processes may have free slots.
         send_run_tasks(waiting[free:])
         self._isolated.start(reserve_isolated_runs(self._isolated.count_free_slots()))
-        notify_expired_locks()
-        release_dead_reservations()
-        approvals.expire_approvals()
-        queue_callers_of_ended_sub_agents()
-        schedules.fire_due_schedules()
-        for job in self._periodic_jobs:
-            if job.next_at <= time.monotonic():
-                job.next_at = time.monotonic() + job.seconds
-                with suppress(Unavailable):  # Redis does not answer: it is done the next time
-                    job.work()
 
     def _reclaim_runs(self) -> list[UUID]:
         """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is
@@ -182,14 +190,30 @@ class Sweeper:
                 return
 
 
-def _delete_old_rows() -> None:
-    actors.delete_expired()
-    files.delete_unposted_files()
-    usage.delete_old_balances()
-    usage.delete_old_requests()
-    memory.delete_forgotten()
-    memory.delete_cleared()
-    schedules.delete_old_times()
+_DELETIONS: list[Callable[[], object]] = [
+    actors.delete_expired,
+    files.delete_unposted_files,
+    usage.delete_old_balances,
+    usage.delete_old_requests,
+    memory.delete_forgotten,
+    memory.delete_cleared,
+    schedules.delete_old_times,
+]
+"""Deletions of old rows, once an hour."""
+
+
+def _do(part: Callable[[], object]) -> None:
+    """Do a part of the sweep. Raises only if the database is unavailable or memory is used up."""
+    try:
+        part()
+    except Unavailable:
+        pass  # Redis does not answer: it is done the next time
+    except MemoryError:
+        raise
+    except Exception as error:
+        if is_database_unavailable(error):
+            raise
+        logger.exception("A part of the sweep failed: %s", part)
 
 
 def _fail_run(run: Run) -> None:

@@ -133,7 +133,7 @@ def _set_fields(schedule: Schedule, fields: dict[str, Any]) -> None:
     schedule.expression = normalize_expression(schedule.expression, schedule.time_zone, after=now())
     is_active = schedule.is_enabled and not schedule.paused_reason
     times = list_next_times(schedule.expression, schedule.time_zone, after=now(), count=1) if is_active else []
-    schedule.next_at = times[0] if times else None
+    schedule.next_at, schedule.retry_at = times[0] if times else None, None
 
 
 def _publish(actor: Actor, action: str, schedule: Schedule) -> None:

@@ -1,5 +1,6 @@
 """Wake the agents of schedules that are due. The sweeper of any worker calls it; it needs no Redis."""
 
+import logging
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import takewhile
@@ -8,13 +9,14 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
 from chats import services as chats
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
+from common.database import is_database_unavailable
 from common.errors import Conflict, Forbidden, NotFound
 from common.ids import get_lowest_id_at, new_id
 from common.writing import delete_in_batches
@@ -25,16 +27,35 @@ from schedules.models import Schedule, ScheduledTime
 from waking.services.by_hand import build_wake, get_agent_of_chat
 from waking.services.wake import find_agents_without_budget
 
+logger = logging.getLogger(__name__)
+
 MAX_PER_SWEEP = 100
 """Schedules that one sweep fires. The others follow with the next one."""
 MAX_MISSED = 1_000
 """Missed times that are counted."""
+RETRY_AFTER = timedelta(minutes=5)
+"""How long a schedule that could not be fired because of an error is left alone. It stays due."""
 
 
 def fire_due_schedules() -> int:
-    """Fire the schedules that are due, the oldest first. Return how many this process has fired; several may do so at once."""
-    due = Schedule.objects.filter(next_at__lte=now()).order_by("next_at").values_list("pk", flat=True)
-    return sum(fire_schedule(id) for id in due[:MAX_PER_SWEEP])
+    """Fire the schedules that are due, the oldest first. Return how many this process has fired; several may do so at once. A
+    schedule that raises is logged, stays due, and is fired again after `RETRY_AFTER`; the others are fired."""
+    fired = 0
+    for id in _filter_due().order_by("next_at").values_list("pk", flat=True)[:MAX_PER_SWEEP]:
+        try:
+            fired += fire_schedule(id)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if is_database_unavailable(error):
+                raise
+            logger.exception("Schedule %s could not be fired.", id)
+            Schedule.objects.filter(pk=id).update(retry_at=now() + RETRY_AFTER)
+    return fired
+
+
+def _filter_due() -> QuerySet[Schedule]:
+    return Schedule.objects.filter(Q(retry_at=None) | Q(retry_at__lte=now()), next_at__lte=now())
 
 
 @transaction.atomic
@@ -49,7 +70,7 @@ def fire_schedule(schedule_id: UUID) -> bool:
     if chat_id is None:
         return False
     chat = chats.lock_chat(chat_id)  # before the schedule, as everywhere
-    due = Schedule.objects.filter(pk=schedule_id, next_at__lte=now()).select_related("owner")
+    due = _filter_due().filter(pk=schedule_id).select_related("owner")
     schedule = due.select_for_update(of=("self",), skip_locked=True).first()
     if schedule is None or schedule.next_at is None:
         return False
@@ -61,7 +82,8 @@ def fire_schedule(schedule_id: UUID) -> bool:
     else:
         schedule.next_at = next(iterate_times(schedule.expression, schedule.time_zone, after=moment), None)
         _wake(chat, schedule, times)
-    schedule.save(update_fields=["paused_reason", "next_at"])
+    schedule.retry_at = None
+    schedule.save(update_fields=["paused_reason", "next_at", "retry_at"])
     publish_workspace_list_changed(schedule.workspace_id, "schedules")
     return True
 

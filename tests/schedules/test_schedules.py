@@ -3,6 +3,7 @@
 import uuid
 from datetime import timedelta
 from threading import Barrier, Thread
+from typing import Any, cast
 
 import pytest
 from django.db import connection, transaction
@@ -22,7 +23,11 @@ from schedules.services import firing
 from tests.factories.schedules import ScheduledTimeFactory
 from tests.factories.usage import ModelPriceFactory
 from tests.people import make_person
+from tests.runs.test_takeover import IdleEngine
+from tests.runs.test_unstorable_runs import refused
 from usage import services as usage
+from worker import sweeper
+from worker.isolation import IsolatedProcesses
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -200,6 +205,38 @@ def test_RUN26_a_crash_before_the_commit_leaves_the_schedule_due(environment):
     assert environment.runs() == []
     assert firing.fire_schedule(schedule.pk)
     assert len(environment.runs()) == 1
+
+
+def test_RUN26_a_schedule_that_raises_stops_no_other_and_stays_due(environment):
+    broken, other = create(environment, name="Broken"), create(environment, name="Other")
+    due = make_due(broken, minutes=2)
+    make_due(other)
+    with refused("schedules_scheduledtime", f"NEW.schedule_id = '{broken.pk}'"):
+        assert schedules.fire_due_schedules() == 1
+    assert [time.schedule for time in ScheduledTime.objects.all()] == [other]
+    broken.refresh_from_db()
+    assert (broken.next_at, broken.paused_reason) == (due, "")
+    assert schedules.fire_due_schedules() == 0  # it waits for its next try
+    Schedule.objects.filter(pk=broken.pk).update(retry_at=now())
+    assert schedules.fire_due_schedules() == 1
+    broken.refresh_from_db()
+    assert (broken.next_at > now(), broken.retry_at) == (True, None)
+    assert ScheduledTime.objects.get(schedule=broken).due_at == due
+
+
+def test_RUN26_an_error_in_one_part_of_the_sweep_stops_no_other(environment, monkeypatch):
+    schedule = create(environment)
+    make_due(schedule)
+
+    def fail():
+        raise RuntimeError("of this test")
+
+    monkeypatch.setattr(sweeper, "notify_expired_locks", fail)
+    one = sweeper.Sweeper(cast("Any", IdleEngine()), IsolatedProcesses(1))
+    done = []
+    one._periodic_jobs = [sweeper.PeriodicJob(60, fail, 0.0), sweeper.PeriodicJob(60, lambda: done.append("job"), 0.0)]
+    one.sweep()
+    assert (ScheduledTime.objects.get().schedule, done) == (schedule, ["job"])
 
 
 def test_a_schedule_that_is_off_does_not_fire(environment):
