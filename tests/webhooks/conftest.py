@@ -1,8 +1,11 @@
-"""A server of an outside program."""
+"""A server of an outside program, and fixtures of a worker."""
 
 import pytest
 
+from tests.runs.fixtures import _scripted_model, engine, environment, model
 from tests.webhook_receiver import Receiver
+
+__all__ = ["_scripted_model", "engine", "environment", "model"]
 
 
 @pytest.fixture

@@ -1,17 +1,20 @@
 """Wakes of agents whose program runs outside, and the webhooks that tell the program."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import json
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db.models import Sum
 from django.utils import timezone
 
 from chats import services as chats
 from common.clock import now
-from common.egress import HostRefused
+from common.egress import HostRefused, close_sessions
 from common.errors import Forbidden, LimitReached, NotFound
 from common.ids import get_lowest_id_at
 from common.secrets import Secret
@@ -19,12 +22,35 @@ from notifications.models import Notification
 from runs.models import Run
 from tests.api.client import Api
 from tests.factories.webhooks import SECRET, make_delivery, make_webhook
+from tests.people import make_agent, make_team
 from webhooks import services as webhooks
+from webhooks import tasks
 from webhooks.models import AgentWake, Delivery, Webhook
+from webhooks.services import deliveries
 from webhooks.services.deliveries import WAITS, build_signature
 from webhooks.services.webhooks import MAX_WEBHOOKS
+from worker import engine as engines
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def post(delivering):
+    """Post as the event loop of a worker does."""
+
+    async def run():
+        try:
+            await delivering
+        finally:
+            await close_sessions()
+
+    asyncio.run(run())
+
+
+def deliver_due():
+    """Post what is due. Return how many tries were made."""
+    before = Delivery.objects.aggregate(tries=Sum("tries"))["tries"] or 0
+    post(webhooks.deliver_due())
+    return (Delivery.objects.aggregate(tries=Sum("tries"))["tries"] or 0) - before
 
 
 @pytest.fixture
@@ -68,7 +94,7 @@ def test_an_agent_that_answers_here_has_no_wakes(team):
 def test_a_wake_is_posted_with_a_signature_and_stored(team, robin, receiver):
     webhook = make_webhook(team.robin, receiver.url("/wake"))
     message = chats.post_message(team.bob, team.chat.id, text="a secret of the chat")[0]
-    assert webhooks.deliver_due() == 1
+    assert deliver_due() == 1
     [(path, headers, body)] = receiver.posts
     wake = AgentWake.objects.get()
     assert path == "/wake"
@@ -89,7 +115,7 @@ def test_a_wake_is_posted_with_a_signature_and_stored(team, robin, receiver):
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     assert (headers["webhook-id"], headers["webhook-signature"]) == (str(delivery.id), f"v1,{expected}")
     assert (delivery.state, delivery.tries, delivery.status) == ("delivered", 1, 200)
-    assert webhooks.deliver_due() == 0
+    assert deliver_due() == 0
     assert b"secret" not in Webhook.objects.get(pk=webhook.pk).encrypted_secret.encode()
 
 
@@ -106,7 +132,7 @@ def test_a_failed_delivery_is_tried_five_times_with_growing_waits(team, receiver
     delivery = make_delivery(make_webhook(team.robin, receiver.url("/wake")))
     for number, wait in enumerate([*WAITS, None], 1):
         before = now()
-        assert webhooks.deliver_due() == 1
+        assert deliver_due() == 1
         delivery.refresh_from_db()
         assert (delivery.tries, delivery.status, delivery.error) == (number, 500, "HTTP 500")
         if wait is None:
@@ -114,9 +140,9 @@ def test_a_failed_delivery_is_tried_five_times_with_growing_waits(team, receiver
         else:
             assert delivery.next_at is not None
             assert delivery.next_at - before >= wait
-            assert webhooks.deliver_due() == 0
+            assert deliver_due() == 0
             Delivery.objects.update(next_at=now())
-    assert webhooks.deliver_due() == 0
+    assert deliver_due() == 0
     assert timedelta(minutes=50) < sum(WAITS, timedelta()) < timedelta(minutes=70)
     assert len(receiver.posts) == 5
 
@@ -126,19 +152,58 @@ def test_a_webhook_that_fails_for_days_is_switched_off_and_the_editors_are_notif
     webhook = make_webhook(team.robin, receiver.url("/wake"))
     Webhook.objects.update(failing_since=timezone.now() - timedelta(days=4))
     make_delivery(webhook)
-    webhooks.deliver_due()
+    deliver_due()
     webhook.refresh_from_db()
     assert not webhook.is_enabled
     assert list(Notification.objects.values_list("person__name", "type", "agent_name")) == [
         ("Alice", "webhook_disabled", "Robin")
     ]
     make_delivery(webhook)
-    assert webhooks.deliver_due() == 0
+    assert deliver_due() == 0
     webhooks.set_enabled(team.alice, team.robin.id, webhook.id, is_enabled=True)
     receiver.status = 200
     Delivery.objects.update(next_at=now(), state="waiting")
-    assert webhooks.deliver_due() == 2
+    assert deliver_due() == 2
     assert Webhook.objects.get().failing_since is None
+
+
+def test_FAIR2_a_silent_server_delays_no_run_and_no_other_tenant(environment, engine, receiver, settings, monkeypatch):
+    """A webhook gets one delivery at a time, and a workspace has few at once."""
+    monkeypatch.setattr(engines, "_engine", engine)
+    settings.ALLOW_PRIVATE_HOSTS = {receiver.host, environment.model.host}
+    team, other = environment.team, make_team("-b")
+    second = make_agent(team.workspace, team.alice, "Second")
+    silent = [make_webhook(agent, receiver.url(f"/{n}")) for n in range(4) for agent in (team.robin, second)]
+    receiver.silent_paths = {f"/{n}" for n in range(4)}
+    for webhook in silent * 3:
+        make_delivery(webhook)
+    quick = [make_delivery(make_webhook(other.robin, receiver.url("/quick"))) for _ in range(2)]
+    before = time.monotonic()
+    for _ in range(8):
+        tasks.deliver_due()
+    environment.wait(lambda: Delivery.objects.filter(pk__in=[row.pk for row in quick], state="delivered").count() == 2)
+    tasks.deliver(str(make_delivery(make_webhook(other.robin, receiver.url("/test")), tries=4).pk))
+    environment.wait(lambda: Delivery.objects.filter(webhook__url=receiver.url("/test"), state="delivered").exists())
+    environment.post("hello")
+    assert environment.wait_until_idle()[0].state == "completed"
+    assert time.monotonic() - before < deliveries.TIMEOUT_SECONDS - 5
+    assert sum(receiver.open.values()) == deliveries.MAX_OF_WORKSPACE
+    # Only what is being posted is claimed: nothing waits longer than its lease, and is posted twice.
+    assert Delivery.objects.filter(webhook__in=silent, next_at__gt=now()).count() == deliveries.MAX_OF_WORKSPACE
+
+
+def test_a_webhook_gets_one_delivery_after_the_other_and_each_once(team, receiver, monkeypatch):
+    monkeypatch.setattr(deliveries, "TIMEOUT_SECONDS", 0.2)
+    receiver.silent_paths = {"/silent"}
+    webhook = make_webhook(team.robin, receiver.url("/silent"))
+    made = [make_delivery(webhook) for _ in range(4)]
+
+    async def deliver_twice():
+        await asyncio.gather(webhooks.deliver_due(), webhooks.deliver_due())
+
+    post(deliver_twice())
+    assert [headers["webhook-id"] for _, headers, _ in receiver.posts] == [str(row.pk) for row in made]
+    assert {(row.tries, row.state) for row in Delivery.objects.all()} == {(1, "waiting")}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +229,7 @@ def test_SEC12_private_and_unsafe_urls_are_refused(team, url):
 
 def test_SEC12_a_url_that_became_private_is_not_posted_to(team):
     delivery = make_delivery(make_webhook(team.robin, "https://127.0.0.1/"))
-    webhooks.deliver_due()
+    deliver_due()
     delivery.refresh_from_db()
     assert (delivery.tries, delivery.status) == (1, None)
     assert "not on the public internet" in delivery.error
@@ -173,7 +238,7 @@ def test_SEC12_a_url_that_became_private_is_not_posted_to(team):
 def test_SEC12_a_redirect_is_not_followed(team, receiver):
     receiver.status, receiver.location = 302, "http://127.0.0.1:1/internal"
     delivery = make_delivery(make_webhook(team.robin, receiver.url("/wake")))
-    webhooks.deliver_due()
+    deliver_due()
     delivery.refresh_from_db()
     assert (delivery.state, delivery.status, delivery.error) == (
         "waiting",
@@ -199,7 +264,7 @@ def test_a_rotated_secret_signs_the_next_delivery(team, receiver):
     _, secret = webhooks.rotate_secret(team.alice, team.robin.id, webhook.id)
     assert secret != SECRET
     make_delivery(webhook, body="{}")
-    webhooks.deliver_due()
+    deliver_due()
     [(_, headers, _)] = receiver.posts
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{{}}".encode()
     key = base64.b64decode(secret.reveal().removeprefix("whsec_"))
@@ -212,12 +277,12 @@ def test_a_test_is_tried_once_and_a_delivery_is_sent_again_with_the_same_id(team
     receiver.status = 500
     webhook = make_webhook(team.robin, receiver.url("/wake"))
     test = webhooks.send_test(team.alice, team.robin.id, webhook.id)
-    webhooks.deliver(test.id)
+    post(webhooks.deliver(test.id))
     test.refresh_from_db()
     assert (test.event, test.state) == ("test", "failed")
     receiver.status = 200
     webhooks.send_again(team.alice, team.robin.id, webhook.id, test.id)
-    webhooks.deliver(test.id)
+    post(webhooks.deliver(test.id))
     test.refresh_from_db()
     assert test.state == "delivered"
     assert [headers["webhook-id"] for _, headers, _ in receiver.posts] == [str(test.id)] * 2

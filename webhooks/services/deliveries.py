@@ -4,21 +4,29 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 import aiohttp
 from celery import current_app
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, transaction
+from django.db.models import F, Min, QuerySet
 
 from actors.models import Actor
 from common.clock import now
-from common.egress import check_url, close_sessions, get_session_for, list_named_hosts
+from common.db_executor import DatabaseExecutor
+from common.egress import check_url, get_session_for, list_named_hosts
 from common.errors import AppError, NotFound
 from common.fetching import build_failure
 from common.ids import get_lowest_id_at
+from common.processes import exit_on_memory_error
 from common.secrets import Secret, WrongOwner
+from common.tenants import on_behalf_of_tenant
 from common.writing import delete_in_batches
 from events import audit
 from events.rows import DeliveryState
@@ -28,40 +36,90 @@ from webhooks.permissions import get_webhook_for
 from webhooks.services.listeners import build_body
 from webhooks.services.webhooks import SECRET_PREFIX
 
+logger = logging.getLogger(__name__)
+
 WAITS = [timedelta(seconds=30), timedelta(minutes=5), timedelta(minutes=15), timedelta(minutes=40)]
 """The waits after the failed tries of a delivery. With the first one there are five tries in about an hour."""
 TIMEOUT_SECONDS = 15.0
 LEASE = timedelta(minutes=2)
 """How long a try may take before another process may try again."""
-MAX_DUE = 20
-"""Deliveries that one call of `deliver_due` posts."""
+MAX_AT_ONCE, MAX_OF_WORKSPACE = 200, 4
+"""The most webhooks, and the most of a workspace, to which one process posts at the same time."""
+TURN_SECONDS = 15.0
+"""After this time a webhook with many deliveries makes way for the others of its workspace."""
 DISABLED_AFTER = timedelta(days=3)
 """A webhook whose deliveries have all failed for so long is switched off."""
 
 
-def deliver_due() -> int:
-    """Post the deliveries that are due, and return how many. Several processes may do so at once: each claims its own."""
-    with transaction.atomic():
-        due = Delivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=now(), webhook__is_enabled=True)
-        ids = list(
-            due.order_by("next_at")
-            .select_for_update(skip_locked=True, of=("self",))
-            .values_list("pk", flat=True)[:MAX_DUE]
-        )
-        Delivery.objects.filter(pk__in=ids).update(next_at=now() + LEASE)
-    for id in ids:
-        deliver(id)
-    return len(ids)
+_db = DatabaseExecutor(1, "webhooks", on_memory_error=exit_on_memory_error)
+_workspace_ids: dict[UUID, UUID] = {}
+"""The webhooks to which this process posts now, with their workspaces."""
 
 
-def deliver(delivery_id: UUID) -> None:
+async def deliver_due() -> None:
+    """Post the deliveries that are due, on the event loop of a worker: one at a time for each webhook, and to at most
+    `MAX_OF_WORKSPACE` webhooks of a workspace. Several calls and several processes may do so at once; each claims its own."""
+    while chosen := _choose(await _db(_list_due_webhooks, list(_workspace_ids))):
+        await asyncio.gather(*(_deliver_to(webhook_id) for webhook_id in chosen))
+
+
+def _choose(due: Sequence[tuple[UUID, UUID]]) -> list[UUID]:
+    """Reserve the webhooks to which this process posts now, and return them. It runs on the event loop without a pause."""
+    counts = Counter(_workspace_ids.values())
+    chosen = []
+    for webhook_id, workspace_id in due:
+        is_full = counts[workspace_id] >= MAX_OF_WORKSPACE or len(_workspace_ids) >= MAX_AT_ONCE
+        if webhook_id not in _workspace_ids and not is_full:
+            counts[workspace_id] += 1
+            _workspace_ids[webhook_id] = workspace_id
+            chosen.append(webhook_id)
+    return chosen
+
+
+def _list_due_webhooks(excluded: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+    """Return the webhooks that have deliveries that are due, with their workspaces: first those that have not failed."""
+    due = Webhook.objects.filter(
+        is_enabled=True, deliveries__state=DeliveryState.WAITING, deliveries__next_at__lte=now()
+    )
+    rows = due.exclude(pk__in=excluded).annotate(due_at=Min("deliveries__next_at"))
+    rows = rows.order_by(F("failing_since").desc(nulls_first=True), "due_at")
+    return list(rows.values_list("pk", "agent__workspace_id"))
+
+
+async def _deliver_to(webhook_id: UUID) -> None:
+    """Post what is due of one webhook, one delivery after the other, for about `TURN_SECONDS`."""
+    ends_at = time.monotonic() + TURN_SECONDS
+    try:
+        with on_behalf_of_tenant(_workspace_ids[webhook_id]):
+            while time.monotonic() < ends_at and (delivery_id := await _db(_claim_next, webhook_id)):
+                await deliver(delivery_id)
+    except (DatabaseError, InterfaceError) as error:
+        logger.warning("The outcome of a delivery to webhook %s could not be stored: %s", webhook_id, error)
+    finally:
+        del _workspace_ids[webhook_id]
+
+
+def _claim_next(webhook_id: UUID) -> UUID | None:
+    """Claim the delivery of a webhook that has been due for the longest time."""
+    due = _filter_due().filter(webhook=webhook_id, webhook__is_enabled=True)
+    for id in due.order_by("next_at").values_list("pk", flat=True)[:10]:
+        if _filter_due().filter(pk=id).update(next_at=now() + LEASE):
+            return id
+    return None
+
+
+def _filter_due() -> QuerySet[Delivery]:
+    return Delivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=now())
+
+
+async def deliver(delivery_id: UUID) -> None:
     """Post a delivery once, and store the outcome. The receiver may get a delivery twice, with the same `webhook-id`."""
-    delivery = Delivery.objects.select_related("webhook__agent").filter(pk=delivery_id).first()
+    delivery = await _db(Delivery.objects.select_related("webhook__agent").filter(pk=delivery_id).first)
     if delivery is None:
         return
     status, error = None, ""
     try:
-        status = asyncio.run(_post(delivery, delivery.webhook.get_secret()))
+        status = await _post(delivery, delivery.webhook.get_secret())
         if not 200 <= status < 300:
             error = "The server redirects; that is not followed." if 300 <= status < 400 else f"HTTP {status}"
     except WrongOwner:
@@ -72,7 +130,12 @@ def deliver(delivery_id: UUID) -> None:
         error = f"The server did not answer in time ({TIMEOUT_SECONDS:g} s)."
     except AppError as refusal:
         error = refusal.message
-    _store_outcome(delivery, status, error)
+    except MemoryError:
+        raise
+    except Exception:
+        logger.exception("Delivery %s could not be posted.", delivery_id)
+        error = "It could not be posted."
+    await _db(_store_outcome, delivery, status, error)
 
 
 async def _post(delivery: Delivery, secret: Secret) -> int:
@@ -80,13 +143,10 @@ async def _post(delivery: Delivery, secret: Secret) -> int:
     target = check_url(delivery.webhook.url, list_named_hosts())
     body = delivery.body.encode()
     headers = {"Content-Type": "application/json"} | build_signature(secret, str(delivery.id), now(), body)
-    try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            session = get_session_for(target)
-            async with session.post(target.url, data=body, headers=headers, allow_redirects=False) as response:
-                return response.status
-    finally:
-        await close_sessions()
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        session = get_session_for(target)
+        async with session.post(target.url, data=body, headers=headers, allow_redirects=False) as response:
+            return response.status
 
 
 def build_signature(secret: Secret, id: str, at: datetime, body: bytes) -> dict[str, str]:
