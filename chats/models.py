@@ -200,6 +200,7 @@ class Message(Identified, VersionedRow):
             models.Index(fields=["chat", "version"], name="messages_by_version"),
             models.Index(fields=["run_id"], condition=Q(run_id__isnull=False), name="messages_of_run"),
             models.Index(fields=["reply_to"], condition=Q(reply_to__isnull=False), name="replies_to_message"),
+            models.Index(fields=["chat"], condition=Q(type="TOOL_RESPONSE"), name="tool_responses_of_chat"),
             models.Index(
                 fields=["-created_at", "-id"],
                 condition=Q(type="TEXT_MESSAGE", metadata__isnull=True),

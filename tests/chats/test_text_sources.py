@@ -1,12 +1,18 @@
 """The URLs that an agent may fetch: those whose host a person has named, and those in results of tools (SEC9)."""
 
+import json
+import re
+
 import pytest
+from django.db import connection
 from django.db.models import Max
+from django.test.utils import CaptureQueriesContext
 
 from chats import services as chats
 from chats.models import Chat, Message
 from chats.services import text_sources
 from chats.services.text_sources import ReadTexts
+from context.seeding import create_messages
 from tests.factories.chats import MessageFactory
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +71,23 @@ def test_SEC9_an_error_of_a_server_is_text_from_outside_even_if_it_reads_as_if_t
     assert find() == before
     add_tool_result(team, "There is no tool here refused the call (HTTP 400).", "error", name="find_fares", seconds=0.1)
     assert find() == "outside"
+
+
+def test_a_check_for_texts_from_outside_reads_only_results_of_tools(team):
+    create_messages(team.chat.id, 3_000)
+    for _ in range(5):
+        add_tool_result(team, "It is 12:00.", "ok", name="current_time")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE chats_message")
+    people = {"agent_id": team.robin.id, "workspace_id": team.workspace.id, "person_id": team.alice.id}
+    with CaptureQueriesContext(connection) as queries:
+        assert text_sources.find_foreign_texts(team.chat.id, **people) == "others"
+    [sql] = [query["sql"] for query in queries if '"chats_message"' in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")
+        plan = json.dumps(cursor.fetchone()[0])
+    assert "tool_responses_of_chat" in plan
+    assert sum(int(rows) for rows in re.findall(r'"Rows Removed by Filter": (\d+)', plan)) == 5
 
 
 def test_SEC9_a_url_in_an_error_of_a_tool_is_not_allowed(team, is_url_allowed):
