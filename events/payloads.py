@@ -55,8 +55,8 @@ version names another model.
 
 
 ContextStrategy = Literal["truncate", "summarise", "retrieve"]
-"""What a model reads of a chat that is too long for it besides the newest messages: nothing, a summary of the older messages, or
-those of the older messages that match the request (`retrieve`)."""
+"""What a model reads of the older messages of a chat that is too long for it, besides important events (`IMPORTANT_TYPES`):
+nothing (`truncate`), a summary (`summarise`), or those that match the request, with a summary if there is one (`retrieve`)."""
 
 
 class MessageReference(Payload):

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from common.request_types import StrictModel
+from events.payloads import ContextStrategy
 
 MAX_PROMPT = 100_000
 
@@ -37,7 +38,7 @@ class ContextSettings(StrictModel):
     """What the agent's model reads of a long chat. `max_tokens`: at most so many tokens of a conversation; null: as many as the
     model and the workspace allow. `strategy`: what it reads of older messages; `default`: that of the workspace."""
 
-    strategy: Literal["default", "truncate", "summarise", "retrieve"] = "default"
+    strategy: Literal["default", ContextStrategy] = "default"
     max_tokens: int | None = Field(default=None, ge=1_000, le=2_000_000)
 
 

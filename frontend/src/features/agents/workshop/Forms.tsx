@@ -23,6 +23,7 @@ import { OfferedTool } from '@/features/tools'
 import { DELEGATE, getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
+import { listKeys } from '@/lib/listKeys'
 import { formatNumber } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Field, TextField } from '@/ui/Field'
@@ -395,7 +396,12 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
   )
 }
 
-const strategies = ['default', 'summarise', 'retrieve', 'truncate'] as const
+const strategies = listKeys<SpecContent['context']['strategy']>({
+  default: true,
+  summarise: true,
+  retrieve: true,
+  truncate: true,
+})
 
 /** What the agent reads of chats that are too long for its model. */
 function ContextFields({ content, isReadOnly, onEdit }: FormProps) {

@@ -3,13 +3,14 @@ import { type ContextSettingsRow, useChangeContextSettings, useContextSettings, 
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
+import { listKeys } from '@/lib/listKeys'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
 
-const strategies = ['summarise', 'retrieve', 'truncate'] as const
+const strategies = listKeys<ContextSettingsRow['strategy']>({ summarise: true, retrieve: true, truncate: true })
 
 /** What the agents of a workspace read of chats that are too long for their models. */
 export function ContextSettings({ workspace }: { workspace: WorkspaceRow }) {

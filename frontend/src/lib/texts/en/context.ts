@@ -5,7 +5,8 @@ const context = {
     'This applies to chats that are too long for a model. An agent may have settings of its own, in the workshop.',
   'context.summariseHint': 'It reads a summary of the older messages, which a model keeps and people can correct.',
   'context.retrieveHint': 'It reads the older messages that match the request, and cites them.',
-  'context.truncateHint': 'It reads the newest messages only.',
+  'context.truncateHint':
+    'It reads the newest messages, and of older times only important events, such as files and decisions.',
   'context.maxTokensHint': 'At most so many tokens of a chat in one request. Empty: as many as the model can read.',
   'context.saved': 'Saved.',
   'context.builtFrom': 'What the model read of this chat',
