@@ -173,7 +173,9 @@ class SignedIn(IsAuthenticated):
             if is_read_only and request.method not in SAFE_METHODS:
                 raise Forbidden("This API token may only look.", hints=["Make one of full scope for this program."])
             if request.user.is_agent and request.method not in getattr(view, "agent_methods", ()):
-                raise Forbidden("An agent may not do this.", hints=["docs/bots.md lists what an agent may do."])
+                raise Forbidden(
+                    "An agent may not do this.", hints=["docs/outside-programs.md lists what an agent may do."]
+                )
             return True
         throttle(get_anonymous_bucket(request))
         return False

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 class Room:
     """A chat of Alice (editor) and Bob, who have browsers, Carol, Dan and Eve, and the agents Researcher, Writer and Echo, for whom
-    `examples/bot.py` answers."""
+    `examples/outside_program.py` answers."""
 
     def __init__(self, browser: Browser, stack: Stack, model: ScriptedModel) -> None:
         self.stack, self.model = stack, model
@@ -65,7 +65,10 @@ class Room:
         token = self.alice.ok("POST", f"agents/{self.echo}/tokens", {"name": "Bot"})["text"]
         environment = {"ATELIER_URL": self.stack.url, "ATELIER_TOKEN": token, "ATELIER_POLL_SECONDS": "0.2"}
         bot = subprocess.Popen(
-            [sys.executable, "examples/bot.py"], cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE
+            [sys.executable, "examples/outside_program.py"],
+            cwd=ROOT,
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
         )
         assert bot.stdout is not None
         assert bot.stdout.readline() == b"Answering as Echo\n"

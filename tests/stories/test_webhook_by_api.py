@@ -1,4 +1,4 @@
-"""A program outside is woken by webhook: signed posts over HTTP, tried again by the worker until the program takes them."""
+"""An outside program is woken by webhook: signed posts over HTTP, tried again by the worker until the program takes them."""
 
 import base64
 import hashlib

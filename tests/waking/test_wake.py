@@ -183,7 +183,7 @@ def test_RUN18_the_end_of_a_loop_is_one_line_in_the_chat(crowd):
 
 
 def post_as_agent(crowd, author, text):
-    """Post as a program outside does that has a token of the agent: without a run."""
+    """Post as an outside program does that has a token of the agent: without a run."""
     return chats.post_message(author, crowd.team.chat.id, text=text)[0]
 
 

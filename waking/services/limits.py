@@ -16,7 +16,7 @@ MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 MAX_WAKES_OF_PAIR = 10
 """How often two agents may wake each other in a chat within `PAIR_WINDOW`. A message of a person starts the count anew. Unlike
-hops, it also ends a loop with a program outside that posts as an agent, and of two such programs: their
+hops, it also ends a loop with an outside program that posts as an agent, and of two such programs: their
 messages belong to no run."""
 PAIR_WINDOW = timedelta(minutes=10)
 

@@ -1,4 +1,4 @@
-"""An outside program takes part as an agent: `examples/bot.py`, as a process of its own against the running product."""
+"""An outside program takes part as an agent: `examples/outside_program.py`, as a process of its own against the running product."""
 
 import os
 import subprocess
@@ -24,7 +24,9 @@ def test_the_bot_answers_bobs_question_and_alice_sees_it(stack, model):
     alice.ok("PATCH", f"agents/{echo}/access", {"runs_outside": True})
     token = alice.ok("POST", f"agents/{echo}/tokens", {"name": "Bot"})["text"]
     environment = os.environ | {"ATELIER_URL": stack.url, "ATELIER_TOKEN": token, "ATELIER_POLL_SECONDS": "0.2"}
-    bot = subprocess.Popen([sys.executable, "examples/bot.py"], cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+    bot = subprocess.Popen(
+        [sys.executable, "examples/outside_program.py"], cwd=ROOT, env=environment, stdout=subprocess.PIPE
+    )
     try:
         assert bot.stdout is not None
         assert bot.stdout.readline() == b"Answering as Echo\n"

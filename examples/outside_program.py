@@ -1,6 +1,6 @@
 """A program that answers for an agent. It polls the agent's wakes, reads the messages, and answers each one.
 
-    ATELIER_URL=https://atelier.example.com ATELIER_TOKEN=atl_… python examples/bot.py
+    ATELIER_URL=https://atelier.example.com ATELIER_TOKEN=atl_… python examples/outside_program.py
 
 The token is made on the page of the agent, under Access. There the agent is also set to be answered by an outside program.
 """
