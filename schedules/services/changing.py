@@ -58,8 +58,8 @@ def create_schedule(
 
 @transaction.atomic
 def change_schedule(actor: Actor, schedule_id: UUID, *, revision: int, **changes: Any) -> Schedule:
-    """Change fields of a schedule, switch it on or off, or continue it after a pause (`is_enabled=True`). The editor who changes it
-    becomes its owner, because it works with their rights and budgets from then on; only switching it off does not change that.
+    """Change fields of a schedule, switch it on or off (`is_enabled`), or end a pause. Every change except switching it off ends the
+    pause and makes the editor its owner, because the schedule works with the rights and budgets of its owner.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for a stale revision or an agent that cannot be woken.
     """
