@@ -20,7 +20,7 @@ export interface MemoryPageProps {
   onEdit: (() => void) | null
 }
 
-/** What an agent remembers: its notes, its history over its chats, and what was kept back. */
+/** What an agent remembers: its notes, its history over its chats, and what was withheld. */
 export function MemoryPage(props: MemoryPageProps) {
   const { t } = useTexts()
   const memory = useMemory(props.workspaceId, props.agent.actor.id)

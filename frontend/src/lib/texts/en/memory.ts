@@ -67,7 +67,7 @@ const memory = {
   'memory.you': 'Agent',
   'memory.called': 'called',
   'memory.messageGone': 'Its messages were deleted.',
-  'memory.keptBack': 'Why something was kept back',
+  'memory.keptBack': 'Why something was withheld',
   'memory.keptNotes_one': '{{count}} note',
   'memory.keptNotes_other': '{{count}} notes',
   'memory.keptEntries_one': '{{count}} history entry',
