@@ -1,13 +1,17 @@
 """Which agents a message wakes, and the preview of that for the composer."""
 
+from datetime import timedelta
+
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor, AgentStatus
 from chats import services as chats
-from chats.models import ChatActor, Message
+from chats.models import Chat, ChatActor, Message
+from common.clock import now
 from runs.models import Run
-from waking.services import wake
+from waking.services import limits, wake
 from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR
 from waking.services.wake import preview_wakes
 
@@ -211,6 +215,75 @@ def test_RUN18_other_agents_are_not_counted_with_a_pair(crowd):
         Run.objects.filter(state="queued").update(state="completed")
     post_as_agent(crowd, third, "@scribe and me?")
     assert len(crowd.runs()) == MAX_WAKES_OF_PAIR + 1
+
+
+def count_queries(work):
+    with CaptureQueriesContext(connection) as queries:
+        work()
+    return len(queries)
+
+
+@pytest.mark.parametrize("runs_outside", [False, True])
+def test_RUN18_the_limits_take_the_same_queries_for_two_agents_and_for_many(crowd, runs_outside):
+    program = crowd.add_agent("Program", handle="program")
+    agents = [crowd.add_agent(f"Agent{number}", handle=f"agent{number}") for number in range(20)]
+    Actor.objects.filter(pk__in=[agent.pk for agent in [program, *agents]]).update(runs_outside=runs_outside)
+    program, *agents = Actor.objects.filter(pk__in=[agent.pk for agent in [program, *agents]]).order_by("pk")
+    for agent in agents[:2]:
+        post_as_agent(crowd, program, f"@{agent.handle} hello")
+    few = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents[:2]))
+    many = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents))
+    assert few == many <= 2
+    text = " ".join(f"@{agent.handle}" for agent in agents)
+    two, all_of_them = (
+        count_queries(lambda text=text: preview_wakes(program, crowd.team.chat.id, text=text))
+        for text in ("@agent2 @agent3", text)
+    )
+    assert two == all_of_them
+
+
+def count_rows_read(work):
+    """Return the rows that PostgreSQL reads for the queries of `work`, by EXPLAIN."""
+    with CaptureQueriesContext(connection) as queries:
+        work()
+
+    def count(node):
+        own = (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+        return (own if "Relation Name" in node else 0) + sum(count(child) for child in node.get("Plans", []))
+
+    rows = 0
+    with connection.cursor() as cursor:
+        for query in queries:
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query['sql']}")
+            rows += count(cursor.fetchone()[0][0]["Plan"])
+    return rows
+
+
+def test_RUN18_the_limits_do_not_read_more_of_a_longer_chat(crowd, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_CHANGES_READ", 50)
+    chat, robin = crowd.team.chat, crowd.team.robin
+    Actor.objects.filter(pk=crowd.scribe.pk).update(runs_outside=True)
+    scribe = Actor.objects.get(pk=crowd.scribe.pk)
+    old = Message.objects.count()
+    made = now() - timedelta(days=3)
+    rows = [
+        Message(
+            chat=chat, author=robin, type="TEXT_MESSAGE", seq=old + number, version=old + number, created_at=made,
+            payload={"text": "of an agent", "mentions": []},
+        )
+        for number in range(1, 3_001)
+    ]  # fmt: skip
+    Message.objects.bulk_create(rows)
+    Chat.objects.filter(pk=chat.pk).update(version=old + 3_000)
+    for number in range(MAX_WAKES_OF_PAIR):
+        post_as_agent(crowd, robin, f"@scribe {number}")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE chats_message; ANALYZE runs_run")
+    chat.refresh_from_db()
+    addressed = [(scribe, "chat", "too_many_wakes")]
+    assert limits.find_agents_woken_too_often(chat, robin, [scribe]) == {scribe.id}
+    assert count_rows_read(lambda: limits.find_agents_woken_too_often(chat, robin, [scribe])) < 300
+    assert count_rows_read(lambda: limits.build_limit_message(chat, robin, addressed)) < 300
 
 
 @pytest.mark.parametrize(

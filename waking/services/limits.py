@@ -1,9 +1,11 @@
 """The limits that end a loop of agents that wake each other, and the line in the chat that says so (RUN18)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet
 
 from actors.models import Actor, Kind
 from chats import services as chats
@@ -19,22 +21,54 @@ MAX_WAKES_OF_PAIR = 10
 hops, it also ends a loop with an outside program that posts as an agent, and of two such programs: their
 messages belong to no run."""
 PAIR_WINDOW = timedelta(minutes=10)
+MAX_CHANGES_READ = 2_000
+"""The newest changes of a chat in which messages are counted, and the last message of a person is looked for."""
 
 
-def is_pair_limit_reached(chat: Chat, author: Actor, agent: Actor) -> bool:
-    """Return whether these two agents have woken each other too often in this chat."""
-    since = _get_beginning_of_count(chat)
-    is_of_pair = Q(agent=agent, woken_by=author) | Q(agent=author, woken_by=agent)
-    wakes = Run.objects.filter(is_of_pair, chat=chat, created_at__gt=since)
-    count = wakes.order_by().values("pk")[:MAX_WAKES_OF_PAIR].count()
-    for woken, other in ((agent, author), (author, agent)):
-        if woken.runs_outside:
-            # It has no runs: each message that addresses it has woken its program.
-            written = Message.objects.filter(chat=chat, type__in=SPOKEN_TYPES, author=other, created_at__gt=since)
-            if not chat.is_between_agents:
-                written = written.filter(payload__mentions__contains=[str(woken.id)])
-            count += written.order_by().values("pk")[:MAX_WAKES_OF_PAIR].count()
-    return count >= MAX_WAKES_OF_PAIR
+def find_agents_woken_too_often(chat: Chat, author: Actor, agents: Sequence[Actor]) -> set[UUID]:
+    """Return which of these agents have woken, or were woken by, the author, an agent, too often in this chat. The number of
+    queries does not depend on the number of agents."""
+    since = now() - PAIR_WINDOW
+    reached = _find_reached(chat, author, agents, since)
+    if reached and (written_at := _find_last_message_of_person(chat, since)):
+        reached = _find_reached(chat, author, [agent for agent in agents if agent.id in reached], written_at)
+    return reached
+
+
+def _find_reached(chat: Chat, author: Actor, agents: Sequence[Actor], since: datetime) -> set[UUID]:
+    """Return the agents that form a pair with the author that has reached `MAX_WAKES_OF_PAIR` since then."""
+    ids = {agent.id for agent in agents}
+    counts: Counter[UUID] = Counter()
+    is_of_pair = Q(woken_by=author, agent__in=ids) | Q(agent=author, woken_by__in=ids)
+    runs = Run.objects.filter(is_of_pair, chat=chat, created_at__gt=since).order_by()
+    for agent_id, woken_by_id, count in runs.values_list("agent", "woken_by").annotate(Count("pk")):
+        counts[woken_by_id if agent_id == author.id else agent_id] += count
+    # An agent whose program runs outside has no runs: each message that addresses it has woken its program.
+    outside = {agent.id for agent in agents if agent.runs_outside}
+    writers = ({author.id} if outside else set()) | (ids if author.runs_outside else set())
+    written = _list_newest_messages(chat, since).filter(author__in=writers) if writers else Message.objects.none()
+    for writer_id, mentions in written.values_list("author", "payload__mentions"):
+        woken = outside if writer_id == author.id else {author.id}
+        if not chat.is_between_agents:
+            woken = woken & {UUID(id) for id in mentions or []}
+        for agent_id in woken:
+            counts[writer_id if agent_id == author.id else agent_id] += 1
+    return {agent_id for agent_id, count in counts.items() if count >= MAX_WAKES_OF_PAIR}
+
+
+def _find_last_message_of_person(chat: Chat, since: datetime) -> datetime | None:
+    """Return when a person wrote the last time in this chat since then, as far as the newest messages show it."""
+    if chat.is_between_agents:
+        return None
+    written = _list_newest_messages(chat, since).filter(author__kind=Kind.HUMAN)
+    return written.order_by("-seq").values_list("created_at", flat=True).first()
+
+
+def _list_newest_messages(chat: Chat, since: datetime) -> QuerySet[Message]:
+    """Return the messages of people and agents since then, as far as they are among the newest changes of the chat: however
+    long a chat is, no more rows are read."""
+    newest = Message.objects.filter(chat=chat, seq__gt=chat.version - MAX_CHANGES_READ)
+    return newest.filter(type__in=SPOKEN_TYPES, created_at__gt=since)
 
 
 def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Actor, str, str | None]]) -> list[Message]:
@@ -48,8 +82,10 @@ def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Act
             reached.append((agent, "pair_rate"))
     if not reached:
         return []
-    since = _get_beginning_of_count(chat)
-    if Message.objects.filter(chat=chat, type="WAKE_LIMIT_REACHED", created_at__gt=since).exists():
+    window = now() - PAIR_WINDOW
+    since = _find_last_message_of_person(chat, window) or window
+    newest = Message.objects.filter(chat=chat, seq__gt=chat.version - MAX_CHANGES_READ)
+    if newest.filter(type="WAKE_LIMIT_REACHED", created_at__gt=since).exists():
         return []
     agent, limit = reached[0]
     most = MAX_AGENT_HOPS if limit == "hops" else MAX_WAKES_OF_PAIR
@@ -59,10 +95,3 @@ def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Act
             chat.id, "WAKE_LIMIT_REACHED", actor=author, target=agent, limit=limit, most=most, agent_names=names
         )
     ]
-
-
-def _get_beginning_of_count(chat: Chat) -> datetime:
-    """Return the time of the last message of a person, if it is within `PAIR_WINDOW`, else the beginning of the window."""
-    window = now() - PAIR_WINDOW
-    written = Message.objects.filter(chat=chat, type__in=SPOKEN_TYPES, author__kind=Kind.HUMAN, created_at__gt=window)
-    return written.order_by("-seq").values_list("created_at", flat=True).first() or window

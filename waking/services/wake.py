@@ -29,7 +29,7 @@ from usage.rules import read_rules, resolve_model
 from usage.selectors import compute_free_amounts
 from usage.services.reservations import estimate_max_cost
 from waking.acknowledgements import is_acknowledgement
-from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, is_pair_limit_reached
+from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, find_agents_woken_too_often
 
 Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "refused"]
 Reason = Literal["suspended", "taken_down", "never_answers", "too_many_hops", "too_many_wakes", "budget_used_up"]
@@ -135,7 +135,7 @@ def _find_addressed_agents(
     """
     is_like_person = not author.is_agent or chat.is_between_agents
     answered_id = answered.author_id if answered else None
-    found: list[tuple[Actor, str, Reason | None]] = []
+    found: list[tuple[Any, Reason | None]] = []
     participants: list[Any] = AGENTS_OF_CHAT.all(chat.id)
     for participant in participants:
         agent = participant.actor
@@ -149,10 +149,13 @@ def _find_addressed_agents(
             refusal = "never_answers"
         elif refusal is None and agent_hops > MAX_AGENT_HOPS:
             refusal = "too_many_hops"
-        elif refusal is None and author.is_agent and is_pair_limit_reached(chat, author, agent):
-            refusal = "too_many_wakes"
-        found.append((agent, participant.reach, refusal))
-    return found
+        found.append((participant, refusal))
+    wakeable = [participant.actor for participant, refusal in found if refusal is None] if author.is_agent else []
+    limited_ids = find_agents_woken_too_often(chat, author, wakeable) if wakeable else set()
+    return [
+        (participant.actor, participant.reach, "too_many_wakes" if participant.actor_id in limited_ids else refusal)
+        for participant, refusal in found
+    ]
 
 
 def find_reason_not_to_wake(agent: Actor) -> Reason | None:
