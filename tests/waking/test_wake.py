@@ -11,6 +11,7 @@ from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from common.clock import now
 from runs.models import Run
+from tests.concurrency import ConcurrentTransaction
 from waking.services import limits, wake
 from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR
 from waking.services.wake import preview_wakes
@@ -206,6 +207,18 @@ def test_RUN18_two_agents_wake_each_other_only_so_often_until_a_person_writes(cr
     crowd.post("go on", wake="nobody")
     post_as_agent(crowd, robin, "@scribe more")
     assert len(crowd.runs()) == MAX_WAKES_OF_PAIR + 1
+
+
+def test_RUN18_two_posts_at_once_write_one_line(crowd):
+    robin, scribe = crowd.team.robin, crowd.scribe
+    for number in range(MAX_WAKES_OF_PAIR):
+        post_as_agent(crowd, robin, f"@scribe {number}")
+        Run.objects.filter(state="queued").update(state="completed")
+    with transaction.atomic():
+        post_as_agent(crowd, robin, "@scribe more")
+        other = ConcurrentTransaction(lambda: post_as_agent(crowd, scribe, "@robin more"))
+    other.result()
+    assert len(crowd.log("WAKE_LIMIT_REACHED")) == 1
 
 
 def test_RUN18_other_agents_are_not_counted_with_a_pair(crowd):

@@ -73,7 +73,7 @@ def _list_newest_messages(chat: Chat, since: datetime) -> QuerySet[Message]:
 
 def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Actor, str, str | None]]) -> list[Message]:
     """Return the system message that says which agents a limit has kept from being woken: none if there is none, or if the chat
-    has such a message since a person wrote."""
+    has such a message since a person wrote. Lock the chat if a limit was reached."""
     reached: list[tuple[Actor, WakeLimit]] = []
     for agent, _, refusal in addressed:
         if refusal == "too_many_hops":
@@ -82,6 +82,7 @@ def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Act
             reached.append((agent, "pair_rate"))
     if not reached:
         return []
+    chats.lock_chat(chat.id)  # of two posts at the same time, the second one finds the line of the first one
     window = now() - PAIR_WINDOW
     since = _find_last_message_of_person(chat, window) or window
     newest = Message.objects.filter(chat=chat, seq__gt=chat.version - MAX_CHANGES_READ)
