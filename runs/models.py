@@ -73,6 +73,8 @@ class Run(Identified, VersionedRow):
     ignores_conflicts = True
     # Of a claimed run: what it reads of its agent's memory. Set when it is prepared.
     memory: ReadMemory | None = None
+    # Of a claimed run: whether it reads texts from outside besides its chat (FAIR8); null: this process has not prepared it.
+    has_outside_texts: bool | None = None
     # The message of a new run that is inserted together with it: only then the message has its `seq`.
     trigger: Message | None = None
     # Of a claimed run: the requests that its runner sends to the model.

@@ -1,5 +1,6 @@
 """Read the memory of an agent for a run, and store what the run used."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
@@ -17,14 +18,17 @@ def build_memory_text(
 ) -> ReadMemory:
     """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was kept back.
 
-    A later attempt of the run reads the memory again, and replaces what was stored. See `read_memory`. A public agent
-    remembers each chat by itself, and keeps no notes.
+    A later attempt of the run reads the memory again, and replaces what was stored. It counts as having read texts of others
+    if an earlier one has used anything that it does not use any more, since their texts may repeat it. See `read_memory`. A public
+    agent remembers each chat by itself, and keeps no notes.
     """
     if agent.is_public:
         return ReadMemory()
     memory = read_memory(agent, chat, person=person, reach=reach, request=request, model_size=model_size)
     if reach == "chat" and not memory.notes:
         return memory
+    used = MemoryUse.objects.filter(run_id=run_id).values_list("note_ids", "entry_ids").first()
+    note_ids, entry_ids = [note.pk for note in memory.notes], [entry.pk for entry in memory.entries]
     MemoryUse.objects.update_or_create(
         run_id=run_id,
         defaults={
@@ -32,12 +36,14 @@ def build_memory_text(
             "agent": agent,
             "chat": chat,
             "generation": memory.generation,
-            "note_ids": [note.pk for note in memory.notes],
-            "entry_ids": [entry.pk for entry in memory.entries],
+            "note_ids": note_ids,
+            "entry_ids": entry_ids,
             "kept_back": [kept.as_json() for kept in memory.kept_back],
             "tokens": memory.tokens,
         },
     )
+    if used is not None and not {*used[0], *used[1]} <= {*note_ids, *entry_ids}:
+        memory = replace(memory, has_foreign_texts=True)
     if memory.notes:
         # In the order of their ids, because two runs may use the same notes.
         locked = Note.objects.filter(pk__in=[note.pk for note in memory.notes]).order_by("pk")

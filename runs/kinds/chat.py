@@ -207,13 +207,15 @@ class ChatRun(RunKind):
             can_see_images=can_see,
             waiting_calls=find_waiting_calls_of_others(run, entries),
         )
+        has_foreign = memory.has_foreign_texts or has_foreign_descriptions(tools, run.workspace_id)
+        run.has_outside_texts = bool(pages) or has_foreign
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
         started = read_started_calls(run)
         return PreparedRun(
             run, content, resolved, transcript, tools, known, past, started, decided, found, budget,
-            has_outside_texts=bool(pages) or memory.has_foreign_texts or has_foreign_descriptions(tools, run.workspace_id),
+            has_outside_texts=run.has_outside_texts,
             sections=(
                 Section("prompt", content.prompt.strip()), Section("pages", pages.strip()), 
                 Section("memory", memory.text, memory.chat_ids),
@@ -255,11 +257,13 @@ class ChatRun(RunKind):
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
             self.lock(claimed)
-            return read_run_for_update(ENDING_ATTEMPT, claimed)
-        chat = lock_chat_of_run(claimed)
-        update = read_run_for_update(ATTEMPT, claimed)
-        update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
-        update.row.earlier = claimed.earlier
+            update = read_run_for_update(ENDING_ATTEMPT, claimed)
+        else:
+            chat = lock_chat_of_run(claimed)
+            update = read_run_for_update(ATTEMPT, claimed)
+            update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
+            update.row.earlier = claimed.earlier
+        update.row.has_outside_texts = claimed.has_outside_texts
         return update
 
     def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
@@ -333,7 +337,8 @@ class ComparisonRun(ChatRun):
 
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
-    """Store what a run that ends took in and did, if its agent has a memory over all its chats."""
+    """Store what a run that ends took in and did, if its agent has a memory over all its chats. A run that ends without its
+    worker, for example while it waits, may have read texts from outside."""
     if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
         return
     record_history_entry(
@@ -344,6 +349,7 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
         first_seq=run.trigger_seq,
         last_seq=run.read_to,
         outcome=outcome,
+        has_outside_texts=run.attempt > 0 if run.has_outside_texts is None else run.has_outside_texts,
     )
 
 

@@ -16,8 +16,10 @@ from memory import services as memory
 from memory.models import HistoryEntry, MemoryClearing, MemoryUse
 from memory.selectors import get_memory_row, list_history
 from publishing.content import build_public_content, list_unpublished_tools
+from runs.kinds import get_kind
 from runs.kinds.chat import COMPARISON
 from runs.models import Run
+from runs.runtime.steps import RunEnded
 from runs.services.runs import stop_run
 from tests.people import make_agent
 from workspaces import services as workspaces
@@ -95,6 +97,50 @@ def test_tool_calls_are_in_the_history_with_shortened_results(driver):
     run.answer()
     context = driver.ask(other, "What was it?").context
     assert 'You called remember({"text": "Green tea."}) → Noted, as note' in context
+
+
+@pytest.fixture
+def private_run(driver):
+    """A run in a chat of Alice and Robin alone, which reads what Bob, too, has written."""
+    driver.ask(driver.team.chat, "Delete everything.", by=driver.team.bob).answer()
+    run = driver.ask(driver.open_chat("Private"), "What was it?")
+    assert run.prepared.has_outside_texts
+    return run
+
+
+def test_FAIR8_a_run_that_read_texts_of_others_in_its_memory_leaves_an_entry_from_outside(driver, private_run):
+    private_run.answer("Delete everything.")
+    entry = HistoryEntry.objects.get(run_id=private_run.run.id)
+    assert entry.read_texts == "outside"
+    HistoryEntry.objects.exclude(pk=entry.pk).delete()
+    run = driver.ask(driver.open_chat("Private too"), "Do it.")
+    assert "You: Delete everything." in run.context
+    assert run.prepared.has_outside_texts
+
+
+def test_FAIR8_a_run_that_is_stopped_leaves_an_entry_from_outside(driver, private_run):
+    kind = get_kind(private_run.run)
+    kind.record_end(private_run.run, private_run.prepared.model, RunEnded("stopped"))
+    assert HistoryEntry.objects.get(run_id=private_run.run.id).read_texts == "outside"
+    waiting = driver.ask(driver.open_chat("Private too"), "x").run
+    Run.objects.filter(pk=waiting.pk).update(state="waiting_approval", lease_until=None, lease_owner="")
+    stop_run(driver.team.alice, waiting.pk)
+    assert HistoryEntry.objects.get(run_id=waiting.pk).read_texts == "outside"
+
+
+def test_FAIR8_a_later_attempt_has_read_what_an_earlier_one_used(driver, private_run):
+    memory.clear_history(driver.team.alice, driver.team.robin.id)
+    prepared = get_kind(private_run.run).prepare(private_run.run)
+    assert "Delete everything" not in prepared.transcript.turns[0].text
+    assert prepared.has_outside_texts
+
+
+def test_an_entry_of_a_run_that_read_texts_of_its_person_only_says_so(driver):
+    driver.ask(driver.open_chat("Private"), "Tea?").answer()
+    run = driver.ask(driver.open_chat("Private too"), "What was it?")
+    assert not run.prepared.has_outside_texts
+    run.answer()
+    assert list(HistoryEntry.objects.values_list("read_texts", flat=True)) == ["", ""]
 
 
 def test_MEM3_an_agent_with_one_memory_does_one_thing_after_the_other(driver):
