@@ -141,15 +141,15 @@ def find_readers(chats: Iterable[Chat]) -> dict[UUID, set[UUID]]:
     return readers
 
 
-def build_is_read_by_all(actor_ids: Collection[UUID]) -> Exists:
-    """Return the expression for whether all these actors read the chat of a row, by the rule of `find_readers`."""
+def build_is_read_by_all(actor_ids: Collection[UUID]) -> Q:
+    """Return the condition for whether all these actors read the chat of a row, by the rule of `find_readers`."""
     chat = OuterRef(OuterRef("pk"))
     is_participant = Exists(ChatActor.objects.filter(chat=chat, actor=OuterRef("pk"), ended_at=None))
     editors = Membership.objects.filter(
         workspace__chats=chat, workspace__chats__is_between_agents=True, actor=OuterRef("pk"), role=Role.EDITOR
     )
     others = Actor.objects.filter(pk__in=actor_ids).exclude(is_participant).exclude(Exists(editors))
-    return ~Exists(others)
+    return ~Q(Exists(others))
 
 
 def compute_chat_verbs(chat: Chat) -> frozenset[ChatVerb]:

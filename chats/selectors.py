@@ -237,9 +237,8 @@ def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySe
     An answer is read by all readers of this chat, so it must not contain messages of chats that one of them may not read.
     """
     readers = find_readers([chat])[chat.pk] | ({person.pk} if person else set())
-    shared: QuerySet[Chat] = chats_with_rights([agent]).filter(
-        Q(pk=chat.pk) | build_is_read_by_all(readers), workspace=chat.workspace_id, role_0__isnull=False
-    )
+    of_agent: Any = chats_with_rights([agent]).filter(workspace=chat.workspace_id)
+    shared: QuerySet[Chat] = of_agent.filter(Q(pk=chat.pk) | build_is_read_by_all(readers), role_0__isnull=False)
     return shared
 
 

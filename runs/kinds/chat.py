@@ -69,7 +69,7 @@ from runs.runtime.rows import (
     build_result_row,
     build_results_of_open_calls,
 )
-from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
+from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
 from runs.runtime.sub_agents import build_resumed_callers
 from tools.registry import FIND_TOOLS
@@ -299,14 +299,11 @@ class ChatRun(RunKind):
         if new_turns:
             add_answered_messages(update, since)
         self.save(update, [*rows, *self.acknowledge_messages(run)])
-        saved = replace(build_step_saved(run), new_turns=new_turns)
-        if (memory := claimed.memory) is None or not memory.text:
-            return saved
-        if may_still_use(run.agent, run.get_chat(), person=claimed.on_behalf_of, memory=memory):
-            return saved
-        # Somebody has joined who may not read what the run remembers, or it was cleared or forgotten.
-        claimed.memory = None
-        return replace(saved, withdrawn_text=memory.text)
+        return _withdraw_memory(claimed, replace(build_step_saved(run), new_turns=new_turns))
+
+    @transaction.atomic
+    def record_retry(self, claimed: Run, model: ResolvedModel, event: ModelRetried) -> StepSaved:
+        return _withdraw_memory(claimed, super().record_retry(claimed, model, event))
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
@@ -326,6 +323,18 @@ class ChatRun(RunKind):
             if not event.answer.calls and self.is_participant:
                 record_history(run, claimed.get_spec(), "completed")
         return build_step_saved(run)
+
+
+def _withdraw_memory(claimed: Run, saved: StepSaved) -> StepSaved:
+    """Return the reply to the loop before the model is asked again: without what the run remembers, if somebody has joined who may
+    not read it, or if it was cleared or forgotten. The chat is locked."""
+    memory = claimed.memory
+    if memory is None or not memory.text:
+        return saved
+    if may_still_use(claimed.agent, claimed.get_chat(), person=claimed.on_behalf_of, memory=memory):
+        return saved
+    claimed.memory = None
+    return replace(saved, withdrawn_text=memory.text)
 
 
 class ComparisonRun(ChatRun):

@@ -12,11 +12,12 @@ from chats import services as chats
 from chats.models import Chat, ChatActor
 from common.ids import new_id
 from llm.messages import Answer, ToolCall, Usage
+from llm.protocol import LLMError
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.conversation import Conversation, make_storable
-from runs.runtime.steps import ModelAnswered, ToolResult, ToolsFinished, ToolsStarted, ToolStatus
+from runs.runtime.steps import ModelAnswered, ModelRetried, ToolResult, ToolsFinished, ToolsStarted, ToolStatus
 from runs.services.claims import claim_run
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent
@@ -64,6 +65,12 @@ class DrivenRun:
         results = (ToolResult(call, status, text),)
         self.conversation.add_results(results, kind.record_tool_results(self.run, ToolsFinished(results)))
         return text
+
+    def retry(self) -> None:
+        """Let the answer of the model break off, so that it is asked again."""
+        event = ModelRetried(LLMError("cut", "The model's answer broke off.", retryable=True))
+        self.conversation.advance(get_kind(self.run).record_retry(self.run, self.prepared.model, event))
+        self.run.attempt += 1
 
     def answer(self, text: str = "Done.") -> None:
         """Let the model answer, which ends the run."""

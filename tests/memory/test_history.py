@@ -9,6 +9,8 @@ from agents.services.allowed_tools import get_run_tools
 from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
+from chats.permissions import ChatVerb, get_chat_for
+from chats.selectors import list_messages
 from common.errors import Conflict, Forbidden, NotFound
 from common.ids import new_id
 from events.models import AuditRecord
@@ -78,6 +80,42 @@ def test_MEM1_memory_is_taken_from_the_run_when_somebody_joins_who_may_not_read_
     run.call("remember", text="Likes coffee.")
     assert "canary-one" not in run.context
     assert "You are Robin" in run.context
+
+
+@pytest.fixture
+def joined_run(driver):
+    """A run that remembers a chat without Charlie, who has joined while its answer is written."""
+    team = driver.team
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
+    driver.ask(team.chat, "The code is canary-one.").answer()
+    run = driver.ask(driver.open_chat("Kyoto", team.bob), "What was it?")
+    chats.add_participant(team.alice, run.run.chat_id, team.charlie.id)
+    return run
+
+
+def test_MEM1_an_answer_that_breaks_off_is_asked_for_again_without_what_the_new_participant_may_not_read(joined_run):
+    assert "canary-one" in joined_run.context
+    joined_run.retry()
+    assert "canary" not in joined_run.context
+    joined_run.answer("I do not know.")
+    answer = Message.objects.get(run_id=joined_run.run.id, type="TEXT_MESSAGE")
+    assert "memory" not in answer.payload
+
+
+def test_MEM1_an_answer_that_was_being_written_when_somebody_joined_stays_and_the_next_run_remembers_nothing(
+    driver, joined_run
+):
+    team = driver.team
+    chat = joined_run.run.chat
+    joined_run.answer("It is canary-one.")
+    # Charlie reads the chat from its beginning, as the answers before it.
+    texts = list_messages(chat=get_chat_for(team.charlie, chat.id, ChatVerb.SEE), limit=100).messages
+    assert "It is canary-one." in [message.text for message in texts if message.type == "TEXT_MESSAGE"]
+    assert not list_history(team.charlie, team.robin.id).filter(chat=team.chat).exists()
+    run = driver.ask(chat, "And now?", by=team.charlie)
+    assert run.prepared.sections[2].text == ""
+    [kept] = MemoryUse.objects.get(run_id=run.run.id).kept_back
+    assert (kept["chat_id"], kept["actor_ids"]) == (str(team.chat.id), [str(team.charlie.id)])
 
 
 def test_MEM2_a_deleted_or_edited_message_leaves_the_history(driver):
