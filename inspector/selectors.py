@@ -5,13 +5,14 @@ from datetime import timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
 from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
 from approvals.models import Approval
+from chats.hot_queries import MAX_UNREAD_MESSAGES, CountRows
 from chats.models import SPOKEN_TYPES, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from common.clock import now
@@ -40,7 +41,8 @@ RunOutcome = Literal["all", "active", "completed", "failed", "stopped"]
 MAX_RUNS_OF_TREE = 200
 """Runs of sub-agents in a timeline."""
 MAX_EXCERPT_CHARACTERS = 160
-MAX_UNREAD = 100
+MAX_READ_MESSAGES = 100
+"""Messages in a timeline that a run read besides the one that woke it."""
 MONTH = timedelta(days=30)
 MAX_TIMED_RUNS = 1000
 """Runs from which the typical time is computed."""
@@ -118,7 +120,7 @@ def get_run_inspection(actor: Actor, run_id: UUID) -> RunInspectionRow:
         message_id=trigger.id if trigger else None,
         excerpt=str(trigger.payload.get("text", ""))[:MAX_EXCERPT_CHARACTERS] if trigger else "",
         response=participant.response if participant else None,
-        read_messages=len(read),
+        read_messages=sum(message.type in SPOKEN_TYPES for message in read),
         stamp=stamp,
         provider=last.provider if last else "",
         model=last.model if last else "",
@@ -165,13 +167,18 @@ def _list_calls(runs: Iterable[Run]) -> list[Any]:
 
 
 def _list_read_messages(run: Run) -> list[Message]:
-    """Return the messages of others that a run read after the one that woke it."""
+    """Return the messages of others that a run read after the one that woke it, and the wakes of its agent."""
     if run.parent_id is not None or run.is_compared:
         return []
+    is_wake = Q(type="AGENT_WOKEN", payload__target_id=str(run.agent_id))
     read = Message.objects.filter(
-        chat=run.chat_id, seq__gt=run.trigger_seq, seq__lte=run.read_to, type__in=SPOKEN_TYPES
+        is_wake | Q(type__in=SPOKEN_TYPES),
+        chat=run.chat_id,
+        seq__gt=run.trigger_seq,
+        seq__lte=run.read_to,
+        metadata__isnull=True,
     )
-    return list(read.exclude(author=run.agent_id).select_related("author").order_by("seq")[:MAX_UNREAD])
+    return list(read.exclude(author=run.agent_id).select_related("author").order_by("seq")[:MAX_READ_MESSAGES])
 
 
 def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
@@ -254,12 +261,16 @@ def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) 
                 note=approval.decision or "", person=approval.decided_by.to_row() if approval.decided_by else None,
             )
         )  # fmt: skip
+    wakes = [message for message in read if message.type == "AGENT_WOKEN"]
+    wakers = Actor.objects.in_bulk({message.payload["actor_id"] for message in wakes}) if wakes else {}
     for message in read:
+        is_wake = message.type == "AGENT_WOKEN"
+        writer = wakers.get(UUID(message.payload["actor_id"])) if is_wake else message.author
         rows.append(
             TimelineRow(
                 kind="read", run_id=run.id, depth=0, at=message.created_at, message_id=message.id,
-                person=message.author.to_row() if message.author else None,
-                note=str(message.payload.get("text", ""))[:MAX_EXCERPT_CHARACTERS],
+                name=str(message.payload["reason"]) if is_wake else "", person=writer.to_row() if writer else None,
+                note=str(message.payload.get("text") or message.payload.get("name") or "")[:MAX_EXCERPT_CHARACTERS],
             )
         )  # fmt: skip
     if run.ended_at is not None:
@@ -293,20 +304,16 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     agent = get_agent_for(actor, agent_id, AgentVerb.LOOK_THROUGH)
     memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
     visible = memberships.filter(chat__in=list_readable_chats(actor).values("pk")).select_related("chat")
-    unread = (
-        Message.objects.filter(chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq"), type__in=SPOKEN_TYPES)
-        .exclude(author=agent)
-        .order_by()
-        .values("chat")
-        .annotate(count=Count("pk"))
-        .values("count")
-    )
+    unread = Message.objects.filter(
+        chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq"), type__in=SPOKEN_TYPES, metadata__isnull=True
+    ).exclude(author=agent)
+    count = CountRows(unread.values("pk")[:MAX_UNREAD_MESSAGES])
     working = set(
         Run.objects.filter(agent=agent, state__in=ACTIVE, chat__isnull=False).values_list("chat_id", flat=True)
     )
     drafts = Draft.objects.filter(agent=agent, ended_at=None, applied__isnull=False).select_related("applied__author")
     authors = {draft.chat_id: draft.applied.author.name for draft in drafts if draft.applied}
-    found: list[Any] = list(visible.annotate(unread=Coalesce(Subquery(unread), 0)).order_by("-chat__version", "pk"))
+    found: list[Any] = list(visible.annotate(unread=count).order_by("-chat__version", "pk"))
     # A direct chat has no title: it is named after the other one.
     others = ChatActor.objects.filter(chat__in=[row.chat_id for row in found if row.chat.is_direct]).exclude(
         actor=agent
@@ -320,9 +327,8 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
         chats=[
             ViewpointChatRow(
                 chat_id=row.chat_id, title=names.get(row.chat_id, row.chat.title), response=row.response,
-                unread=min(row.unread, MAX_UNREAD),
-                last_read_seq=row.last_read_seq, last_seq=row.chat.version, is_working=row.chat_id in working,
-                draft_by=authors.get(row.chat_id),
+                unread=row.unread, last_read_seq=row.last_read_seq, last_seq=row.chat.version,
+                is_working=row.chat_id in working, draft_by=authors.get(row.chat_id),
             )
             for row in found
         ],

@@ -1,5 +1,6 @@
-"""Count the statements that are sent to the database, and the rows that they return."""
+"""Count the statements that are sent to the database, and the rows that they return or read."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,3 +32,15 @@ def record_statements() -> Iterator[RecordedStatements]:
 
     with connection.execute_wrapper(count):
         yield recorded
+
+
+def list_plan_nodes(sql: str) -> list[dict[str, Any]]:
+    """Execute a statement, and return the nodes of its plan (`EXPLAIN ANALYZE`)."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")
+        [(found,)] = cursor.fetchall()
+    [plan] = json.loads(found) if isinstance(found, str) else found
+    nodes = [plan["Plan"]]
+    for node in nodes:
+        nodes += node.get("Plans", [])
+    return nodes

@@ -1,20 +1,26 @@
 """The run inspector: why a run woke, what it did, and what was sent to its model; and what an agent sees."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from chats import services as chats
-from chats.models import ChatActor
+from chats.models import Chat, ChatActor
 from common.errors import Forbidden, NotFound
+from context.seeding import create_messages
 from inspector.requests import get_sent_request
 from inspector.selectors import get_run_inspection, get_viewpoint, list_runs_of_agent
 from llm.messages import Request, ToolSchema, Turn
 from llm.sent_requests import Section, encode_request
 from runs.models import Run
 from tests.factories.approvals import ApprovalFactory
+from tests.factories.chats import MessageFactory
 from tests.factories.runs import RunFactory, StepFactory
 from tests.factories.usage import LLMCallFactory
 from tests.people import Team, make_agent, make_team
+from tests.queries import list_plan_nodes
 from usage.models import LLMCall
+from waking.services.by_hand import wake_agent
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +70,28 @@ def test_the_parts_of_a_run_are_in_the_order_of_time_with_sub_agents_and_waits(t
     asked = next(part for part in inspection.timeline if part.request_id == call.id)
     assert (asked.has_request, asked.input_tokens, asked.output_tokens, asked.cost_micro) == (True, 7, 2, 40)
     assert (inspection.calls, inspection.first_token_seconds) == (1, 0.1)
+
+
+def test_a_run_has_read_messages_of_others_and_wakes_but_no_texts_of_sub_agents(team):
+    trigger, _ = chats.post_message(team.bob, team.chat.id, text="@robin hello")
+    [run] = Run.objects.filter(trigger_id=trigger.id)
+    quill = make_agent(team.workspace, team.alice, "Quill")
+    other, _ = chats.post_message(team.alice, team.chat.id, text="One more thing.", wake="nobody")
+    woken, _ = wake_agent(team.alice, team.chat.id, team.robin.id)
+    chats.add_participant(team.alice, team.chat.id, quill.id)
+    wake_agent(team.bob, team.chat.id, quill.id)
+    seq = other.seq + 100
+    of_sub_agent = {"run_id": str(run.id), "agent_id": str(quill.id), "depth": 1}
+    MessageFactory.create(chat=team.chat, seq=seq, author=quill, text="Found.", metadata=of_sub_agent)
+    Run.objects.filter(pk=run.pk).update(read_to=seq, trigger_seq=trigger.seq)
+    inspection = get_run_inspection(team.alice, run.id)
+    read = [part for part in inspection.timeline if part.kind == "read"]
+    assert [(part.message_id, part.name, part.note) for part in read] == [
+        (other.id, "", "One more thing."),
+        (woken.id, "hand", ""),
+    ]
+    assert {part.person and part.person.name for part in read} == {"Alice"}
+    assert inspection.read_messages == 1
 
 
 def test_an_editor_reads_a_request_as_it_was_sent(team):
@@ -161,6 +189,24 @@ def test_SEC44_an_editor_sees_the_chats_of_an_agent_that_they_are_in_and_the_num
     assert found.hidden_chats == 1
     assert "Secret" not in found.model_dump_json()
     assert ChatActor.objects.get(chat=team.chat, actor=team.robin).last_read_seq == before
+
+
+def test_unread_messages_of_an_agent_are_counted_up_to_100_without_texts_of_sub_agents(team):
+    create_messages(team.chat.id, 3_000)
+    ChatActor.objects.filter(chat=team.chat, actor=team.robin).update(last_read_seq=0)
+    with CaptureQueriesContext(connection) as queries:
+        [row] = get_viewpoint(team.alice, team.robin.id).chats
+    assert row.unread == 100
+    [sql] = [query["sql"] for query in queries if "COUNT(*) FROM (SELECT" in query["sql"]]
+    read = [node for node in list_plan_nodes(sql) if node.get("Relation Name") == "chats_message"]
+    assert sum(node["Actual Rows"] * node["Actual Loops"] for node in read) <= 100
+
+    last = Chat.objects.get().version
+    ChatActor.objects.filter(chat=team.chat, actor=team.robin).update(last_read_seq=last)
+    MessageFactory.create(chat=team.chat, seq=last + 1, author=team.bob)
+    MessageFactory.create(chat=team.chat, seq=last + 2, author=team.bob, metadata={"depth": 1})
+    [row] = get_viewpoint(team.alice, team.robin.id).chats
+    assert row.unread == 1
 
 
 def test_SEC44_an_editor_sees_the_chats_between_agents_in_the_viewpoint_and_others_not_their_runs(team):

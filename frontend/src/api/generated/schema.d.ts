@@ -6279,10 +6279,11 @@ export interface components {
         };
         /**
          * @description A part of a run: why it woke, a request to a model (`model`), a call of a tool, the run of a sub-agent, the time in which it
-         *     waited for a person, a message that it read meanwhile, or its end.
+         *     waited for a person, a message or a wake that it read meanwhile, or its end.
          *
          *     `depth`: 0 for the run itself, 1 for its sub-agents, and so on. `seconds` is null while it lasts. `request_id`: the ledger entry
-         *     of a request; `has_request`: what was sent is stored. `number` is the number of the step.
+         *     of a request; `has_request`: what was sent is stored. `number` is the number of the step. `name`: of a wake that was read, its
+         *     reason.
          */
         TimelineRow: {
             /** Format: date-time */

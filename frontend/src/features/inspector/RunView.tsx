@@ -287,7 +287,7 @@ function PartName({ part }: { part: TimelineRow }) {
     case 'read':
       return (
         <>
-          {t('inspector.part.read', { name })}
+          {t(part.name ? 'inspector.part.wokenAgain' : 'inspector.part.read', { name })}
           {note(part.note)}
         </>
       )

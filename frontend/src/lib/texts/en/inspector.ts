@@ -46,6 +46,7 @@ const inspector = {
   'inspector.part.waitedFor': 'Waited for {{name}}',
   'inspector.part.waits': 'Waits for a person',
   'inspector.part.read': 'Took in a message by {{name}}',
+  'inspector.part.wokenAgain': 'Woken again by {{name}}',
   'inspector.notOk': 'did not work',
   'inspector.state.queued': 'waiting',
   'inspector.state.running': 'working',

@@ -46,6 +46,7 @@ const inspector = {
   'inspector.part.waitedFor': '等待 {{name}}',
   'inspector.part.waits': '等待人员',
   'inspector.part.read': '纳入 {{name}} 的一条消息',
+  'inspector.part.wokenAgain': '再次由 {{name}} 唤醒',
   'inspector.notOk': '未成功',
   'inspector.state.queued': '等待中',
   'inspector.state.running': '工作中',

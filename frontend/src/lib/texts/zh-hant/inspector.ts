@@ -46,6 +46,7 @@ const inspector = {
   'inspector.part.waitedFor': '等候 {{name}}',
   'inspector.part.waits': '等候人員',
   'inspector.part.read': '納入 {{name}} 的一則訊息',
+  'inspector.part.wokenAgain': '再次由 {{name}} 喚醒',
   'inspector.notOk': '未成功',
   'inspector.state.queued': '等待中',
   'inspector.state.running': '工作中',
