@@ -58,7 +58,7 @@ def create_schedule(
 
 @transaction.atomic
 def change_schedule(actor: Actor, schedule_id: UUID, *, revision: int, **changes: Any) -> Schedule:
-    """Change fields of a schedule, switch it on or off (`is_enabled`), or end a pause. Every change except switching it off ends the
+    """Change fields of a schedule, switch it on or off (`is_enabled`), or end a pause. Every change but switching it off ends the
     pause and makes the editor its owner, because the schedule works with the rights and budgets of its owner.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for a stale revision or an agent that cannot be woken.
