@@ -6,7 +6,7 @@ A chat is embedded up to one of its versions. New, edited and deleted messages h
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -40,6 +40,12 @@ BATCH = 64
 MAX_BATCH_TOKENS = 40_000
 MAX_TEXT_TOKENS = 2_000
 """Tokens of a message that are embedded: its beginning."""
+SHORT_TEXT_TOKENS = 400
+"""The same after the server has refused a request: most models read 512 tokens."""
+PROBE = "Hello."
+"""A text that every embedding model reads."""
+MAX_REFUSED = 8
+"""Texts that are refused one by one, while none is accepted, after which the request counts as failed."""
 MAX_MESSAGES = 100_000
 """The newest messages of a chat that are embedded."""
 MIN_NEW = 20
@@ -53,7 +59,7 @@ DELAY_SECONDS = 15.0
 """After a failed request, doubled with each further one, up to `MAX_DELAY_SECONDS`."""
 BUDGET_DELAY_SECONDS = 600.0
 DELETED_AT_ONCE = 1_000
-_TOO_LONG = ("bad_request", "context_too_long")
+_REFUSED = ("bad_request", "context_too_long")
 _STORE = """
 INSERT INTO embeddings_messageembedding (message_id, chat_id, seq, generation, digest, vector)
 SELECT m.id, m.chat_id, m.seq, %s, new.digest, new.vector::halfvec
@@ -161,32 +167,76 @@ async def _embed_chat(row_id: UUID, workspace_id: UUID) -> None:
             await run_in_thread(_release, row_id, due_at=now() + timedelta(seconds=MAX_DELAY_SECONDS))
 
 
-async def embed_batch(row_id: UUID, size: int | None = None) -> bool:
-    """Embed the next messages of a chat, at most `size`. Return whether there are more, and no request failed for good."""
-    batch = await run_in_thread(read_batch, row_id, size or BATCH)
+async def embed_batch(row_id: UUID) -> bool:
+    """Embed the next messages of a chat. Return whether there are more, and no request failed for good."""
+    batch = await run_in_thread(read_batch, row_id, BATCH)
     if batch is None:
         return False
-    result: Embedded | LLMError | None = None
-    holder_id = new_id()
-    if batch.texts:
-        request = build_embedding_request(batch.model.name, batch.texts)
+    try:
+        vectors = await _embed_texts(batch) if batch.texts else {}
+    except LLMError as error:
+        await run_in_thread(_record_failure, batch, error)
+        return False
+    return await run_in_thread(_store, batch, vectors)
+
+
+async def _embed_texts(batch: Batch) -> dict[int, list[float]]:
+    """Return the embedding of each text of a batch by its index, without the texts that the server refuses.
+
+    When it refuses the batch, one request with a short text tells whether it refuses every request, as one with a wrong model.
+    Then halves are sent, down to single texts, of each text its beginning.
+    Raises `LLMError`, also if the first `MAX_REFUSED` texts are refused.
+    """
+    try:
+        return dict(enumerate(await _request_vectors(batch, batch.texts)))
+    except LLMError as error:
+        if error.code not in _REFUSED:
+            raise
+    await _request_vectors(batch, [PROBE])
+    texts = [_cut(text, SHORT_TEXT_TOKENS) for text in batch.texts]
+    vectors: dict[int, list[float]] = {}
+    pending = _halve(list(range(len(texts)))) if len(texts) > 1 or texts != batch.texts else []
+    refused = 0
+    while pending:
+        indexes = pending.pop()
         try:
-            await run_in_thread(usage.reserve, batch.model, request, holder_id=holder_id, attempt=0)
-        except BudgetUsedUp as error:
-            failure = LLMError(error.code.value, error.message, retry_after=BUDGET_DELAY_SECONDS)
-            await run_in_thread(_record_failure, batch, failure)
-            return False
-        try:
-            result = await embed_texts(batch.model.endpoint, batch.model.name, batch.texts, seconds=REQUEST_SECONDS)
-            if len(result.vectors[0]) > MAX_DIMENSIONS:
-                raise LLMError("bad_request", f"Embeddings of more than {MAX_DIMENSIONS} numbers cannot be stored.")
+            found = await _request_vectors(batch, [texts[index] for index in indexes])
+            vectors |= zip(indexes, found, strict=True)
         except LLMError as error:
-            await run_in_thread(_record_failed_request, batch, holder_id, error)
-            if error.code not in _TOO_LONG:
-                return False
-            # One of the texts cannot be read: the first half is sent at once, and a single text is left out.
-            return len(batch.texts) == 1 or await embed_batch(row_id, len(batch.texts) // 2)
-    return await run_in_thread(_store, batch, holder_id, result)
+            if error.code not in _REFUSED:
+                raise
+            if len(indexes) > 1:
+                pending += _halve(indexes)
+                continue
+            refused += 1
+            if refused == MAX_REFUSED and not vectors:
+                raise
+    return vectors
+
+
+def _halve(indexes: list[int]) -> list[list[int]]:
+    """Return both halves, the first one last. One index is not divided."""
+    middle = len(indexes) // 2
+    return [half for half in (indexes[middle:], indexes[:middle]) if half]
+
+
+async def _request_vectors(batch: Batch, texts: list[str]) -> list[list[float]]:
+    """Request the embeddings of texts, with an entry in the ledger. Raises `LLMError`, also for a budget that is used up."""
+    holder_id = new_id()
+    request = build_embedding_request(batch.model.name, texts)
+    try:
+        await run_in_thread(usage.reserve, batch.model, request, holder_id=holder_id, attempt=0)
+    except BudgetUsedUp as error:
+        raise LLMError(error.code.value, error.message, retry_after=BUDGET_DELAY_SECONDS) from error
+    try:
+        result = await embed_texts(batch.model.endpoint, batch.model.name, texts, seconds=REQUEST_SECONDS)
+    except LLMError as error:
+        await run_in_thread(_record_request, batch, holder_id, error)
+        raise
+    await run_in_thread(_record_request, batch, holder_id, result)
+    if len(result.vectors[0]) > MAX_DIMENSIONS:
+        raise LLMError("garbled", f"Embeddings of more than {MAX_DIMENSIONS:,} numbers cannot be stored.")
+    return result.vectors
 
 
 def read_batch(row_id: UUID, size: int) -> Batch | None:
@@ -239,9 +289,9 @@ def compute_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()[:16]
 
 
-def _cut(text: str) -> str:
-    while (tokens := estimate_tokens(text)) > MAX_TEXT_TOKENS:
-        text = text[: len(text) * MAX_TEXT_TOKENS // tokens]
+def _cut(text: str, limit: int = MAX_TEXT_TOKENS) -> str:
+    while (tokens := estimate_tokens(text)) > limit:
+        text = text[: len(text) * limit // tokens]
     return text
 
 
@@ -253,18 +303,16 @@ def _find_start(chat_id: UUID) -> int:
 
 
 @transaction.atomic
-def _store(batch: Batch, holder_id: UUID, result: Embedded | None) -> bool:
-    """Store the embeddings of a batch. Return whether there are more messages. Nothing is stored but what the request cost if the
+def _store(batch: Batch, vectors: Mapping[int, list[float]]) -> bool:
+    """Store the embeddings of a batch by the index of the text. Return whether there are more messages. Nothing is stored if the
     embedding model has changed meanwhile."""
-    if result is not None:
-        usage.record_embeddings(batch.caller, batch.model, holder_id, result)
     model = EmbeddingModel.objects.select_for_update(no_key=True).filter(generation=batch.generation).first()
     if model is None:
         _release(batch.chat.pk, due_at=now())
         return True
-    if result is not None:
-        dimensions = len(result.vectors[0])
-        if model.dimensions not in (None, dimensions):
+    if vectors:
+        [dimensions, *others] = {len(vector) for vector in vectors.values()}
+        if others or model.dimensions not in (None, dimensions):
             error = LLMError("garbled", "The server's embeddings have another number of dimensions than before.")
             _record_failure(batch, error)
             return False
@@ -273,12 +321,15 @@ def _store(batch: Batch, holder_id: UUID, result: Embedded | None) -> bool:
             model.failed_at, model.failure_code, model.failure_message = None, "", ""
             model.save(update_fields=["dimensions", "failed_at", "failure_code", "failure_message"])
             publish_workspace_list_changed(batch.workspace_id, "context")
-        digests = [compute_digest(text) for text in batch.texts]
-        vectors = [format_vector(vector) for vector in result.vectors]
+        ids = [batch.ids[index] for index in vectors]
+        digests = [compute_digest(batch.texts[index]) for index in vectors]
+        formatted = [format_vector(vector) for vector in vectors.values()]
         with connection.cursor() as cursor:
-            cursor.execute(_STORE, [batch.generation, batch.ids, digests, vectors])
-    if batch.removed:
-        MessageEmbedding.objects.filter(message__in=batch.removed).delete()
+            cursor.execute(_STORE, [batch.generation, ids, digests, formatted])
+    # Of a message that was edited, the embedding of the text before may be left.
+    refused = [id for index, id in enumerate(batch.ids) if index not in vectors]
+    if batch.removed or refused:
+        MessageEmbedding.objects.filter(message__in=[*batch.removed, *refused]).delete()
     _advance(batch)
     return not batch.is_last
 
@@ -310,13 +361,10 @@ def _delete_embeddings(condition: Q) -> None:
 
 
 @transaction.atomic
-def _record_failed_request(batch: Batch, holder_id: UUID, error: LLMError) -> None:
-    usage.record_embeddings(batch.caller, batch.model, holder_id, error)
-    if error.code not in _TOO_LONG:
-        _record_failure(batch, error)
-    elif len(batch.texts) == 1:
-        # This message is left out; the search of words still finds it.
-        _advance(batch)
+def _record_request(batch: Batch, holder_id: UUID, result: Embedded | LLMError) -> None:
+    """Record a request in the ledger, and keep the chat for the next one."""
+    usage.record_embeddings(batch.caller, batch.model, holder_id, result)
+    EmbeddedChat.objects.filter(pk=batch.chat.pk).update(lease_until=now() + timedelta(seconds=LEASE_SECONDS))
 
 
 def _record_failure(batch: Batch, error: LLMError) -> None:

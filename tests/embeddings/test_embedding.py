@@ -14,7 +14,7 @@ from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 from embeddings.selectors import build_embedding_model_row
 from embeddings.services import requests
 from embeddings.services.embedding import DELAY_SECONDS, MAX_DELAY_SECONDS
-from embeddings.vectors import format_vector
+from embeddings.vectors import MAX_DIMENSIONS, format_vector
 from llm.context_window import DEFAULT_BUDGET
 from tests.embeddings.conftest import add_messages, embed_all, embed_chat, list_sent_texts, set_embedding_model
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
@@ -175,6 +175,52 @@ def test_a_message_that_the_server_cannot_read_is_left_out(environment, embeddin
     embed_chat(team)
     assert list_embedded() == {row.id for row in rows} - {bad.id}
     assert EmbeddedChat.objects.get().due_at is None
+
+
+def test_a_wrong_model_needs_two_requests_leaves_out_no_message_and_is_shown(environment, embedding_model):
+    team = environment.team
+    rows = add_messages(team, *[f"note {number}" for number in range(64)])
+    environment.model.script(mode="status", status=400, model="concepts")
+    embed_chat(team)
+    assert [len(texts) for texts in list_sent_texts(environment.model)] == [64, 1]
+    assert build_embedding_model_row(team.workspace).failure_code == "bad_request"
+    assert LLMCall.objects.count() == 2
+    environment.model.reset()
+    EmbeddedChat.objects.update(due_at=now())
+    embed_all()
+    assert list_embedded() == {row.id for row in rows}
+    assert build_embedding_model_row(team.workspace).failure_code == ""
+
+
+def test_a_server_that_refuses_one_text_after_the_other_is_shown_as_failed(environment, embedding_model):
+    team = environment.team
+    rows = add_messages(team, *[f"unreadable {number}" for number in range(64)])
+    environment.model.script(mode="status", status=400, match="unreadable")
+    embed_chat(team)
+    assert len(list_sent_texts(environment.model)) < 30
+    assert build_embedding_model_row(team.workspace).failure_code == "bad_request"
+    assert EmbeddedChat.objects.get().through_version < rows[0].version
+
+
+def test_a_text_that_is_too_long_for_the_model_is_embedded_by_its_beginning(environment, embedding_model):
+    long, short = add_messages(environment.team, "deposit " + "lorem ipsum " * 300 + "unreadable", "Lunch is at noon.")
+    environment.model.script(mode="status", status=413, match="unreadable")
+    embed_chat(environment.team)
+    assert list_embedded() == {long.id, short.id}
+
+
+def test_too_many_dimensions_are_a_failure_after_one_paid_request(environment, embedding_model):
+    team = environment.team
+    add_messages(team, *[f"note {number}" for number in range(10)])
+    environment.model.script(model="concepts", count=MAX_DIMENSIONS + 1)
+    embed_chat(team)
+    assert len(list_sent_texts(environment.model)) == 1
+    assert not list_embedded()
+    call = LLMCall.objects.get()
+    assert call.input_tokens > 0
+    assert not call.tokens_estimated
+    row = build_embedding_model_row(team.workspace)
+    assert (row.failure_code, row.due_chats) == ("garbled", 1)
 
 
 def test_requests_are_in_the_ledger(environment, embedding_model):
