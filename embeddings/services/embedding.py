@@ -6,7 +6,7 @@ A chat is embedded up to one of its versions. New, edited and deleted messages h
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -120,8 +120,10 @@ async def embed_due_chats() -> None:
     if _is_running:
         return
     _is_running = True
+    served: list[UUID] = []
     try:
-        while due := await run_in_thread(claim_due_chats):
+        while due := await run_in_thread(claim_due_chats, served):
+            served += [workspace_id for _, workspace_id in due]
             await asyncio.gather(*(_embed_chat(row_id, workspace_id) for row_id, workspace_id in due))
     finally:
         _is_running = False
@@ -139,20 +141,29 @@ async def run_in_thread(work: Callable[..., T], /, *args: Any, **kwargs: Any) ->
     return await asyncio.to_thread(run)
 
 
-def claim_due_chats() -> list[tuple[UUID, UUID]]:
-    """Return the chats that this process embeds now, with their workspaces: at most one of each workspace."""
+def claim_due_chats(served: Iterable[UUID] = ()) -> list[tuple[UUID, UUID]]:
+    """Return the chats that this process embeds now, with their workspaces: at most one of each workspace. `served`: the workspaces
+    in the order in which they had a turn; those that have waited longest come first."""
     at = now()
     is_due = Q(due_at__lte=at) | Q(due_at=None, chat__version__gte=F("through_version") + MIN_NEW)
     is_free = Q(lease_until=None) | Q(lease_until__lte=at)
-    rows = EmbeddedChat.objects.filter(is_due, is_free).order_by(F("due_at").asc(nulls_last=True), "pk")
-    claimed: dict[UUID, UUID] = {}
-    for row_id, workspace_id in rows.values_list("pk", "chat__workspace_id")[: CHATS_AT_ONCE * 20]:
-        if len(claimed) == CHATS_AT_ONCE or workspace_id in claimed:
-            continue
+    by_time = F("due_at").asc(nulls_last=True)
+    first_of_each = (
+        EmbeddedChat.objects.filter(is_due, is_free)
+        .order_by("chat__workspace_id", by_time, "pk")
+        .distinct("chat__workspace_id")
+    )
+    rows = EmbeddedChat.objects.filter(pk__in=first_of_each.values("pk")).order_by(by_time, "pk")
+    turns = {workspace_id: turn for turn, workspace_id in enumerate(served)}
+    candidates = sorted(rows.values_list("pk", "chat__workspace_id"), key=lambda row: turns.get(row[1], -1))
+    claimed: list[tuple[UUID, UUID]] = []
+    for row_id, workspace_id in candidates:
+        if len(claimed) == CHATS_AT_ONCE:
+            break
         lease = {"lease_until": at + timedelta(seconds=LEASE_SECONDS), "due_at": at}
         if EmbeddedChat.objects.filter(is_free, pk=row_id).update(**lease):
-            claimed[workspace_id] = row_id
-    return [(row_id, workspace_id) for workspace_id, row_id in claimed.items()]
+            claimed.append((row_id, workspace_id))
+    return claimed
 
 
 async def _embed_chat(row_id: UUID, workspace_id: UUID) -> None:

@@ -13,11 +13,13 @@ from embeddings import services as embeddings
 from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 from embeddings.selectors import build_embedding_model_row
 from embeddings.services import requests
-from embeddings.services.embedding import DELAY_SECONDS, MAX_DELAY_SECONDS
+from embeddings.services.embedding import DELAY_SECONDS, MAX_DELAY_SECONDS, claim_due_chats
 from embeddings.vectors import MAX_DIMENSIONS, format_vector
 from llm.context_window import DEFAULT_BUDGET
 from tests.embeddings.conftest import add_messages, embed_all, embed_chat, list_sent_texts, set_embedding_model
+from tests.factories.embeddings import EmbeddedChatFactory
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
+from tests.people import make_team
 from tests.scripted_model.concepts import DIMENSIONS, embed
 from usage.models import LLMCall, Reservation
 from workspaces import services as workspaces
@@ -221,6 +223,19 @@ def test_too_many_dimensions_are_a_failure_after_one_paid_request(environment, e
     assert not call.tokens_estimated
     row = build_embedding_model_row(team.workspace)
     assert (row.failure_code, row.due_chats) == ("garbled", 1)
+
+
+def test_workspaces_take_turns(environment, embedding_model):
+    team = environment.team
+    busy = [
+        EmbeddedChatFactory.create(chat=environment.open_chat(f"Room {number}"), due_at=now() - timedelta(hours=1))
+        for number in range(170)
+    ]
+    others = [EmbeddedChatFactory.create(chat=make_team(f" {name}").chat, due_at=now()) for name in ("Two", "Three")]
+    claimed = claim_due_chats()
+    assert {row_id for row_id, _ in claimed} == {busy[0].id, *(row.id for row in others)}
+    EmbeddedChat.objects.update(lease_until=None)
+    assert claim_due_chats([others[0].chat.workspace_id, team.workspace.id])[0][0] == others[1].id
 
 
 def test_requests_are_in_the_ledger(environment, embedding_model):
