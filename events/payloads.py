@@ -368,7 +368,7 @@ class BudgetRefusal(Payload):
     time_zone: str = ""
 
 
-WakeLimit = Literal["hops", "pair_rate"]
+WakeLimit = Literal["hops", "pair_rate", "pair_day"]
 """A limit that ends a loop of agents: of messages of agents in a row, and of how often two agents wake each other."""
 
 

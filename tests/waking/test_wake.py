@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor, AgentStatus
@@ -13,7 +14,7 @@ from common.clock import now
 from runs.models import Run
 from tests.concurrency import ConcurrentTransaction
 from waking.services import limits, wake
-from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR
+from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR, MAX_WAKES_OF_PAIR_IN_DAY
 from waking.services.wake import preview_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -209,6 +210,36 @@ def test_RUN18_two_agents_wake_each_other_only_so_often_until_a_person_writes(cr
     assert len(crowd.runs()) == MAX_WAKES_OF_PAIR + 1
 
 
+def post_slowly(crowd, number):
+    """Let the two agents mention each other, as programs do that answer slowly: so often, and never too often in ten minutes."""
+    for turn in range(number):
+        if turn % (MAX_WAKES_OF_PAIR - 1) == 0:
+            age = F("created_at") - limits.PAIR_WINDOW
+            Run.objects.update(created_at=age)
+            Message.objects.update(created_at=age)
+        author, other = (crowd.team.robin, "scribe") if turn % 2 else (crowd.scribe, "robin")
+        post_as_agent(crowd, author, f"@{other} {turn}")
+        Run.objects.filter(state="queued").update(state="completed")
+
+
+def test_RUN18_a_slow_loop_with_a_program_ends_within_a_day_until_a_person_writes(crowd):
+    post_slowly(crowd, MAX_WAKES_OF_PAIR_IN_DAY + 5)
+    assert len(crowd.runs()) == MAX_WAKES_OF_PAIR_IN_DAY
+    [line] = crowd.log("WAKE_LIMIT_REACHED")
+    assert (line.payload["limit"], line.payload["most"]) == ("pair_day", MAX_WAKES_OF_PAIR_IN_DAY)
+    crowd.post("go on", wake="nobody")
+    post_as_agent(crowd, crowd.team.robin, "@scribe more")
+    assert len(crowd.runs()) == MAX_WAKES_OF_PAIR_IN_DAY + 1
+
+
+def test_RUN18_agents_that_answer_here_are_not_limited_within_a_day(crowd):
+    """Their messages belong to runs, whose hops are limited: schedules may have them work together all day."""
+    post_slowly(crowd, MAX_WAKES_OF_PAIR_IN_DAY)
+    chat, robin = crowd.team.chat, crowd.team.robin
+    for has_run, found in ((True, {}), (False, {crowd.scribe.id: "too_many_wakes_in_day"})):
+        assert limits.find_agents_woken_too_often(chat, robin, [crowd.scribe], has_run=has_run) == found
+
+
 def test_RUN18_two_posts_at_once_write_one_line(crowd):
     robin, scribe = crowd.team.robin, crowd.scribe
     for number in range(MAX_WAKES_OF_PAIR):
@@ -244,9 +275,9 @@ def test_RUN18_the_limits_take_the_same_queries_for_two_agents_and_for_many(crow
     program, *agents = Actor.objects.filter(pk__in=[agent.pk for agent in [program, *agents]]).order_by("pk")
     for agent in agents[:2]:
         post_as_agent(crowd, program, f"@{agent.handle} hello")
-    few = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents[:2]))
-    many = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents))
-    assert few == many <= 2
+    few = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents[:2], has_run=False))
+    many = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents, has_run=False))
+    assert few == many <= 4
     text = " ".join(f"@{agent.handle}" for agent in agents)
     two, all_of_them = (
         count_queries(lambda text=text: preview_wakes(program, crowd.team.chat.id, text=text))
@@ -294,8 +325,8 @@ def test_RUN18_the_limits_do_not_read_more_of_a_longer_chat(crowd, monkeypatch):
         cursor.execute("ANALYZE chats_message; ANALYZE runs_run")
     chat.refresh_from_db()
     addressed = [(scribe, "chat", "too_many_wakes")]
-    assert limits.find_agents_woken_too_often(chat, robin, [scribe]) == {scribe.id}
-    assert count_rows_read(lambda: limits.find_agents_woken_too_often(chat, robin, [scribe])) < 300
+    assert limits.find_agents_woken_too_often(chat, robin, [scribe], has_run=False) == {scribe.id: "too_many_wakes"}
+    assert count_rows_read(lambda: limits.find_agents_woken_too_often(chat, robin, [scribe], has_run=False)) < 300
     assert count_rows_read(lambda: limits.build_limit_message(chat, robin, addressed)) < 300
 
 

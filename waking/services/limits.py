@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
@@ -21,22 +22,47 @@ MAX_WAKES_OF_PAIR = 10
 hops, it also ends a loop with an outside program that posts as an agent, and of two such programs: their
 messages belong to no run."""
 PAIR_WINDOW = timedelta(minutes=10)
+MAX_WAKES_OF_PAIR_IN_DAY = 50
+"""The same within `PAIR_DAY`, for a loop that is slower, if a program outside posts as one of the two. Messages that belong to runs
+are limited by their hops alone, so that schedules may have two agents work together all day."""
+PAIR_DAY = timedelta(days=1)
+PairRefusal = Literal["too_many_wakes", "too_many_wakes_in_day"]
+_LIMITS: dict[str | None, tuple[WakeLimit, int]] = {
+    "too_many_hops": ("hops", MAX_AGENT_HOPS),
+    "too_many_wakes": ("pair_rate", MAX_WAKES_OF_PAIR),
+    "too_many_wakes_in_day": ("pair_day", MAX_WAKES_OF_PAIR_IN_DAY),
+}
 MAX_CHANGES_READ = 2_000
 """The newest changes of a chat in which messages are counted, and the last message of a person is looked for."""
 
 
-def find_agents_woken_too_often(chat: Chat, author: Actor, agents: Sequence[Actor]) -> set[UUID]:
-    """Return which of these agents have woken, or were woken by, the author, an agent, too often in this chat. The number of
-    queries does not depend on the number of agents."""
-    since = now() - PAIR_WINDOW
-    reached = _find_reached(chat, author, agents, since)
-    if reached and (written_at := _find_last_message_of_person(chat, since)):
-        reached = _find_reached(chat, author, [agent for agent in agents if agent.id in reached], written_at)
-    return reached
+def find_agents_woken_too_often(
+    chat: Chat, author: Actor, agents: Sequence[Actor], *, has_run: bool
+) -> dict[UUID, PairRefusal]:
+    """Return which of these agents have woken, or were woken by, the author, an agent, too often in this chat. `has_run`: the
+    message of the author belongs to a run. The number of queries does not depend on the number of agents."""
+    with_program = [agent for agent in agents if agent.runs_outside or not has_run]
+    found: dict[UUID, PairRefusal] = {}
+    found |= dict.fromkeys(
+        _find_reached(chat, author, with_program, PAIR_DAY, MAX_WAKES_OF_PAIR_IN_DAY), "too_many_wakes_in_day"
+    )
+    found |= dict.fromkeys(_find_reached(chat, author, agents, PAIR_WINDOW, MAX_WAKES_OF_PAIR), "too_many_wakes")
+    return found
 
 
-def _find_reached(chat: Chat, author: Actor, agents: Sequence[Actor], since: datetime) -> set[UUID]:
-    """Return the agents that form a pair with the author that has reached `MAX_WAKES_OF_PAIR` since then."""
+def _find_reached(chat: Chat, author: Actor, agents: Sequence[Actor], window: timedelta, most: int) -> set[UUID]:
+    """Return the agents that form a pair with the author that has so many wakes within the window, since a person wrote."""
+    if not agents:
+        return set()
+    since = now() - window
+    counts = _count_wakes(chat, author, agents, since)
+    if max(counts.values(), default=0) >= most and (written_at := _find_last_message_of_person(chat, since)):
+        counts = _count_wakes(chat, author, agents, written_at)
+    return {agent_id for agent_id, count in counts.items() if count >= most}
+
+
+def _count_wakes(chat: Chat, author: Actor, agents: Sequence[Actor], since: datetime) -> Counter[UUID]:
+    """Return how often each of these agents and the author have woken each other since then."""
     ids = {agent.id for agent in agents}
     counts: Counter[UUID] = Counter()
     is_of_pair = Q(woken_by=author, agent__in=ids) | Q(agent=author, woken_by__in=ids)
@@ -53,7 +79,7 @@ def _find_reached(chat: Chat, author: Actor, agents: Sequence[Actor], since: dat
             woken = woken & {UUID(id) for id in mentions or []}
         for agent_id in woken:
             counts[writer_id if agent_id == author.id else agent_id] += 1
-    return {agent_id for agent_id, count in counts.items() if count >= MAX_WAKES_OF_PAIR}
+    return counts
 
 
 def _find_last_message_of_person(chat: Chat, since: datetime) -> datetime | None:
@@ -73,23 +99,17 @@ def _list_newest_messages(chat: Chat, since: datetime) -> QuerySet[Message]:
 
 def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Actor, str, str | None]]) -> list[Message]:
     """Return the system message that says which agents a limit has kept from being woken: none if there is none, or if the chat
-    has such a message since a person wrote. Lock the chat if a limit was reached."""
-    reached: list[tuple[Actor, WakeLimit]] = []
-    for agent, _, refusal in addressed:
-        if refusal == "too_many_hops":
-            reached.append((agent, "hops"))
-        elif refusal == "too_many_wakes":
-            reached.append((agent, "pair_rate"))
+    has such a message of this day since a person wrote. Lock the chat if a limit was reached."""
+    reached = [(agent, _LIMITS[refusal]) for agent, _, refusal in addressed if refusal in _LIMITS]
     if not reached:
         return []
     chats.lock_chat(chat.id)  # of two posts at the same time, the second one finds the line of the first one
-    window = now() - PAIR_WINDOW
-    since = _find_last_message_of_person(chat, window) or window
+    day = now() - PAIR_DAY
+    since = _find_last_message_of_person(chat, day) or day
     newest = Message.objects.filter(chat=chat, seq__gt=chat.version - MAX_CHANGES_READ)
     if newest.filter(type="WAKE_LIMIT_REACHED", created_at__gt=since).exists():
         return []
-    agent, limit = reached[0]
-    most = MAX_AGENT_HOPS if limit == "hops" else MAX_WAKES_OF_PAIR
+    agent, (limit, most) = reached[0]
     names = [other.name for other, _ in reached]
     return [
         chats.build_system_message(

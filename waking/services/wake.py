@@ -32,7 +32,15 @@ from waking.acknowledgements import is_acknowledgement
 from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, find_agents_woken_too_often
 
 Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "refused"]
-Reason = Literal["suspended", "taken_down", "never_answers", "too_many_hops", "too_many_wakes", "budget_used_up"]
+Reason = Literal[
+    "suspended",
+    "taken_down",
+    "never_answers",
+    "too_many_hops",
+    "too_many_wakes",
+    "too_many_wakes_in_day",
+    "budget_used_up",
+]
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,8 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     cause_id = message.run_id or payload.get("sent_by_run_id")
     cause = Run.objects.filter(pk=cause_id).first() if cause_id else None
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
-    addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops)
+    has_run = cause is not None
+    addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops, has_run=has_run)
     runs = [
         _build_run(chat, agent, reach, message, author, cause, agent_hops)
         for agent, reach, refusal in addressed
@@ -91,7 +100,8 @@ def preview_wakes(
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     answered = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
     agent_hops = cause.agent_hops + 1 if cause else int(actor.is_agent)
-    addressed = _find_addressed_agents(chat, actor, chats.find_mentions(chat, text), answered, agent_hops)
+    mentioned, has_run = chats.find_mentions(chat, text), cause is not None
+    addressed = _find_addressed_agents(chat, actor, mentioned, answered, agent_hops, has_run=has_run)
     reached = [(agent.id, reach) for agent, reach, refusal in addressed if refusal is None]
     active = _find_effects_on_active_runs(chat, reached)
     waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
@@ -128,7 +138,13 @@ def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, str]])
 
 
 def _find_addressed_agents(
-    chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, agent_hops: int
+    chat: Chat,
+    author: Actor,
+    mentioned: Sequence[UUID],
+    answered: Message | None,
+    agent_hops: int,
+    *,
+    has_run: bool,
 ) -> list[tuple[Actor, str, Reason | None]]:
     """Return the agents that a message addresses, each with the reach of its memory, and the reason why it cannot be woken, or
     null.
@@ -151,9 +167,9 @@ def _find_addressed_agents(
             refusal = "too_many_hops"
         found.append((participant, refusal))
     wakeable = [participant.actor for participant, refusal in found if refusal is None] if author.is_agent else []
-    limited_ids = find_agents_woken_too_often(chat, author, wakeable) if wakeable else set()
+    limited = find_agents_woken_too_often(chat, author, wakeable, has_run=has_run)
     return [
-        (participant.actor, participant.reach, "too_many_wakes" if participant.actor_id in limited_ids else refusal)
+        (participant.actor, participant.reach, limited.get(participant.actor_id, refusal))
         for participant, refusal in found
     ]
 

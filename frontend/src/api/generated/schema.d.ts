@@ -6099,7 +6099,7 @@ export interface components {
             /** @default null */
             due_at?: string | null;
             /** @default null */
-            limit?: ("hops" | "pair_rate") | null;
+            limit?: ("hops" | "pair_rate" | "pair_day") | null;
             /** @default null */
             lines_changed?: number | null;
             /** @default null */
@@ -6802,7 +6802,7 @@ export interface components {
             /** @enum {string} */
             effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "refused";
             /** @default null */
-            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "budget_used_up") | null;
+            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day" | "budget_used_up") | null;
         };
         /**
          * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.

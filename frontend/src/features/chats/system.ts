@@ -108,6 +108,12 @@ const contextKeys: Record<NonNullable<SystemPayload['strategy']>, SystemTextKey>
   truncate: 'sys.contextTruncate',
 }
 
+const limitKeys = {
+  hops: 'sys.limitHops',
+  pair_rate: 'sys.limitPair',
+  pair_day: 'sys.limitPairInDay',
+} as const satisfies Record<NonNullable<SystemPayload['limit']>, SystemTextKey>
+
 /** Chooses the variant of a text that fits the payload. */
 function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolean): SystemTextKey {
   const isAlone = !about.target_id || about.target_id === about.actor_id
@@ -128,7 +134,7 @@ function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolea
     case 'sys.woken':
       return chooseWokenKey(about)
     case 'sys.limitHops':
-      return about.limit === 'pair_rate' ? 'sys.limitPair' : key
+      return limitKeys[about.limit ?? 'hops']
     case 'sys.accepted':
     case 'sys.rejected':
       return about.authors?.length ? `${key}Of` : key

@@ -132,6 +132,7 @@ const reasonTexts: Record<Exclude<NonNullable<Wake['reason']>, 'budget_used_up'>
   never_answers: 'wake.reason.never_answers',
   too_many_hops: 'wake.reason.too_many_hops',
   too_many_wakes: 'wake.reason.too_many_wakes',
+  too_many_wakes_in_day: 'wake.reason.too_many_wakes_in_day',
 }
 
 const describeReason = ({ reason }: Wake, t: Texts['t']): string | null =>

@@ -39,6 +39,7 @@ const chat = {
   'wake.answers': 'Answered by',
   'wake.afterAnswer': 'after the answer that it is writing, with a quote of this message.',
   'wake.reason.too_many_wakes': 'agents have woken each other often enough',
+  'wake.reason.too_many_wakes_in_day': 'agents have woken each other often enough today',
   answersMany: 'answers {{count}} messages',
   readUpToHere: '{{name}} has read up to here',
   betweenAgents: 'Only these two agents write here. As an editor you can read it.',

@@ -280,6 +280,8 @@ const first = {
     '{{targets}} was not woken: {{most}} messages of agents in a row is the limit. A message of a person starts the count anew',
   'sys.limitPair':
     '{{targets}} was not woken: {{actor}} and it have woken each other {{most}} times within ten minutes. A message of a person starts the count anew',
+  'sys.limitPairInDay':
+    '{{targets}} was not woken: {{actor}} and it have woken each other {{most}} times within a day. A message of a person starts the count anew',
   by: 'by {{name}}',
   none: 'none',
   workshop: 'Workshop',

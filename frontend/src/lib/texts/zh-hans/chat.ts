@@ -39,6 +39,7 @@ const chat = {
   'wake.answers': '将由',
   'wake.afterAnswer': '在写完当前的回答后回复，并引用这条消息。',
   'wake.reason.too_many_wakes': 'Agent 之间已互相唤醒够多次',
+  'wake.reason.too_many_wakes_in_day': 'Agent 之间今天已互相唤醒够多次',
   answersMany: '回答 {{count}} 条消息',
   readUpToHere: '{{name}}已读到这里',
   betweenAgents: '只有这两个 Agent 在此发言。你是编辑者，可以阅读。',

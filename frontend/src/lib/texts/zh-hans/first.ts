@@ -280,6 +280,7 @@ const first: Record<keyof typeof en, string> = {
   'sys.wokenBySchedulesMissed': '定时“{{name}}”唤醒了{{target}}，错过的 {{missed}} 次合并为一次',
   'sys.limitHops': '未唤醒{{targets}}：Agent 连续发言以 {{most}} 条为限。有人发言后重新计数',
   'sys.limitPair': '未唤醒{{targets}}：它与{{actor}}在十分钟内已互相唤醒 {{most}} 次。有人发言后重新计数',
+  'sys.limitPairInDay': '未唤醒{{targets}}：它与{{actor}}在一天内已互相唤醒 {{most}} 次。有人发言后重新计数',
   by: '{{name}}',
   none: '无',
   workshop: '工坊',

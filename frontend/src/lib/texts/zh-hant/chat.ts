@@ -39,6 +39,7 @@ const chat = {
   'wake.answers': '將由',
   'wake.afterAnswer': '在寫完目前的回答後回覆，並引用這則訊息。',
   'wake.reason.too_many_wakes': 'Agent 之間已互相喚醒夠多次',
+  'wake.reason.too_many_wakes_in_day': 'Agent 之間今天已互相喚醒夠多次',
   answersMany: '回答 {{count}} 則訊息',
   readUpToHere: '{{name}}已讀到這裡',
   betweenAgents: '只有這兩個 Agent 在此發言。你是編輯者，可以閱讀。',

@@ -280,6 +280,7 @@ const first: Record<keyof typeof en, string> = {
   'sys.wokenBySchedulesMissed': '排程「{{name}}」喚醒了{{target}}，錯過的 {{missed}} 次合併為一次',
   'sys.limitHops': '未喚醒{{targets}}：Agent 連續發言以 {{most}} 則為限。有人發言後重新計數',
   'sys.limitPair': '未喚醒{{targets}}：它與{{actor}}在十分鐘內已互相喚醒 {{most}} 次。有人發言後重新計數',
+  'sys.limitPairInDay': '未喚醒{{targets}}：它與{{actor}}在一天內已互相喚醒 {{most}} 次。有人發言後重新計數',
   by: '{{name}}',
   none: '無',
   workshop: '工坊',
