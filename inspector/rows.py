@@ -1,4 +1,4 @@
-"""The rows of the run inspector."""
+"""The rows of the inspector."""
 
 from datetime import datetime
 from typing import Any, Literal

@@ -1,1 +1,1 @@
-"""The REST API of the run inspector."""
+"""The REST API of the inspector."""

@@ -1,4 +1,4 @@
-"""The query strings of the run inspector."""
+"""The query strings of the inspector."""
 
 from uuid import UUID
 

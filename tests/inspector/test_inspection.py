@@ -1,4 +1,4 @@
-"""The run inspector: why a run woke, what it did, and what was sent to its model; and what an agent sees."""
+"""The inspector: why a run woke, what it did, and what was sent to its model; and what an agent sees."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-/** The texts of the run inspector and of the viewpoint of an agent, in English. The other languages have the same keys. */
+/** The texts of the inspector and of the viewpoint of an agent, in English. The other languages have the same keys. */
 const inspector = {
   'agentTab.runs': 'Runs',
   'agentTab.eyes': 'Through its eyes',

@@ -1,4 +1,4 @@
-/** The texts of the run inspector and of the viewpoint of an agent, in Simplified Chinese. */
+/** The texts of the inspector and of the viewpoint of an agent, in Simplified Chinese. */
 const inspector = {
   'agentTab.runs': '运行记录',
   'agentTab.eyes': '它的视角',

@@ -1,4 +1,4 @@
-/** The texts of the run inspector and of the viewpoint of an agent, in Traditional Chinese. */
+/** The texts of the inspector and of the viewpoint of an agent, in Traditional Chinese. */
 const inspector = {
   'agentTab.runs': '執行紀錄',
   'agentTab.eyes': '它的視角',
