@@ -23,8 +23,8 @@ hops, it also ends a loop with an outside program that posts as an agent, and of
 messages belong to no run."""
 PAIR_WINDOW = timedelta(minutes=10)
 MAX_WAKES_OF_PAIR_IN_DAY = 50
-"""The same within `PAIR_DAY`, for a loop that is slower, if a program outside posts as one of the two. Messages that belong to runs
-are limited by their hops alone, so that schedules may have two agents work together all day."""
+"""The same within `PAIR_DAY`, for a slower loop, if an outside program posts as one of the two. Messages that belong to runs are
+limited by their hops alone, so that schedules may have two agents work together all day."""
 PAIR_DAY = timedelta(days=1)
 PairRefusal = Literal["too_many_wakes", "too_many_wakes_in_day"]
 _LIMITS: dict[str | None, tuple[WakeLimit, int]] = {
