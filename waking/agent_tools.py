@@ -15,6 +15,7 @@ from runs.models import Run
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError
 from tools.registry import register
 from waking.services.wake import WakeEffect, preview_wakes
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 MAX_TEXT_CHARACTERS = 20_000
 
@@ -50,13 +51,17 @@ class SendMessage(Tool):
         chat = _get_target(ctx, here, args)
         if chat.pk == here.pk:
             raise ToolError("This is the chat that you are in: just answer.", final=True)
-        people = [person for person in (ctx.on_behalf_of, ctx.approved_by) if person is not None]
-        if not chat.is_between_agents:
-            for person in people:
+        for person in (ctx.on_behalf_of, ctx.approved_by):
+            if person is None:
+                continue
+            if chat.is_direct:
+                # Whoever may open a direct chat with a member may have the agent write to them.
+                get_workspace_for(ctx.actor, chat.workspace_id, WorkspaceVerb.CREATE_CHAT, on_behalf_of=person)
+            else:
                 get_chat_for(ctx.actor, chat.pk, ChatVerb.POST, on_behalf_of=person)
-        if ctx.approved_by is None and _has_other_readers(here, chat):
+        if ctx.approved_by is None and _needs_approval(here, chat, ctx.on_behalf_of):
             raise ToolError(
-                "It was not sent: somebody in that chat does not read this one, so a person has to approve it. Say so.",
+                "It was not sent: not the same people read that chat and this one, so a person has to approve it. Say so.",
                 final=True,
             )
         text = to_storable(args.text)
@@ -84,10 +89,11 @@ def _get_target(ctx: ToolContext, here: Chat, args: SendMessage.Args) -> Chat:
     return chats.open_direct_chat(ctx.actor, here.workspace_id, found[0].pk, on_behalf_of=ctx.on_behalf_of)[0]
 
 
-def _has_other_readers(here: Chat, chat: Chat) -> bool:
-    """Return whether somebody reads the other chat who does not read this one."""
+def _needs_approval(here: Chat, chat: Chat, person: Actor) -> bool:
+    """Return whether somebody reads the other chat who does not read this one, or the person does not see there what is sent for
+    them."""
     readers = find_readers([here, chat])
-    return not readers[chat.pk] <= readers[here.pk]
+    return not readers[chat.pk] <= readers[here.pk] or person.pk not in readers[chat.pk]
 
 
 def _describe_effects(effects: list[WakeEffect]) -> str:

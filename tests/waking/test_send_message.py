@@ -6,11 +6,14 @@ import pytest
 
 from approvals.models import Approval
 from chats import services as chats
-from chats.models import Chat, Message
+from chats.models import Chat, ChatActor, Message
+from chats.selectors import list_chats_with_activity
 from runs.models import Run
 from tests.factories.tools import ToolPolicyFactory
-from tests.people import make_agent
+from tests.people import make_agent, make_person
+from waking import agent_tools
 from waking.services.limits import MAX_AGENT_HOPS
+from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,6 +73,50 @@ def test_RUN28_without_an_approval_nothing_is_sent_to_people_who_do_not_read_thi
     assert result["status"] == "error"
     assert not Message.objects.filter(chat=other, type="TEXT_MESSAGE").exists()
     assert not Approval.objects.exists()
+
+
+def add_carol(environment):
+    """Add a member who is not in the chat."""
+    carol = make_person("Carol")
+    workspaces.join_workspace(carol, environment.team.workspace.id, role="suggester", invited_by=environment.team.alice)
+    return carol
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN28_a_message_to_another_member_is_sent_in_their_direct_chat_when_it_is_approved(pair):
+    carol = add_carol(pair)
+    script_call(pair, to="@carol", text="Alice asks for the figures.")
+    pair.post("Ask Carol")
+    [approval] = pair.wait_until_waiting()
+    assert not Message.objects.filter(payload__text__startswith="Alice asks").exists()
+    pair.decide(approval)
+    pair.wait_until_idle()
+    [result] = [row.payload for row in pair.log("TOOL_RESPONSE")]
+    assert (result["status"], "It wakes no agent." in result["text"]) == ("ok", True)
+    message = Message.objects.get(payload__text="Alice asks for the figures.")
+    assert (message.author, message.payload["mentions"]) == (pair.team.robin, [])
+    present = ChatActor.objects.filter(chat=message.chat, ended_at=None).values_list("actor", flat=True)
+    assert set(present) == {carol.pk, pair.team.robin.pk}
+    assert [chat.pk for chat in list_chats_with_activity(carol, pair.team.workspace.id)] == [message.chat_id]
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN28_without_an_approval_nothing_is_sent_to_a_member_behind_the_back_of_the_person(pair):
+    team = pair.team
+    ToolPolicyFactory.create(workspace=team.workspace, tool="send_message", policy="auto")
+    carol = add_carol(pair)
+    script_call(pair, to="@carol", text="A secret of Alice")
+    pair.post("@robin go")
+    pair.wait_until_idle()
+    [result] = [row.payload for row in pair.log("TOOL_RESPONSE")]
+    assert result["status"] == "error"
+    assert not Message.objects.filter(payload__text="A secret of Alice").exists()
+    # Nor if she reads this chat: Alice would not see what is sent for her.
+    chats.add_participant(team.alice, team.chat.id, carol.id)
+    direct, _ = chats.open_direct_chat(team.robin, team.workspace.id, carol.id)
+    own, _ = chats.open_direct_chat(team.robin, team.workspace.id, team.alice.id)
+    assert agent_tools._needs_approval(team.chat, direct, team.alice)
+    assert not agent_tools._needs_approval(team.chat, own, team.alice)
 
 
 @pytest.mark.usefixtures("engine")
