@@ -8,10 +8,12 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor, AgentStatus
+from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from common.clock import now
 from runs.models import Run
+from runs.services import claims
 from tests.concurrency import ConcurrentTransaction
 from waking.services import limits, wake
 from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR, MAX_WAKES_OF_PAIR_IN_DAY
@@ -153,6 +155,22 @@ def test_the_wake_preview_shows_running_and_suspended_agents(crowd):
     crowd.post("@robin hello")
     Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
     assert preview(crowd, "@robin @scribe") == [("robin", "joins", None), ("scribe", "refused", "suspended")]
+
+
+@pytest.mark.parametrize(("memory", "effect"), [("agent", "after_other_work"), ("chat", "wakes")])
+def test_the_wake_preview_shows_that_an_agent_with_one_memory_is_at_work_in_another_chat(environment, memory, effect):
+    team = environment.team
+    AgentSpec.objects.filter(pk=team.robin.current_spec_id).update(memory=memory)
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.robin.id])
+    environment.post("hello", chat=other)
+    assert preview(environment, "hello") == [("robin", effect, None)]
+    assert claims.claim_run(Run.objects.get(chat=other).pk, "here:1:a") is not None
+    assert preview(environment, "hello") == [("robin", effect, None)]
+    environment.post("hello")  # its run waits for the other one
+    assert preview(environment, "hello") == [("robin", "joins", None)]
+    Run.objects.filter(chat=other).update(state="completed", lease_owner="", lease_until=None)
+    Run.objects.filter(chat=team.chat).delete()
+    assert preview(environment, "hello") == [("robin", "wakes", None)]
 
 
 def test_the_wake_preview_takes_a_fixed_number_of_queries(crowd, django_assert_num_queries):

@@ -31,7 +31,7 @@ from usage.services.reservations import estimate_max_cost
 from waking.acknowledgements import is_acknowledgement
 from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, find_agents_woken_too_often
 
-Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "refused"]
+Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "after_other_work", "refused"]
 Reason = Literal[
     "suspended",
     "taken_down",
@@ -49,8 +49,9 @@ class WakeEffect:
 
     `wakes`: a run begins now. `joins`: a run that has not begun yet reads it. `next_step`: the active run reads it at its next
     step. `after_answer`: the active run is writing its answer, and another run answers the message afterwards.
-    `next_step_or_after`: one of these two; it is not known whether the model that is being asked calls a tool. `refused`: it does
-    not reach the agent.
+    `next_step_or_after`: one of these two; it is not known whether the model that is being asked calls a tool.
+    `after_other_work`: the agent has one memory for all its chats, and is at work in another one; a run answers the message
+    afterwards. `refused`: it does not reach the agent.
 
     `reason`: why it does not reach the agent; or `budget_used_up` if it wakes the agent, whose run stops before it asks a model.
     """
@@ -116,18 +117,21 @@ def preview_wakes(
 
 def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, str]]) -> dict[UUID, Effect]:
     """Return the effect of a message on those of these agents, given with the reach of their memories, that have an active run in
-    this chat. Runs that wait for people are left out: meanwhile their agent answers other messages."""
+    this chat or, if its memory reaches over all its chats, in another one. Runs that wait for people are left out: meanwhile their
+    agent answers other messages."""
     keys = [build_concurrency_key(agent_id, chat.id, reach) for agent_id, reach in agents]
     calls = Step.objects.filter(run=OuterRef("pk"), kind="tool", state="started")
     tools = AgentToolConfig.objects.filter(spec=OuterRef("spec"), is_enabled=True)
     active = Run.objects.filter(
-        chat=chat, concurrency_key__in=keys, state__in=[RunState.QUEUED, RunState.RUNNING, RunState.WAITING_CHILD]
+        concurrency_key__in=keys, state__in=[RunState.QUEUED, RunState.RUNNING, RunState.WAITING_CHILD]
     ).annotate(has_started_calls=Exists(calls), has_tools=Exists(tools))
     effects: dict[UUID, Effect] = {}
-    # An active run comes after the queued one of its agent, and its effect counts.
-    for run in sorted(active, key=lambda run: run.state != RunState.QUEUED):
+    # An active run comes after the queued one of its agent, and one of this chat after those of others: its effect counts.
+    for run in sorted(active, key=lambda run: (run.chat_id == chat.id, run.state != RunState.QUEUED)):
         effect: Effect = "next_step_or_after"
-        if run.state == RunState.QUEUED:
+        if run.chat_id != chat.id:
+            effect = "after_other_work"
+        elif run.state == RunState.QUEUED:
             effect = "joins"
         elif run.state == RunState.WAITING_CHILD or run.has_started_calls:
             effect = "next_step"

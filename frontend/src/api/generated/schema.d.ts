@@ -6800,7 +6800,7 @@ export interface components {
             /** Format: uuid */
             agent_id: string;
             /** @enum {string} */
-            effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "refused";
+            effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "after_other_work" | "refused";
             /** @default null */
             reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day" | "budget_used_up") | null;
         };

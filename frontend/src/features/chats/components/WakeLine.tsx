@@ -74,6 +74,12 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
               after="wake.afterAnswer"
             />
             <AgentGroup
+              wakes={filterByEffect('after_other_work')}
+              icon={<Reply className="i s" aria-hidden />}
+              before="wake.answers"
+              after="wake.afterOtherWork"
+            />
+            <AgentGroup
               wakes={filterByEffect('refused')}
               icon={<TriangleAlert className="i s" aria-hidden />}
               before="wake.cannot"

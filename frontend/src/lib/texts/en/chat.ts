@@ -38,6 +38,7 @@ const chat = {
   'wake.nextStep': 'at its next step.',
   'wake.answers': 'Answered by',
   'wake.afterAnswer': 'after the answer that it is writing, with a quote of this message.',
+  'wake.afterOtherWork': 'after other work that it has begun.',
   'wake.reason.too_many_wakes': 'agents have woken each other often enough',
   'wake.reason.too_many_wakes_in_day': 'agents have woken each other often enough today',
   answersMany: 'answers {{count}} messages',

@@ -38,6 +38,7 @@ const chat = {
   'wake.nextStep': '（在下一步）',
   'wake.answers': '将由',
   'wake.afterAnswer': '在写完当前的回答后回复，并引用这条消息。',
+  'wake.afterOtherWork': '在完成手上的其他工作后回复。',
   'wake.reason.too_many_wakes': 'Agent 之间已互相唤醒够多次',
   'wake.reason.too_many_wakes_in_day': 'Agent 之间今天已互相唤醒够多次',
   answersMany: '回答 {{count}} 条消息',

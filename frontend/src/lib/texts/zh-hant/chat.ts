@@ -38,6 +38,7 @@ const chat = {
   'wake.nextStep': '（在下一步）',
   'wake.answers': '將由',
   'wake.afterAnswer': '在寫完目前的回答後回覆，並引用這則訊息。',
+  'wake.afterOtherWork': '在完成手上的其他工作後回覆。',
   'wake.reason.too_many_wakes': 'Agent 之間已互相喚醒夠多次',
   'wake.reason.too_many_wakes_in_day': 'Agent 之間今天已互相喚醒夠多次',
   answersMany: '回答 {{count}} 則訊息',
