@@ -55,10 +55,20 @@ def normalize_expression(expression: str, time_zone: str, *, after: datetime) ->
 
 def iterate_times(expression: str, time_zone: str, *, after: datetime) -> Iterator[datetime]:
     """Yield the times after this one, in UTC. Raises `ValueError` for an expression that is not understood."""
+    return _simulate(expression, time_zone, after)
+
+
+def find_last_time(expression: str, time_zone: str, *, until: datetime) -> datetime | None:
+    """Return the last time that is not after this one, however long ago the schedule was due for the first time."""
+    times = _simulate(expression, time_zone, until + timedelta(minutes=1), reverse=True)
+    return next((time for time in times if time <= until), None)
+
+
+def _simulate(expression: str, time_zone: str, start: datetime, *, reverse: bool = False) -> Iterator[datetime]:
     # Imported when it is first needed, by few processes.
     cronsim: Any = import_module("cronsim")
     try:
-        times = cronsim.CronSim(expression, after.astimezone(ZoneInfo(time_zone)))
+        times = cronsim.CronSim(expression, start.astimezone(ZoneInfo(time_zone)), reverse)
     except cronsim.CronSimError as error:
         raise ValueError(str(error)) from error
     for time in times:

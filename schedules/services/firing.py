@@ -22,7 +22,7 @@ from common.ids import get_lowest_id_at, new_id
 from common.writing import delete_in_batches
 from events.publish import publish_workspace_list_changed
 from events.rows import PauseReason
-from schedules.expressions import iterate_times
+from schedules.expressions import find_last_time, iterate_times
 from schedules.models import Schedule, ScheduledTime
 from waking.services.by_hand import build_wake, get_agent_of_chat
 from waking.services.wake import find_agents_without_budget
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 MAX_PER_SWEEP = 100
 """Schedules that one sweep fires. The others follow with the next one."""
 MAX_MISSED = 1_000
-"""Missed times that are counted."""
+"""Missed times that are counted. If there are more, the last one is found all the same."""
 RETRY_AFTER = timedelta(minutes=5)
 """How long a schedule that could not be fired because of an error is left alone. It stays due."""
 
@@ -77,6 +77,8 @@ def fire_schedule(schedule_id: UUID) -> bool:
     moment, first = now(), schedule.next_at
     later = takewhile(lambda time: time <= moment, iterate_times(schedule.expression, schedule.time_zone, after=first))
     times = [first, *(time for _, time in zip(range(MAX_MISSED), later, strict=False))]
+    if len(times) > MAX_MISSED:
+        times[-1] = find_last_time(schedule.expression, schedule.time_zone, until=moment) or times[-1]
     if reason := _find_pause_reason(chat, schedule):
         schedule.paused_reason, schedule.next_at = reason, None
     else:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from common.errors import Invalid
-from schedules.expressions import list_next_times, normalize_expression
+from schedules.expressions import find_last_time, list_next_times, normalize_expression
 
 AFTER = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -71,3 +71,15 @@ def test_every_quarter_of_an_hour_goes_on_through_the_hour_that_is_repeated():
     after = datetime(2026, 10, 25, 0, 10, tzinfo=UTC)
     times = list_next_times("*/15 * * * *", "Europe/Berlin", after=after, count=8)
     assert [(later - earlier).seconds for earlier, later in zip(times, times[1:], strict=False)] == [900] * 7
+
+
+@pytest.mark.parametrize(
+    ("until", "found"),
+    [
+        (datetime(2026, 3, 1, 8, 0, tzinfo=UTC), datetime(2026, 3, 1, 8, 0, tzinfo=UTC)),
+        (datetime(2026, 3, 1, 8, 4, 59, tzinfo=UTC), datetime(2026, 3, 1, 8, 0, tzinfo=UTC)),
+        (datetime(2026, 3, 1, 7, 59, 30, tzinfo=UTC), datetime(2026, 3, 1, 7, 55, tzinfo=UTC)),
+    ],
+)
+def test_the_last_time_is_not_after_the_given_one(until, found):
+    assert find_last_time("*/5 * * * *", "Europe/Berlin", until=until) == found

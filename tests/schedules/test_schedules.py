@@ -158,6 +158,15 @@ def test_RUN26_times_that_were_missed_run_once(environment):
     assert len(environment.runs()) == 1
 
 
+def test_RUN26_after_more_missed_times_than_are_counted_the_last_one_still_runs(environment):
+    schedule = create(environment, expression="*/5 * * * *")
+    make_due(schedule, days=5)
+    schedules.fire_due_schedules()
+    time = ScheduledTime.objects.get()
+    assert (time.state, time.missed, len(environment.runs())) == ("fired", firing.MAX_MISSED, 1)
+    assert now() - time.due_at < timedelta(minutes=6)
+
+
 def test_RUN26_a_time_older_than_the_grace_is_missed(environment):
     schedule = create(environment, grace_seconds=60)
     make_due(schedule, hours=2)
