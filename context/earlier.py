@@ -20,6 +20,7 @@ from context.selectors import (
 )
 from embeddings.selectors import VectorRequest
 from events.payloads import ContextFacts, ContextStrategy, MessageReference
+from llm.sent_requests import Section
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines
 
@@ -42,15 +43,14 @@ class LogRow:
 
     seq: int
     tokens: int
-    is_text: bool
 
 
 @dataclass(frozen=True)
 class EarlierContext:
     """The text about the older messages, and from which number on messages are read in full. `is_new`: the agent reads the chat by
     this strategy for the first time. `needs_summary`: a summary should be started at the end of the run; `needs_embeddings`: its
-    messages should be embedded. `vector_request`: what is needed to search by meaning, too. `budget`: tokens of the conversation. A
-    chat that is still read whole has no text and no facts."""
+    messages should be embedded. `vector_request`: what is needed to search by meaning, too. `budget`: tokens of the conversation.
+    `sections`: the parts of the text, in their order. A chat that is still read whole has no text and no facts."""
 
     text: str
     kept_from: int
@@ -60,6 +60,7 @@ class EarlierContext:
     budget: int
     needs_embeddings: bool = False
     vector_request: VectorRequest | None = None
+    sections: tuple[Section, ...] = ()
 
 
 def compute_tokens(rows: Iterable[LogRow]) -> int:
@@ -102,38 +103,42 @@ def build_earlier_context(
         found = find_messages(chat_id, request, before_seq=kept_from, vector=vector)
     events = list_important_events(chat_id, kept_from)
 
-    parts: list[str] = []
+    sections: list[Section] = []
     # The best are chosen, and read in the order of the log.
     lines, left = _fit_lines([_format_found(one) for one in found], share)
     found = sorted(found[: len(lines)], key=lambda one: one.seq)
     if lines:
         lines = [_format_found(one) for one in found]
-        parts += fence_lines("older messages", lines, authors="people and agents of this chat", citation=CITATION)
+        fenced = fence_lines("older messages", lines, authors="people and agents of this chat", citation=CITATION)
+        sections.append(Section("retrieved", "\n".join(fenced)))
     lines, left = _fit_lines(_format_sentences(sentences), left)
     if summary is not None and lines:
-        parts.append(f"A summary stands for the messages up to number {summary.through_seq}.")
-        parts += fence_lines("summary", lines, authors="a model, of messages of this chat", citation=CITATION)
+        stands_for = f"A summary stands for the messages up to number {summary.through_seq}."
+        fenced = fence_lines("summary", lines, authors="a model, of messages of this chat", citation=CITATION)
+        sections.append(Section("summary", "\n".join([stands_for, *fenced])))
     else:
         summary = None
     lines, _ = _fit_lines([_format_event(event) for event in events], left)
     if lines:
-        parts += fence_lines("events", lines, authors="people and agents of this chat", citation=CITATION)
+        fenced = fence_lines("events", lines, authors="people and agents of this chat", citation=CITATION)
+        sections.append(Section("events", "\n".join(fenced)))
     facts = ContextFacts(
         strategy=strategy,
         summary_id=summary.id if summary else None,
         summary_through=summary.through_seq if summary else None,
         found=[MessageReference(seq=one.seq, message_id=one.id) for one in found],
         events=len(lines),
-        turns=sum(row.is_text for row in rows if row.seq >= kept_from),
+        turns=0,  # counted once it is known which messages fit (`count_texts`)
     )
     return EarlierContext(
-        text="\n".join(["Older messages of this chat are left out.", *parts]),
+        text="\n".join(["Older messages of this chat are left out.", *(section.text for section in sections)]),
         kept_from=kept_from,
         facts=facts,
         is_new=find_agent_strategy(chat_id, agent_id) != strategy,
         needs_summary=strategy == "summarise" and _is_summary_due(rows, summary, budget),
         budget=budget,
         needs_embeddings=strategy == "retrieve",
+        sections=tuple(sections),
     )
 
 

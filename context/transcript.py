@@ -172,6 +172,12 @@ def build_transcript(
     return Transcript(fitted, open_calls=open_calls, later_turns=later)
 
 
+def count_texts(transcript: Transcript) -> int:
+    """Return how many messages of people and agents the model reads in full or shortened, without calls and their results."""
+    turns = [*transcript.turns[1:], *transcript.later_turns]
+    return sum(turn.role == "user" or (turn.role == "assistant" and bool(turn.text)) for turn in turns)
+
+
 def build_turns_of_others(entries: Iterable[LogEntry], *, agent_id: UUID, chat: ChatContext) -> list[Turn]:
     """Build the turns of the messages of other authors."""
     return [item for item in _group_entries(entries, agent_id, chat) if isinstance(item, Turn)]

@@ -19,6 +19,9 @@ from runs.permissions import get_run_for
 from runs.runtime.conversation import get_row_id
 from usage.models import LLMCall
 
+KINDS_OF_CHAT = ("retrieved", "summary", "events")
+"""Sections of the system text that come from the messages of the chat."""
+
 
 def get_sent_request(actor: Actor, run_id: UUID, request_id: UUID) -> SentRequestRow:
     """Return a request of a run. Only editors who may read the chat may read it.
@@ -114,7 +117,7 @@ def _split_system_text(
         blanked: BlankedReason | None = None
         if part is not None and not set(part.chat_ids) <= readable:
             blanked = "memory_of_other_chats"
-        elif hides_prompt:
+        elif hides_prompt and (part is None or part.kind not in KINDS_OF_CHAT):
             blanked = "prompt_of_public_agent"
         blocks.append(
             SentBlockRow(

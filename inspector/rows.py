@@ -7,6 +7,7 @@ from uuid import UUID
 from events.payloads import BudgetPeriod, Stamp
 from events.row import Row
 from events.rows import ActorRow, RunRow
+from llm.sent_requests import SectionKind
 
 Why = Literal["mention", "reply", "message", "hand", "schedule", "task", "retry", "comparison"]
 """Why a run was started: the agent was mentioned, or its message answered; it answers every message; a person or a schedule woke
@@ -110,7 +111,7 @@ class SentBlockRow(Row):
     """A part of a request, in the order in which it was sent. `tokens` are estimated. `blanked`: why the reader does not see the
     text; the number of tokens stays."""
 
-    kind: Literal["prompt", "chat", "pages", "memory", "tool", "message"]
+    kind: SectionKind | Literal["tool", "message"]
     role: str
     name: str = ""
     text: str

@@ -19,7 +19,7 @@ from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
 from context.services import record_strategy, request_summary_on_commit
-from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript
+from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
 from embeddings.services import request_embeddings_on_commit
 from events.payloads import SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
@@ -209,6 +209,11 @@ class ChatRun(RunKind):
         )
         has_foreign = memory.has_foreign_texts or has_foreign_descriptions(tools, run.workspace_id)
         run.has_outside_texts = bool(pages) or has_foreign
+        older: tuple[Section, ...] = ()
+        if run.earlier is not None and run.earlier.facts is not None:
+            # Not all messages that were kept fit into the budget.
+            facts = run.earlier.facts.model_copy(update={"turns": count_texts(transcript)})
+            run.earlier, older = replace(run.earlier, facts=facts), run.earlier.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
@@ -217,8 +222,8 @@ class ChatRun(RunKind):
             run, content, resolved, transcript, tools, known, past, started, decided, found, budget,
             has_outside_texts=run.has_outside_texts,
             sections=(
-                Section("prompt", content.prompt.strip()), Section("pages", pages.strip()), 
-                Section("memory", memory.text, memory.chat_ids),
+                Section("prompt", content.prompt.strip()), Section("pages", pages.strip()),
+                Section("memory", memory.text, memory.chat_ids), *older,
             ),
         )  # fmt: skip
 

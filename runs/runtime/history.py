@@ -12,12 +12,13 @@ from django.db.models import Q
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
-from chats.models import SPOKEN_TYPES, Message
+from chats.models import Message
 from context.earlier import START_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
 from context.transcript import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
 from files.models import File
+from llm.context_window import TOKENS_PER_IMAGE
 from llm.messages import Image, ToolCall, Turn
 from llm.tokens import estimate_tokens
 from runs.hot_queries import (
@@ -78,7 +79,7 @@ def find_earlier_context(
     """Return what the model reads of the older messages of a chat that does not fit into the budget; null if it fits. For a
     chat that soon does not fit, return no text, but that a summary is needed. `setting`: that of the agent. `entries`: the newest
     messages."""
-    rows = [LogRow(entry.seq, entry.tokens, entry.type in SPOKEN_TYPES) for entry in entries]
+    rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
     is_whole = size <= budget and len(entries) < MAX_ROWS - MAX_COMPARED
     if not rows or (is_whole and size <= START_SHARE * budget):

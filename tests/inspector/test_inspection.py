@@ -35,7 +35,7 @@ def make_run(team: Team, **fields) -> Run:
 
 
 def make_call(team: Team, run: Run, sections: tuple[Section, ...] = (), **fields) -> LLMCall:
-    system = "\n\n".join(["Answer.", "You are Robin.", *(part.text for part in sections if part.kind == "memory")])
+    system = "\n\n".join(["Answer.", "You are Robin.", *(part.text for part in sections)])
     tool = ToolSchema("current_time", "Tell the time. Only in UTC.", {"type": "object"})
     request = Request("gpt", [Turn("system", system), Turn("user", "What time is it?")], [tool], {"temperature": 0.3})
     content = encode_request(request, (Section("prompt", "Answer."), *sections))
@@ -139,6 +139,36 @@ def test_an_editor_reads_the_memory_of_a_chat_between_agents(team):
     call = make_call(team, run, (Section("memory", "The code is 1234.", (pair.id,)),))
     found = get_sent_request(team.alice, run.id, call.id)
     assert [block.text for block in found.blocks or () if block.kind == "memory"] == ["The code is 1234."]
+
+
+OF_OLDER_MESSAGES = (
+    Section("retrieved", "[#7] The code is 4711."),
+    Section("summary", "They chose the hotel."),
+    Section("events", "Alice shared a file."),
+)
+
+
+def test_what_a_run_read_of_older_messages_is_shown_by_its_parts(team):
+    run = make_run(team)
+    found = get_sent_request(team.alice, run.id, make_call(team, run, OF_OLDER_MESSAGES).id)
+    blocks = [(block.kind, block.text) for block in found.blocks or () if block.role == "system"]
+    assert blocks == [
+        ("prompt", "Answer."),
+        ("chat", "You are Robin."),
+        ("retrieved", "[#7] The code is 4711."),
+        ("summary", "They chose the hotel."),
+        ("events", "Alice shared a file."),
+    ]
+
+
+def test_SEC43_older_messages_that_a_foreign_public_agent_read_are_shown(team):
+    other = make_team(" Two")
+    run = make_run(team)
+    call = make_call(team, run, OF_OLDER_MESSAGES)
+    Run.objects.filter(pk=run.pk).update(agent=other.robin)
+    blocks = get_sent_request(team.alice, run.id, call.id).blocks or ()
+    shown = [block.kind for block in blocks if block.role == "system" and not block.blanked]
+    assert shown == ["retrieved", "summary", "events"]
 
 
 def test_SEC43_the_prompt_of_a_foreign_public_agent_is_blanked(team):

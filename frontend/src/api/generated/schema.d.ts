@@ -5650,8 +5650,7 @@ export interface components {
             calls: components["schemas"]["SentCallRow"][];
             /** @default 0 */
             images: number;
-            /** @enum {string} */
-            kind: "prompt" | "chat" | "pages" | "memory" | "tool" | "message";
+            kind: ("prompt" | "chat" | "pages" | "memory" | "retrieved" | "summary" | "events") | ("tool" | "message");
             /** @default  */
             name: string;
             /** @default null */

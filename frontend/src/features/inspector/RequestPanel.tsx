@@ -51,7 +51,17 @@ export function RequestContent({ request, view }: { request: SentRequestRow; vie
   return <pre className={styles.json}>{JSON.stringify(request, null, 2)}</pre>
 }
 
-const groups = ['prompt', 'chat', 'tool', 'pages', 'memory', 'message'] as const
+const groups = [
+  'prompt',
+  'chat',
+  'tool',
+  'pages',
+  'memory',
+  'retrieved',
+  'summary',
+  'events',
+  'message',
+] as const satisfies SentBlockRow['kind'][]
 
 function Sent({ request }: { request: SentRequestRow }) {
   const { t } = useTexts()
