@@ -23,6 +23,8 @@ SHARE_OF_LEARNT = 0.85
 """The same for a model whose factor is known: what is left of the error was measured (docs/context.md)."""
 MIN_PART = 500
 """Tokens that must be left to include a message that has to be shortened."""
+MIN_SECTION = 250
+"""Tokens of a part of the system text that is shortened. In a shorter one, its first and last lines would be cut."""
 TOKENS_PER_TURN = 4
 TOKENS_PER_IMAGE = 1_000
 LEFT_OUT = "Older messages of this chat are left out."
@@ -83,6 +85,13 @@ def shorten_turns(turns: Sequence[Turn], budget: int | None = None) -> list[Turn
             blocks.append([turn])
     text = system.text.removesuffix(f"\n\n{LEFT_OUT}")
     return fit_blocks(text, blocks, estimate_tokens_of_turns(rest) // 2 if budget is None else budget)
+
+
+def shorten_section(text: str) -> str:
+    """Return a part of a system text, shortened in its middle to half of its size, at least `MIN_SECTION`. The lines at its
+    beginning and its end, which mark it as data, stay whole. A part that is shorter already is left out: return an empty text."""
+    size = estimate_tokens(text)
+    return _cut_text(text, max(size // 2, MIN_SECTION)) if size > MIN_SECTION else ""
 
 
 def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[Turn]:

@@ -159,15 +159,16 @@ class Runner:
             path=run.agent_path,
         )
         max_steps = prepared.content.limits.max_steps
+        conversation = prepared.build_conversation()
 
         def build_request(turns: Sequence[Turn]) -> Request:
             parameters = prepared.content.parameters.model_dump(exclude_none=True)
             self._request = Request(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
             if run.sent_requests is not None:
-                run.sent_requests.current = self._request
+                run.sent_requests.current, run.sent_requests.sections = self._request, conversation.sections
             return self._request
 
-        events = run_loop(prepared.build_conversation(), llm, toolbox, build_request, max_steps=max_steps)
+        events = run_loop(conversation, llm, toolbox, build_request, max_steps=max_steps)
         async with aclosing(events):
             reply: StepSaved | None = None
             while True:

@@ -81,7 +81,9 @@ class PreparedRun:
         """Return the conversation at the next step of the run."""
         read, step = self.transcript, StepId(self.run.steps_done + 1, self.run.get_message_id())
         later = list(read.later_turns)
-        return Conversation(list(read.turns), step, list(read.open_calls), later, self.max_context_tokens)
+        return Conversation(
+            list(read.turns), step, list(read.open_calls), later, self.max_context_tokens, self.sections
+        )
 
 
 class RunKind(ABC):

@@ -6,9 +6,10 @@ from uuid import UUID, uuid5
 
 from approvals.services import ApprovalRequest
 from common.text import to_storable
-from llm.context_window import estimate_tokens_of_turns, shorten_turns
+from llm.context_window import estimate_tokens_of_turns, shorten_section, shorten_turns
 from llm.messages import Answer, ChunkPart, ToolCall, Turn
 from llm.protocol import LLMError
+from llm.sent_requests import Section
 from runs.runtime.steps import RunEnded, StepId, StepSaved, TaskRequest, ToolResult
 from tools.interface import MAX_ARGUMENT_CHARACTERS
 
@@ -16,32 +17,40 @@ BREAKING_CODES = ("cut", "server", "timeout_idle")
 """Codes of errors in the middle of an answer: its provider closed the connection, or sends nothing more."""
 MAX_ERRORS = 3
 """Answers in a row whose calls were all malformed, or exceptions in tools, after which the run fails."""
+MAX_SHORTENED = 4
+"""How often a conversation is cut to half for one answer."""
+SHORTENED_SECTIONS = ("memory", "retrieved", "summary", "events")
+"""Parts of the system text that are shortened, too. Without the others, the agent would not work as its editors wrote."""
 
 
 @dataclass
 class Conversation:
     """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn, and `later_turns` are the turns
-    after it. `max_context_tokens`: the most tokens that `turns` may have without the system text. Null: no turn is left out."""
+    after it. `max_context_tokens`: the most tokens that `turns` may have without the system text. Null: no turn is left out.
+    `sections`: the parts of the system text, as they are now."""
 
     turns: list[Turn]
     step: StepId
     open_calls: list[ToolCall] = field(default_factory=list)
     later_turns: list[Turn] = field(default_factory=list)
     max_context_tokens: int | None = None
+    sections: tuple[Section, ...] = ()
     stop_requested: bool = False
     is_cut: bool = False
     was_retried: bool = False
-    was_shortened: bool = False
+    times_shortened: int = 0
     malformed_answers: int = 0
     broken_tools: int = 0
     _error_kinds: list[str] = field(default_factory=list)
+    _shortened_texts: dict[str, str] = field(default_factory=dict)
+    """The shortened form of each part of the system text that was shortened."""
 
     def add_answer(self, answer: Answer, saved: StepSaved) -> None:
         """Add the model's answer. Its calls are open."""
         self.turns.append(Turn("assistant", answer.text, calls=answer.calls))
         self.open_calls = list(answer.calls)
         self.is_cut = answer.finish == "length"
-        self.was_retried = self.was_shortened = False
+        self.was_retried, self.times_shortened = False, 0
         self.advance(saved)
 
     def add_results(self, results: Sequence[ToolResult], saved: StepSaved) -> None:
@@ -69,23 +78,43 @@ class Conversation:
         """Continue with the next step."""
         self.step = saved.next_step
         if saved.withdrawn_text:
-            system, *rest = self.turns
-            text = system.text.replace(saved.withdrawn_text, "").strip()
-            self.turns = [replace(system, text=text), *rest]
+            self._replace_section(self._shortened_texts.get(saved.withdrawn_text, saved.withdrawn_text), "")
         self.stop_requested = self.stop_requested or saved.stop
 
     def prepare_retry(self, error: LLMError, *, was_streamed: bool, has_written: bool) -> None:
         """Prepare asking the model again after this error: shorten the conversation if it was too long. Raises the error if the
         model is not to be asked again. `was_streamed`: a part of the answer was streamed; before that, `llm.retry` retries."""
-        if error.code == "context_too_long" and not self.was_shortened and self.max_context_tokens is not None:
-            self.was_shortened = True
-            before, self.turns = self.turns, shorten_turns(self.turns)
+        is_too_long = error.code == "context_too_long" and self.max_context_tokens is not None
+        if is_too_long and self.times_shortened < MAX_SHORTENED:
+            self.times_shortened += 1
+            before = self.turns
+            self._shorten_sections()
+            self.turns = shorten_turns(self.turns)
             if estimate_tokens_of_turns(self.turns) >= estimate_tokens_of_turns(before):
                 raise error
         elif not was_streamed or error.code not in BREAKING_CODES or self.was_retried or has_written:
             raise error
         else:
             self.was_retried = True
+
+    def _shorten_sections(self) -> None:
+        """Shorten the summary, found messages, events and memory in the system text to half."""
+        original = {current: text for text, current in self._shortened_texts.items()}
+        for section in self.sections:
+            if section.kind in SHORTENED_SECTIONS and section.text:
+                shorter = shorten_section(section.text)
+                self._replace_section(section.text, shorter)
+                self._shortened_texts[original.get(section.text, section.text)] = shorter
+
+    def _replace_section(self, text: str, replacement: str) -> None:
+        """Replace a part of the system text. Nothing happens if it is left out already."""
+        if not text:
+            return
+        system, *rest = self.turns
+        self.turns = [replace(system, text=system.text.replace(text, replacement).strip()), *rest]
+        self.sections = tuple(
+            replace(section, text=replacement) if section.text == text else section for section in self.sections
+        )
 
     def find_end(
         self, max_steps: int, requests: Sequence[ApprovalRequest], tasks: Sequence[TaskRequest]

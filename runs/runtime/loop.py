@@ -50,7 +50,7 @@ async def run_loop(
     3. asks the model, and returns if its answer makes no call.
 
     An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
-    is shortened once.
+    is shortened, a few times if necessary.
 
     Every step is yielded before the next effect. The caller answers `ToolsFinished`, `ModelAnswered` and `ModelRetried` with
     `StepSaved` once they are stored; an answer to any other event is ignored. A run is resumed in the same way after a crash:

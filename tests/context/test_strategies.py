@@ -1,5 +1,7 @@
 """What a run reads of a chat that is too long for it, by strategy, and what its answer says about that."""
 
+import re
+
 import pytest
 
 from agents.specs.content import ContextSettings, SpecContent
@@ -7,10 +9,17 @@ from chats import services as chats
 from chats.models import Message
 from common.ids import new_id
 from context.models import AgentContext, HistorySummary, SummaryCorrection
+from context.transcript import LogEntry
+from inspector.requests import get_sent_request
+from llm.messages import Image
+from llm.tokens import estimate_tokens
 from runs.kinds import get_kind
 from runs.kinds.base import get_content
 from runs.models import Run
+from runs.runtime.history import find_earlier_context
+from tests.factories.memory import NoteFactory
 from tests.runs.test_takeover import claimed
+from usage.models import LLMCall
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,6 +122,69 @@ def test_summarise_reads_the_summary_and_the_messages_after_it(environment, long
     assert "note 181: " in texts[0]
     assert not any("note 180: " in text for text in texts)
     assert prepared.run.earlier.facts.summary_through == through
+
+
+def test_the_number_of_turns_is_that_of_the_messages_that_fit_also_if_the_summary_lags(environment, long_chat):
+    add_summary(environment.team.chat, long_chat[50].seq, "The garage code is 4711.")
+    prepared = prepare(environment)
+    texts = [turn for turn in prepared.transcript.turns if turn.role == "user"]
+    assert "note 51: " not in read_text(prepared)
+    assert prepared.run.earlier.facts.turns == len(texts) < 100
+
+
+def test_images_count_when_a_chat_is_too_long(environment):
+    run = claimed(environment)
+    image = Image("image/webp", b"")
+    payload = {"name": "a.png", "kind": "image", "size": 1, "file_id": str(new_id())}
+    entries = [
+        LogEntry(new_id(), "FILE_MESSAGE", environment.team.alice.id, payload, image=image, seq=seq) for seq in range(4)
+    ]
+    assert find_earlier_context(run, "truncate", entries, 10_000) is None
+    assert find_earlier_context(run, "truncate", entries, 3_000).facts is not None
+
+
+def test_a_model_with_a_small_window_answers_in_the_end_with_less_of_summary_found_messages_and_memory(
+    environment, long_chat, engine
+):
+    team = environment.team
+    Workspace.objects.update(context_strategy="retrieve", context_max_tokens=20_000)
+    rows = [
+        Message(
+            chat=team.chat, author=team.bob, type="TEXT_MESSAGE", created_at=team.chat.created_at,
+            payload={"text": f"garage {number} " + "lorem ipsum dolor " * 60, "mentions": [], "wake": "nobody"},
+        )
+        for number in range(300)
+    ]  # fmt: skip
+    chats.save_changes(team.chat.id, rows)
+    add_summary(team.chat, long_chat[180].seq, *[f"The garage number {number} is closed." for number in range(150)])
+    for number in range(40):
+        NoteFactory.create(
+            agent=team.robin, workspace=team.workspace, chat=team.chat, text=f"Garage {number}: " + "blue " * 60
+        )
+    environment.model.script(text="It is 4711.")
+    environment.model.script(mode="status", status=400, times=3, error="maximum context length is 2048 tokens")
+    environment.post("What is the garage code?")
+    environment.wait_until_idle()
+    assert environment.log("TEXT_MESSAGE")[-1].payload["text"] == "It is 4711."
+
+    sizes = [
+        sum(estimate_tokens(turn["content"]) for turn in one.body["messages"]) for one in environment.model.requests
+    ]
+    assert sizes[0] > 6_000
+    assert sizes[-1] < 0.2 * sizes[0]
+    kinds = {}
+    run = Run.objects.get()
+    for number, call in enumerate(LLMCall.objects.order_by("pk")):
+        blocks = get_sent_request(team.alice, run.id, call.id).blocks
+        kinds[number] = {block.kind: block for block in blocks if block.role == "system"}
+        # No part has lost the line that ends it.
+        for block in kinds[number].values():
+            assert len(re.findall(r"^--- (?!end of).* ---$", block.text, re.M)) == block.text.count("--- end of ")
+    assert {"retrieved", "summary", "memory"} <= kinds[0].keys()
+    for kind in ("retrieved", "summary", "memory"):
+        tokens = [kinds[number][kind].tokens if kind in kinds[number] else 0 for number in kinds]
+        assert sorted(tokens, reverse=True) == tokens
+        assert tokens[-1] < 0.6 * tokens[0]
 
 
 def test_without_a_summary_older_messages_are_left_out_and_one_is_requested(environment, long_chat):

@@ -1,13 +1,18 @@
 """The loop, step by step, in a harness without a database."""
 
 import re
+from itertools import pairwise
 from uuid import uuid4
 
 import pytest
 
 from context.transcript import LogEntry
-from llm.context_window import LEFT_OUT, estimate_tokens_of_turns
+from llm.context_window import DEFAULT_BUDGET, LEFT_OUT, estimate_tokens_of_turns
+from llm.messages import Turn
 from llm.protocol import LLMError
+from llm.sent_requests import Section
+from runs.runtime.conversation import Conversation
+from runs.runtime.steps import StepId, StepSaved
 from tests.runs.loop_harness import ALICE, LoopHarness
 from tests.runs.scripted_llm import ScriptedLLM, build_answer, build_calls
 
@@ -182,7 +187,7 @@ async def test_an_answer_without_a_chunk_is_not_requested_again_by_the_loop():
     assert (harness.retries, len(llm.requests)) == ([], 1)
 
 
-async def test_a_conversation_that_is_too_long_is_shortened_once():
+async def test_a_conversation_that_is_too_long_is_shortened():
     harness = LoopHarness()
     harness.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 400}) for n in range(20)]
     too_long = LLMError("context_too_long", "too long")
@@ -192,8 +197,16 @@ async def test_a_conversation_that_is_too_long_is_shortened_once():
     assert llm.requests[1].turns[-1].text.startswith("19 ")
     assert llm.requests[1].turns[0].text.endswith(LEFT_OUT)
     assert len(llm.requests[2].turns) == len(llm.requests[1].turns) + 2  # it stays short
+
+
+async def test_a_conversation_is_shortened_until_the_model_answers_at_most_four_times():
+    harness = LoopHarness()
+    harness.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 400}) for n in range(40)]
+    _, llm = await run([TOO_LONG] * 4 + [build_answer("ok")], harness)
+    sizes = [estimate_tokens_of_turns(request.turns) for request in llm.requests]
+    assert all(after < 0.7 * before for before, after in pairwise(sizes))
     with pytest.raises(LLMError):
-        await run([too_long, too_long, build_answer("never")], harness)
+        await run([TOO_LONG] * 5 + [build_answer("never")], LoopHarness(lines=harness.lines[:40]))
 
 
 TOO_LONG = LLMError("context_too_long", "too long")
@@ -230,6 +243,23 @@ async def test_a_conversation_is_shortened_once_per_answer():
     assert sizes[1] < 0.6 * sizes[0]
     assert sizes[3] < 0.6 * sizes[2]
     assert harness.list_texts() == ["ok"]
+
+
+def test_memory_that_was_shortened_is_removed_when_it_is_withdrawn():
+    memory = "--- memory 1 ---\n" + "The code is 4711. " * 400 + "\n--- end of memory 1 ---"
+    turns = [Turn("system", f"Answer.\n\n{memory}"), Turn("user", "x" * 4_000)]
+    sections = (Section("prompt", "Answer."), Section("memory", memory))
+    step = StepId(1, uuid4())
+    conversation = Conversation(turns, step, max_context_tokens=DEFAULT_BUDGET, sections=sections)
+    for _ in range(2):
+        conversation.prepare_retry(TOO_LONG, was_streamed=False, has_written=False)
+    short = conversation.sections[1].text
+    assert len(short) < 0.3 * len(memory)
+    assert short.endswith("--- end of memory 1 ---")
+    assert short in conversation.turns[0].text
+    conversation.advance(StepSaved(step, withdrawn_text=memory))
+    assert conversation.turns[0].text == "Answer."
+    assert conversation.sections[1].text == ""
 
 
 async def test_the_input_of_a_job_is_never_shortened():

@@ -172,7 +172,7 @@ def test_a_chat_that_is_too_long_even_when_shortened_fails_with_that_code(enviro
     environment.model.script(mode="status", status=400, error="prompt is too long: 210000 tokens > 200000 maximum")
     environment.post("hello")
     (state, code), _ = outcome_of_last(environment)
-    assert (state, code, len(environment.model.requests)) == ("failed", "context_too_long", 2)
+    assert (state, code, len(environment.model.requests)) == ("failed", "context_too_long", 5)
 
 
 def outcome_of_last(environment):
