@@ -61,6 +61,7 @@ LISTENERS: dict[str, list[str]] = {
         "suggestions.services.listeners.finish_summary_or_merge",
     ],
     "runs.hooks.agents_woken_outside": ["webhooks.services.listeners.store_wakes"],
+    "schedules.hooks.schedule_paused": ["notifications.services.listeners.notify_schedule_paused"],
     "webhooks.hooks.webhook_disabled": ["notifications.services.listeners.notify_webhook_disabled"],
     "agents.hooks.lock_lost": ["notifications.services.listeners.notify_lock_lost"],
     "agents.hooks.draft_requested": ["notifications.services.listeners.notify_draft_requested"],

@@ -14,7 +14,8 @@ from workspaces.models import Workspace
 class Schedule(Identified, WithRevision):
     """When an agent is woken in a chat, and what it is to do. It works with the rights and the budgets of its owner.
 
-    `next_at` is null while it is off or paused. `grace_seconds`: a time that was missed by more is not made up for.
+    `next_at` is null while it is off or paused, but not while a budget is used up: then each time is stored as missed.
+    `grace_seconds`: a time that was missed by more is not made up for.
     """
 
     workspace = models.ForeignKey(
@@ -44,7 +45,8 @@ class Schedule(Identified, WithRevision):
         verbose_name_plural = _("schedules")
         constraints = [
             models.CheckConstraint(
-                condition=Q(next_at=None) | Q(is_enabled=True, paused_reason=""), name="next_at_of_active_schedule"
+                condition=Q(next_at=None) | Q(is_enabled=True, paused_reason__in=["", PauseReason.BUDGET_USED_UP]),
+                name="next_at_of_active_schedule",
             ),
         ]
         indexes = [models.Index(fields=["next_at"], condition=Q(next_at__isnull=False), name="schedules_due")]

@@ -32,6 +32,7 @@ class NotificationKind(models.TextChoices):
     BUDGET_WARNING = "budget_warning", _("most of a budget used")
     TOOLS_CHANGED = "tools_changed", _("tools changed by their server")
     WEBHOOK_DISABLED = "webhook_disabled", _("webhook switched off")
+    SCHEDULE_PAUSED = "schedule_paused", _("schedule paused")
     WORKSPACE_DELETED = "workspace_deleted", _("workspace deleted")
 
 

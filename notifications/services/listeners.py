@@ -20,6 +20,7 @@ from notifications.models import Notification
 from notifications.services.notifying import notify
 from publishing.models import Listing
 from publishing.selectors import list_affected_agents, list_users_by_workspace
+from schedules.models import Schedule
 from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
 from tools.models import WorkspaceTool
@@ -92,6 +93,18 @@ def notify_webhook_disabled(agent: Actor, host: str) -> None:
             type="webhook_disabled", workspace_id=agent.workspace_id, actor=None, agent_name=agent.name,
             agent_id=agent.id, excerpt=_build_excerpt(host),
         )  # fmt: skip
+
+
+def notify_schedule_paused(schedule: Schedule, actor: Actor | None) -> None:
+    """Notify the owner of a schedule, and the editors in its chat, that it is paused."""
+    present = ChatActor.objects.filter(chat=schedule.chat_id, ended_at=None).values("actor")
+    editors = Membership.objects.filter(workspace=schedule.workspace_id, role=Role.EDITOR, actor__in=present)
+    notify(
+        [schedule.owner_id, *editors.values_list("actor_id", flat=True)],
+        event=_build_event_key("schedule_paused", new_id()), type="schedule_paused", workspace_id=schedule.workspace_id,
+        actor=actor, agent_name=schedule.agent.name, chat_id=schedule.chat_id, agent_id=schedule.agent_id,
+        excerpt=_build_excerpt(schedule.name),
+    )  # fmt: skip
 
 
 def notify_model_changed(credential: Credential | EmbeddingModel, actor: Actor) -> None:

@@ -23,6 +23,7 @@ from common.writing import delete_in_batches
 from events.publish import publish_workspace_list_changed
 from events.rows import PauseReason
 from schedules.expressions import find_last_time, iterate_times
+from schedules.hooks import schedule_paused
 from schedules.models import Schedule, ScheduledTime
 from waking.services.by_hand import build_wake, get_agent_of_chat
 from waking.services.wake import find_agents_without_budget
@@ -64,13 +65,14 @@ def fire_schedule(schedule_id: UUID) -> bool:
     if another process has fired it, or does so now.
 
     All times since the one that was due are one run. If the last of them is older than `grace_seconds`, none is made up for. A
-    schedule whose agent cannot be woken for its owner is paused.
+    schedule whose agent cannot be woken for its owner is paused. While a budget is used up, its times are stored as missed, and the
+    first one at which the budget has room again wakes the agent.
     """
     chat_id = Schedule.objects.filter(pk=schedule_id).values_list("chat", flat=True).first()
     if chat_id is None:
         return False
     chat = chats.lock_chat(chat_id)  # before the schedule, as everywhere
-    due = _filter_due().filter(pk=schedule_id).select_related("owner")
+    due = _filter_due().filter(pk=schedule_id).select_related("owner", "agent")
     schedule = due.select_for_update(of=("self",), skip_locked=True).first()
     if schedule is None or schedule.next_at is None:
         return False
@@ -79,12 +81,13 @@ def fire_schedule(schedule_id: UUID) -> bool:
     times = [first, *(time for _, time in zip(range(MAX_MISSED), later, strict=False))]
     if len(times) > MAX_MISSED:
         times[-1] = find_last_time(schedule.expression, schedule.time_zone, until=moment) or times[-1]
-    if reason := _find_pause_reason(chat, schedule):
-        schedule.paused_reason, schedule.next_at = reason, None
-    else:
+    reason, earlier_reason = _find_pause_reason(chat, schedule), schedule.paused_reason
+    schedule.paused_reason, schedule.next_at, schedule.retry_at = reason or "", None, None
+    if reason is None or reason == PauseReason.BUDGET_USED_UP:
         schedule.next_at = next(iterate_times(schedule.expression, schedule.time_zone, after=moment), None)
         _wake(chat, schedule, times)
-    schedule.retry_at = None
+    if reason is not None and reason != earlier_reason:
+        schedule_paused.call(schedule, None)
     schedule.save(update_fields=["paused_reason", "next_at", "retry_at"])
     publish_workspace_list_changed(schedule.workspace_id, "schedules")
     return True
@@ -100,10 +103,10 @@ def delete_old_times() -> None:
 
 
 def _wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
-    """Store the last of these times, and wake the agent unless it is too late for that."""
+    """Store the last of these times, and wake the agent unless it is too late for that or a budget is used up."""
     due_at, missed = times[-1], len(times) - 1
     scheduled_time = ScheduledTime(schedule=schedule, due_at=due_at, missed=missed)
-    if now() - due_at > timedelta(seconds=schedule.grace_seconds):
+    if schedule.paused_reason or now() - due_at > timedelta(seconds=schedule.grace_seconds):
         scheduled_time.state, scheduled_time.missed = "missed", len(times)
     else:
         participant = get_agent_of_chat(chat, schedule.agent_id)
@@ -134,8 +137,15 @@ def _find_pause_reason(chat: Chat, schedule: Schedule) -> PauseReason | None:
 
 def pause_schedules_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[Any]:
     """Pause the schedules of an owner or an agent that leaves a chat. A listener of `actor_left`; the chat is locked."""
-    active = Schedule.objects.filter(Q(owner=actor) | Q(agent=actor), chat=chat, paused_reason="")
+    is_going_on = Q(paused_reason__in=["", PauseReason.BUDGET_USED_UP])
+    going_on = Schedule.objects.filter(is_going_on, Q(owner=actor) | Q(agent=actor), chat=chat).select_related("agent")
+    schedules = list(going_on.order_by("pk"))
     reason = PauseReason.AGENT_REMOVED if actor.is_agent else PauseReason.OWNER_LEFT
-    if active.update(paused_reason=reason, next_at=None):
+    if Schedule.objects.filter(pk__in=[schedule.pk for schedule in schedules]).update(
+        paused_reason=reason, next_at=None
+    ):
         publish_workspace_list_changed(chat.workspace_id, "schedules")
+    for schedule in schedules:
+        if schedule.is_enabled:
+            schedule_paused.call(schedule, remover)
     return []

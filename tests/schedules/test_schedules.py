@@ -15,6 +15,7 @@ from common.clock import now
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import get_lowest_id_at, new_id
 from events.payloads import BudgetPeriod, BudgetScope
+from notifications.models import Notification
 from runs.models import Run
 from schedules import services as schedules
 from schedules.models import Schedule, ScheduledTime
@@ -297,6 +298,12 @@ def test_old_times_are_deleted_but_the_last_of_each_schedule(environment, settin
     assert set(ScheduledTime.objects.values_list("pk", flat=True)) == {new.pk, ids[3]}
 
 
+def list_notified():
+    """Return who was notified that a schedule is paused."""
+    found = Notification.objects.filter(type="schedule_paused", agent_name="Robin", excerpt="Morning")
+    return list(found.order_by("person__name").values_list("person__name", flat=True))
+
+
 # --- pauses ------------------------------------------------------------------------------------------------------
 
 
@@ -306,6 +313,7 @@ def test_a_schedule_pauses_when_its_owner_leaves_and_another_editor_takes_it_ove
         chats.remove_participant(other, team.chat.id, team.alice.id)
     row = read(schedule, other)
     assert (row.paused_reason, row.next_times) == ("owner_left", [])
+    assert list_notified() == ["Alice"]  # Dora has removed her, and needs no notification
     assert schedules.fire_due_schedules() == 0
     taken = schedules.change_schedule(other, schedule.pk, revision=1, is_enabled=True)
     assert (taken.owner, taken.paused_reason) == (other, "")
@@ -327,16 +335,44 @@ def test_a_schedule_pauses_when_its_agent_is_removed_or_suspended(environment):
     with transaction.atomic():
         chats.remove_participant(team.alice, team.chat.id, team.robin.id)
     assert Schedule.objects.get().paused_reason == "agent_removed"
+    assert list_notified() == ["Alice"]  # of the first pause; the second one was her own action
     assert environment.runs() == []
 
 
-def test_a_schedule_pauses_when_a_budget_of_its_owner_is_used_up(environment):
+def test_a_schedule_pauses_while_a_budget_of_its_owner_is_used_up(environment):
     team, schedule = environment.team, create(environment)
+    _make_editor(environment)
     ModelPriceFactory.create(workspace=team.workspace)
-    usage.create_budget(
+    budget = usage.create_budget(
         team.alice, team.workspace.id, scope=BudgetScope.PERSON, period=BudgetPeriod.DAY, limit_micro=0,
         subject_id=team.alice.id,
     )  # fmt: skip
     make_due(schedule)
     schedules.fire_due_schedules()
-    assert (Schedule.objects.get().paused_reason, environment.runs()) == ("budget_used_up", [])
+    schedule.refresh_from_db()
+    assert (schedule.paused_reason, environment.runs(), list_notified()) == ("budget_used_up", [], ["Alice", "Dora"])
+    # It stays due at its times, which are missed and notified no more, until the budget has room again.
+    assert len(read(schedule, team.alice).next_times) == 3
+    make_due(schedule)
+    schedules.fire_due_schedules()
+    assert [(time.state, time.missed, time.message_id) for time in ScheduledTime.objects.all()] == [
+        ("missed", 1, None)
+    ] * 2
+    assert len(list_notified()) == 2
+    usage.change_budget(team.alice, budget.pk, limit_micro=10**12, revision=budget.revision)
+    make_due(schedule)
+    schedules.fire_due_schedules()
+    assert (read(schedule, team.alice).paused_reason, len(environment.runs())) == (None, 1)
+
+
+def test_a_schedule_whose_budget_is_used_up_pauses_when_its_owner_leaves_and_not_again_when_it_is_off(environment):
+    team, other, schedule = environment.team, _make_editor(environment), create(environment)
+    Schedule.objects.filter(pk=schedule.pk).update(paused_reason="budget_used_up")
+    off = create(environment, name="Off")
+    schedules.change_schedule(team.alice, off.pk, revision=1, is_enabled=False)
+    with transaction.atomic():
+        chats.remove_participant(other, team.chat.id, team.alice.id)
+    assert {(row.name, row.paused_reason, row.next_at) for row in Schedule.objects.all()} == {
+        ("Morning", "owner_left", None), ("Off", "owner_left", None)
+    }  # fmt: skip
+    assert list_notified() == ["Alice"]

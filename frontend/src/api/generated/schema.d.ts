@@ -4766,7 +4766,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "workspace_deleted";
+        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "workspace_deleted";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -5229,7 +5229,7 @@ export interface components {
         };
         /**
          * @description Why a schedule is paused: its owner has left the chat or the workspace, its agent is not in the chat or does not answer,
-         *     or a budget that applies to both is used up.
+         *     or a budget that applies to both is used up. In the last case it goes on by itself at a time when the budget has room again.
          * @enum {string}
          */
         PauseReason: "owner_left" | "agent_removed" | "budget_used_up";

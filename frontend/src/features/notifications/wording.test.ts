@@ -31,6 +31,7 @@ describe('the path of a notification', () => {
     ['agent_published', '/w/tours/directory/a1'],
     ['agent_taken_down', '/w/tours/directory/a1'],
     ['model_changed', '/w/tours/settings?section=model'],
+    ['schedule_paused', '/w/tours/agents/a1/schedule'],
     ['tools_changed', '/w/tours/settings?section=tools#t1'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],
     ['suggestion_reopened', '/w/tours/suggestions?s=s1'],

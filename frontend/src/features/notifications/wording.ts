@@ -32,6 +32,7 @@ export type IconName =
   | 'tools'
   | 'public'
   | 'deleted'
+  | 'paused'
 
 type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
@@ -69,6 +70,7 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   budget_warning: { key: 'note.budgetWarning', icon: 'budget', layer: null },
   tools_changed: { key: 'note.toolsChanged', icon: 'tools', layer: null },
   webhook_disabled: { key: 'note.webhookDisabled', icon: 'failed', layer: null },
+  schedule_paused: { key: 'note.schedulePaused', icon: 'paused', layer: null },
   workspace_deleted: { key: 'note.workspaceDeleted', icon: 'deleted', layer: null },
 }
 
@@ -113,6 +115,8 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
       return row.agent_id && publicAgentPath(workspace, row.agent_id)
     case 'webhook_disabled':
       return row.agent_id && agentPath(workspace, row.agent_id)
+    case 'schedule_paused':
+      return row.agent_id && `${agentPath(workspace, row.agent_id)}/schedule`
     case 'workspace_deleted':
       return null
     default:

@@ -135,9 +135,8 @@ function Schedule({ row, onEdit }: { row: ScheduleRow; onEdit(): void }) {
             </button>
           ) : null}
         </p>
-      ) : (
-        <NextTimes times={row.next_times ?? []} />
-      )}
+      ) : null}
+      <NextTimes times={row.next_times ?? []} />
       <p className="xs faint">
         {[row.time_zone, t('schedule.budgetOf', { owner: row.owner_name }), getLastText(row, t)]
           .filter(Boolean)

@@ -1,6 +1,7 @@
 import {
   AtSign,
   BellRing,
+  CirclePause,
   CircleX,
   Cpu,
   GitMerge,
@@ -46,6 +47,7 @@ const icons: Record<IconName, LucideIcon> = {
   tools: Wrench,
   public: Globe,
   deleted: Trash2,
+  paused: CirclePause,
 }
 
 export interface Origin {

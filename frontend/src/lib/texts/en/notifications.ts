@@ -31,6 +31,7 @@ const notifications = {
   'note.approvalAskedIn': '{{agent}} waits for you in {{chat}}',
   'note.modelChanged': '{{actor}} changed the model: chats that agents work in are now sent to another place',
   'note.webhookDisabled': 'A webhook of {{agent}} is off: its deliveries have failed for days',
+  'note.schedulePaused': 'A schedule of {{agent}} is paused',
   'note.workspaceDeleted': 'A workspace you were in was deleted',
   'note.inWorkspace': 'in {{workspace}}',
 } as const

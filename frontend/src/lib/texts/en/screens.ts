@@ -238,7 +238,8 @@ const screens = {
   'schedule.deleteHint': '“{{name}}” does not wake the agent any more. What it has started goes on.',
   'schedule.paused.owner_left': 'Paused: {{owner}}, its owner, left.',
   'schedule.paused.agent_removed': 'Paused: its agent is not in the chat, or cannot answer.',
-  'schedule.paused.budget_used_up': 'Paused: a budget of {{owner}} or of this agent is used up.',
+  'schedule.paused.budget_used_up':
+    'Paused until the budget has room again: a budget of {{owner}} or of this agent is used up.',
   'schedule.takeOver': 'Take it over',
   'schedule.continue': 'Continue',
   'schedule.budgetOf': '{{owner}}’s, works with their rights and budget',

@@ -31,6 +31,7 @@ const notifications = {
   'note.approvalAskedIn': '{{agent}}在{{chat}}等你决定',
   'note.modelChanged': '{{actor}}更换了模型：Agent 所在聊天室的内容从此发送到别处',
   'note.webhookDisabled': '{{agent}}的 Webhook 已停用：连续数天发送失败',
+  'note.schedulePaused': '{{agent}}的定时已暂停',
   'note.workspaceDeleted': '你所在的一个工作区已删除',
   'note.inWorkspace': '于{{workspace}}',
 }

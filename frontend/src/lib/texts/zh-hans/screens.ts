@@ -237,7 +237,7 @@ const screens: Record<keyof typeof en, string> = {
   'schedule.deleteHint': '“{{name}}”不再唤醒 Agent。已开始的工作会继续。',
   'schedule.paused.owner_left': '已暂停：所有者{{owner}}已离开。',
   'schedule.paused.agent_removed': '已暂停：Agent 不在聊天中，或无法回答。',
-  'schedule.paused.budget_used_up': '已暂停：{{owner}}或这个 Agent 的预算已用完。',
+  'schedule.paused.budget_used_up': '已暂停，预算恢复后会自动继续：{{owner}}或这个 Agent 的预算已用完。',
   'schedule.takeOver': '接手',
   'schedule.continue': '继续',
   'schedule.budgetOf': '属于{{owner}}，使用其权限和预算',

@@ -31,6 +31,7 @@ const notifications = {
   'note.approvalAskedIn': '{{agent}}在{{chat}}等你決定',
   'note.modelChanged': '{{actor}}更換了模型：Agent 所在聊天室的內容從此傳送到別處',
   'note.webhookDisabled': '{{agent}}的 Webhook 已停用：連續數天傳送失敗',
+  'note.schedulePaused': '{{agent}}的排程已暫停',
   'note.workspaceDeleted': '你所在的一個工作區已刪除',
   'note.inWorkspace': '於{{workspace}}',
 }

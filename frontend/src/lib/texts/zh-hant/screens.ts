@@ -237,7 +237,7 @@ const screens: Record<keyof typeof en, string> = {
   'schedule.deleteHint': '「{{name}}」不再喚醒 Agent。已開始的工作會繼續。',
   'schedule.paused.owner_left': '已暫停：擁有者{{owner}}已離開。',
   'schedule.paused.agent_removed': '已暫停：Agent 不在聊天中，或無法回答。',
-  'schedule.paused.budget_used_up': '已暫停：{{owner}}或這個 Agent 的預算已用完。',
+  'schedule.paused.budget_used_up': '已暫停，預算恢復後會自動繼續：{{owner}}或這個 Agent 的預算已用完。',
   'schedule.takeOver': '接手',
   'schedule.continue': '繼續',
   'schedule.budgetOf': '屬於{{owner}}，使用其權限與預算',
