@@ -38,6 +38,7 @@ class ChatVerb(StrEnum):
     DECIDE_ANY_APPROVAL = "decide_approval"
     READ_REQUESTS = "read_requests"
     CHANGE_SCHEDULES = "change_schedules"
+    WAKE_AGENT = "wake_agent"
 
 
 READER = "reader"
@@ -61,6 +62,7 @@ ROLE_VERBS = {
             ChatVerb.RETRY_RUN,
             ChatVerb.DECIDE_ANY_APPROVAL,
             ChatVerb.READ_REQUESTS,
+            ChatVerb.WAKE_AGENT,
         }
     ),
 }

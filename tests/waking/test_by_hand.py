@@ -105,3 +105,15 @@ def test_the_program_of_an_agent_that_runs_outside_is_notified_instead_of_a_run(
     found = AgentWake.objects.get()
     assert (found.agent, found.message_id, found.why) == (environment.team.robin, message.pk, "hand")
     assert environment.runs() == []
+
+
+def test_RUN27_editors_wake_an_agent_in_a_chat_between_agents_and_other_members_do_not(environment):
+    team, scribe = environment.team, environment.add_agent("Scribe", handle="scribe")
+    chat, _ = chats.open_direct_chat(team.alice, team.workspace.id, scribe.id, agent_id=team.robin.id)
+    for person in (team.bob, team.charlie):
+        with pytest.raises(NotFound):
+            wake_agent(person, chat.id, scribe.id)
+    assert not Run.objects.exists()
+    message, _ = wake_agent(team.alice, chat.id, scribe.id)
+    run = Run.objects.get()
+    assert (run.agent, run.chat, run.trigger_id, run.on_behalf_of) == (scribe, chat, message.pk, team.alice)
