@@ -43,7 +43,10 @@ LISTENERS: dict[str, list[str]] = {
         "waking.services.wake.wake_agents",
         "notifications.services.listeners.notify_mentioned_people",
     ],
-    "chats.hooks.participants_added": ["notifications.services.listeners.notify_added_people"],
+    "chats.hooks.participants_added": [
+        "notifications.services.listeners.notify_added_people",
+        "webhooks.services.listeners.store_wakes_of_added_agents",
+    ],
     "chats.hooks.chats_read": ["notifications.services.reading.mark_mentions_read"],
     "agents.hooks.draft_ended": [
         "runs.services.comparisons.close_comparisons",

@@ -36,7 +36,8 @@ def answer(wake: dict[str, Any]) -> None:
     if wake["why"] in ("hand", "schedule"):  # a system message, with the instructions of the schedule
         text = f"I looked again. {payload.get('text') or ''}".strip()
     id = str(uuid.uuid5(uuid.UUID(wake["id"]), "answer"))
-    call("POST", f"chats/{chat}/messages", {"id": id, "text": text, "reply_to": message_id})
+    if wake["why"] != "added":  # nobody has written to it yet
+        call("POST", f"chats/{chat}/messages", {"id": id, "text": text, "reply_to": message_id})
     call("PUT", f"chats/{chat}/read", {"seq": message["seq"]})
 
 

@@ -10,13 +10,14 @@ from events.row import Row
 
 
 class WakeCause(models.TextChoices):
-    """Why a message woke an agent; `hand` and `schedule`: a person or a schedule did."""
+    """Why a message woke an agent; `hand` and `schedule`: a person or a schedule did; `added`: it was added to the chat."""
 
     MENTION = "mention", _("mention")
     REPLY = "reply", _("reply")
     ALWAYS = "always", _("always")
     HAND = "hand", _("by hand")
     SCHEDULE = "schedule", _("schedule")
+    ADDED = "added", _("added to a chat")
 
 
 class DeliveryState(models.TextChoices):

@@ -13,6 +13,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from chats import services as chats
+from chats.models import Message
 from common.clock import now
 from common.egress import HostRefused, close_sessions
 from common.errors import Forbidden, LimitReached, NotFound
@@ -78,6 +79,21 @@ def test_a_message_makes_an_unread_wake_and_no_run(team, robin):
     assert robin.ok("GET", "agents/me/wakes")["results"] == found[1:]
     robin.ok("PUT", f"chats/{team.chat.id}/read", {"seq": second.seq})
     assert robin.ok("GET", "agents/me/wakes")["results"] == []
+
+
+def test_a_program_is_told_of_a_chat_that_its_agent_is_added_to(team, robin, receiver):
+    make_webhook(team.robin, receiver.url("/wake"))
+    here = make_agent(team.workspace, team.alice, "Scribe")
+    created = chats.create_chat(team.alice, team.workspace.id, title="New", actor_ids=[team.robin.id, here.id])
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[])
+    chats.add_participant(team.alice, other.id, team.robin.id)
+    found = robin.ok("GET", "agents/me/wakes")["results"]
+    assert [(wake["chat_id"], wake["why"]) for wake in found] == [(str(created.id), "added"), (str(other.id), "added")]
+    joined = Message.objects.get(pk=found[1]["message_ids"][0])
+    assert (joined.type, joined.payload["target_id"]) == ("MEMBER_JOINED", str(team.robin.id))
+    assert (AgentWake.objects.count(), Run.objects.count(), deliver_due()) == (2, 0, 2)
+    robin.ok("PUT", f"chats/{other.id}/read", {"seq": joined.seq})
+    assert robin.ok("GET", "agents/me/wakes")["results"] == found[:1]
 
 
 def test_the_answer_of_the_program_wakes_nobody_again(team, robin):

@@ -23,7 +23,8 @@ from waking.services.wake import find_reason_not_to_wake
 @transaction.atomic
 def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None = None) -> tuple[Message, bool]:
     """Wake an agent by hand, so that it looks at the chat again. Return the system message, and whether it was created: the same
-    `id` again returns the first one. Editors also wake the agents of a chat between agents. If the agent has an active run, that reads the message, and no second run begins.
+    `id` again returns the first one. Editors also wake the agents of a chat between agents. If the agent has an active run, that
+    reads the message, and no second run begins.
 
     Raises `NotFound`, `Forbidden` for an agent as actor, and `Conflict` when the agent is suspended or taken down (`agent_refused`)
     or the id belongs to something else (`id_taken`).

@@ -11,6 +11,7 @@ from actors.models import Actor
 from chats.models import Chat, Message
 from common.clock import now
 from events import audit
+from events.rows import WakeCause
 from webhooks.models import AgentWake, Delivery, Webhook
 from workspaces.models import Workspace
 
@@ -34,6 +35,16 @@ def store_wakes(chat: Chat, message: Message, woken: Sequence[tuple[Actor, str]]
     if deliveries:
         Delivery.objects.bulk_create(deliveries)
         transaction.on_commit(lambda: current_app.send_task("webhooks.tasks.deliver_due"), robust=True)
+
+
+def store_wakes_of_added_agents(chat: Chat, actors: Sequence[Actor], added_by: Actor) -> None:
+    """Store a wake for each of these agents whose program runs outside, so that the program learns of its new chat. A listener of
+    `participants_added`. Agents that answer here are not woken."""
+    for agent in actors:
+        if agent.runs_outside and agent.id != added_by.id:
+            joined = Message.objects.filter(chat=chat, type="MEMBER_JOINED", payload__target_id=str(agent.id))
+            if message := joined.order_by("-seq").first():
+                store_wakes(chat, message, [(agent, WakeCause.ADDED)])
 
 
 def end_access_of_maker(workspace: Workspace, maker: Actor, by: Actor) -> None:

@@ -6774,10 +6774,10 @@ export interface components {
             id: string;
         };
         /**
-         * @description Why a message woke an agent; `hand` and `schedule`: a person or a schedule did.
+         * @description Why a message woke an agent; `hand` and `schedule`: a person or a schedule did; `added`: it was added to the chat.
          * @enum {string}
          */
-        WakeCause: "mention" | "reply" | "always" | "hand" | "schedule";
+        WakeCause: "mention" | "reply" | "always" | "hand" | "schedule" | "added";
         /** @description Messages of a chat that woke the agent, and that it has not read yet. */
         WakeRow: {
             /** Format: uuid */
