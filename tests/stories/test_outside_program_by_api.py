@@ -1,5 +1,5 @@
-"""An outside program takes part as an agent, as a process of its own against the running product: `examples/outside_program.py`, which polls,
-and `socket_program.py`, which follows the socket."""
+"""Outside programs take part as agents, each as a process of its own against the running product: `examples/outside_program.py`
+polls, and `socket_program.py` follows the socket."""
 
 import os
 import subprocess
