@@ -10,6 +10,7 @@ from actors.models import Actor
 from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat, ChatActor
+from common.errors import AppError
 from common.ids import new_id
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import LLMError
@@ -60,7 +61,7 @@ class DrivenRun:
         try:
             output = tool.run(context, tool.parse_arguments(call.arguments))
             text = output if isinstance(output, str) else output.text
-        except ToolError as error:
+        except (ToolError, AppError) as error:
             text, status = str(error), "error"
         results = (ToolResult(call, status, text),)
         self.conversation.add_results(results, kind.record_tool_results(self.run, ToolsFinished(results)))

@@ -1,6 +1,8 @@
 """Nothing that an agent remembers crosses a right: random scripts of posts, joins, leaves, notes and runs in several chats."""
 
 import random
+import re
+from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -9,96 +11,200 @@ from actors.models import Actor
 from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
+from events.rows import NoteScope
 from memory import services as memory
 from memory.models import HistoryEntry, MemoryUse, Note
 from memory.selectors import build_history_rows, list_history, list_notes
 from runs.models import Run
 from tests.chaos import examples
-from tests.memory.driver import Driver
-from tests.people import make_agent
+from tests.memory.driver import DrivenRun, Driver
+from tests.people import make_agent, make_person
 from workspaces import services as workspaces
+from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db
 
-SCRIPTS = examples(40)
-STEPS = 12
+SCRIPTS = examples(100)
+STEPS = 8
+CANARY = re.compile(r"canary\d+x")
 
 
 class Story:
-    """One random script. Each text of a chat has a canary of this chat. What a run reads must be allowed at that moment: its own
-    chat, and chats that everybody who is present may read."""
+    """One random script with three chats and one between agents. Each text is a canary. `homes` has the chats that a canary belongs
+    to: where it was written, where a search quoted it, and where it was sent; `everywhere` has those of notes for the whole
+    workspace. A run may read others only while everybody who reads its chat, and its person, reads one of their homes."""
 
     def __init__(self, driver: Driver, seed: int, people: list[Actor]) -> None:
         self.driver, self.team = driver, driver.team
         self.random = random.Random(seed)
         self.people = people
-        self.number = 0
-        self.seen = 0
+        self.homes: dict[str, set[UUID]] = {}
+        self.crossed = 0
+        self.searched = self.sent = 0
         self.gone: set[str] = set()
-        self.chats = [
-            driver.open_chat(f"Chat{position}", *self.random.sample(people, self.random.randint(0, 2)))
-            for position in range(3)
-        ]
+        self.copied: set[str] = set()
+        self.everywhere: set[str] = set()
+        self.pair = driver.open_pair()
+        self.chats = [self.open_chat(position) for position in range(3)] + [self.pair]
 
-    def list_present(self, chat: Chat) -> set[Actor]:
-        rows = ChatActor.objects.filter(chat=chat, ended_at=None).select_related("actor")
-        return {row.actor for row in rows}
+    def open_chat(self, position: int) -> Chat:
+        by, *others = self.random.sample(self.people, self.random.randint(1, 3))
+        others += self.random.choice([[], [], [self.driver.writer]])
+        return self.driver.open_chat(f"Chat{position}", *others, by=by)
+
+    def list_present(self, chat: Chat) -> list[Actor]:
+        """Return the people in a chat, in a fixed order."""
+        people = Actor.objects.filter(participants__chat=chat, participants__ended_at=None, kind="human")
+        return list(people.order_by("name"))
+
+    def list_editors(self) -> list[Actor]:
+        members = Membership.objects.filter(workspace=self.team.workspace, role="editor").select_related("actor")
+        return [membership.actor for membership in members.order_by("actor__name")]
+
+    def find_readers(self) -> dict[UUID, set[UUID]]:
+        """Return who reads each chat, by its id."""
+        readers: dict[UUID, set[UUID]] = {chat.id: set() for chat in self.chats}
+        present = ChatActor.objects.filter(chat__in=readers, ended_at=None)
+        for chat_id, actor_id in present.values_list("chat_id", "actor_id"):
+            readers[chat_id].add(actor_id)
+        readers[self.pair.id] |= {person.id for person in self.list_editors()}
+        return readers
 
     def make_canary(self, chat: Chat) -> str:
-        self.number += 1
-        return f"canary{self.number}of{self.chats.index(chat)}x"
+        canary = f"canary{len(self.homes)}x"
+        self.homes[canary] = {chat.id}
+        return canary
 
     def play(self) -> None:
         for _ in range(STEPS):
-            chat = self.random.choice(self.chats)
-            actions = [self.run, self.run, self.run, self.join, self.leave, self.forget, self.delete, self.set_reach]
-            self.random.choice(actions)(chat)
+            actions = [self.run] * 6
+            actions += [self.join, self.leave, self.change_role, self.forget, self.delete, self.set_reach]
+            actions += [self.write_note, self.widen]
+            self.random.choice(actions)(self.random.choice(self.chats))
+        self.check_people()
 
     def run(self, chat: Chat) -> None:
-        humans = sorted((actor for actor in self.list_present(chat) if actor.is_human), key=lambda actor: actor.name)
-        if not humans:
+        people = self.list_present(chat) if chat != self.pair else self.people
+        if not people:
             return
-        run = self.driver.ask(chat, self.make_canary(chat), by=self.random.choice(humans))
-        self.check(chat, run.context)
-        if self.random.random() < 0.5:
-            run.call("remember", text=self.make_canary(chat))
-            self.check(chat, run.context)
-        if self.random.random() < 0.3:
-            self.join(chat)
-            run.call("remember", text=self.make_canary(chat))
-            self.check(chat, run.context)
+        Run.objects.filter(state="queued").delete()  # those of Writer
+        self.driver.post(chat, self.make_canary(chat), by=self.random.choice(people))
+        run = self.driver.claim(chat)
+        if run is None:
+            return  # one of the limits of loops between agents
+        self.check(chat, run)
+        for _ in range(self.random.randint(0, 2)):
+            self.random.choice([self.remember, self.search, self.send, self.join_meanwhile, self.retry])(chat, run)
+            self.check(chat, run)
         run.answer(self.make_canary(chat))
 
-    def check(self, chat: Chat, context: str) -> None:
-        present = self.list_present(chat)
-        for position, other in enumerate(self.chats):
-            found = [word for word in context.split() if f"of{position}x" in word]
-            self.seen += len(found) if other != chat else 0
-            if other != chat and found:
-                assert present <= self.list_present(other), f"{found[:3]} in Chat{self.chats.index(chat)}"
-        assert not [canary for canary in self.gone if canary in context]
+    def check(self, chat: Chat, run: DrivenRun) -> None:
+        found = set(CANARY.findall(run.context)) - self.everywhere
+        readers = self.find_readers()
+        present = readers[chat.id] | {run.run.on_behalf_of_id}
+        readable = {id for id, others in readers.items() if present <= others} | {chat.id}
+        leaked = [canary for canary in found if not self.homes[canary] & readable]
+        assert not leaked, f"{leaked} in {chat}"
+        self.crossed += sum(chat.id not in self.homes[canary] for canary in found)
+        assert not found & self.gone
+
+    def check_people(self) -> None:
+        """Check the notes and the history that a person reads."""
+        person = self.random.choice(self.people)
+        rows = build_history_rows(list_history(person, self.team.robin.id))
+        texts = [turn.text + turn.result for row in rows for turn in row.turns]
+        texts += list_notes(person, self.team.robin.id).values_list("text", flat=True)
+        readable = {id for id, others in self.find_readers().items() if person.id in others}
+        found = set(CANARY.findall(" ".join(texts))) - self.everywhere
+        leaked = [canary for canary in found if not self.homes[canary] & readable]
+        assert not leaked, f"{leaked} are read by {person}"
+
+    def remember(self, chat: Chat, run: DrivenRun) -> None:
+        run.call("remember", text=self.make_canary(chat))
+
+    def search(self, chat: Chat, run: DrivenRun) -> None:
+        result = run.call("search_history", query="canary", scope="my_chats", limit=20)
+        found = set(CANARY.findall(result))
+        self.searched += sum(chat.id not in self.homes[canary] for canary in found)
+        self.check(chat, run)
+        for canary in found:
+            self.homes[canary].add(chat.id)
+        self.copied |= found
+
+    def send(self, chat: Chat, run: DrivenRun) -> None:
+        other = self.random.choice([one for one in self.chats if one != chat])
+        canary = self.make_canary(chat)
+        result = run.call("send_message", chat_id=str(other.id), text=canary)
+        if result.startswith("Sent"):
+            readers = self.find_readers()
+            assert readers[other.id] <= readers[chat.id]
+            self.homes[canary].add(other.id)
+            self.copied.add(canary)
+            self.sent += 1
+        else:
+            assert not Message.objects.filter(chat=other, payload__text=canary).exists()
+
+    def join_meanwhile(self, chat: Chat, run: DrivenRun) -> None:
+        self.join(chat)
+        self.change_role(chat)
+        self.remember(chat, run)
+
+    def retry(self, chat: Chat, run: DrivenRun) -> None:
+        self.join(chat)
+        run.retry()
 
     def join(self, chat: Chat) -> None:
-        absent = sorted(set(self.people) - self.list_present(chat), key=lambda actor: actor.name)
-        if absent:
-            chats.add_participant(self.team.alice, chat.id, self.random.choice(absent).id)
+        present = self.list_present(chat)
+        absent = [person for person in self.people if person not in present]
+        if present and absent:
+            chats.add_participant(self.random.choice(present), chat.id, self.random.choice(absent).id)
 
     def leave(self, chat: Chat) -> None:
-        present = sorted(self.list_present(chat) & set(self.people), key=lambda actor: actor.name)
-        if present:
-            self.driver.leave(chat, self.random.choice(present))
+        present = self.list_present(chat)
+        if len(present) > 1:
+            by, leaver = self.random.sample(present, 2)
+            self.driver.leave(chat, leaver, by=by)
+
+    def change_role(self, chat: Chat) -> None:
+        person = self.random.choice(self.people)
+        if person != self.team.alice:
+            role = self.random.choice(["editor", "suggester"])
+            workspaces.change_role(self.team.alice, self.team.workspace.id, person.id, role=role)
+
+    def write_note(self, chat: Chat) -> None:
+        """An editor writes a note for a chat that they read, or for the whole workspace."""
+        person = self.random.choice(self.list_editors())
+        if person.id in self.find_readers()[chat.id]:
+            memory.create_note(person, self.team.robin.id, text=self.make_canary(chat), chat_id=chat.id)
+        elif self.random.random() < 0.2:
+            canary = self.make_canary(chat)
+            self.everywhere.add(canary)
+            memory.create_note(person, self.team.robin.id, text=canary)
+
+    def choose_note(self, chat: Chat) -> tuple[Actor, Note] | None:
+        """Choose an editor who reads this chat, and a note that was learnt in it."""
+        readers = self.find_readers()[chat.id]
+        editors = [person for person in self.list_editors() if person.id in readers]
+        notes = list(Note.objects.filter(chat=chat, forgotten_at=None).order_by("pk"))
+        return (self.random.choice(editors), self.random.choice(notes)) if editors and notes else None
 
     def forget(self, chat: Chat) -> None:
-        note = Note.objects.filter(chat=chat, forgotten_at=None).order_by("?").first()
-        if note is not None:
-            memory.forget_note(self.team.alice, note.id, revision=note.revision)
+        if chosen := self.choose_note(chat):
+            person, note = chosen
+            memory.forget_note(person, note.id, revision=note.revision)
+
+    def widen(self, chat: Chat) -> None:
+        if self.random.random() < 0.2 and (chosen := self.choose_note(chat)):
+            person, note = chosen
+            memory.edit_note(person, note.id, revision=note.revision, scope=NoteScope.WORKSPACE)
+            self.everywhere.add(note.text)
 
     def delete(self, chat: Chat) -> None:
-        """Delete a message of a person or an answer. A note is a text of its own, which people forget."""
-        texts = Message.objects.filter(chat=chat, type="TEXT_MESSAGE").order_by("pk")
+        """Delete a message of a person or an answer. What was copied from it, as a result of a search, stays."""
+        texts = list(Message.objects.filter(chat=chat, type="TEXT_MESSAGE").order_by("pk"))
         if texts:
-            message = self.random.choice(list(texts))
-            self.gone |= {word for word in message.text.split() if word.startswith("canary")}
+            message = self.random.choice(texts)
+            self.gone |= set(CANARY.findall(message.text)) - self.copied
             message.delete()
 
     def set_reach(self, chat: Chat) -> None:
@@ -108,16 +214,22 @@ class Story:
 @pytest.mark.parametrize("part", range(4))
 def test_MEM1_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_not_read_it(driver, part):
     team = driver.team
-    workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
-    crossed = 0
+    dora = make_person("Dora")
+    for person in (team.charlie, dora):
+        workspaces.join_workspace(person, team.workspace.id, role="suggester", invited_by=team.alice)
+    for position, tool in enumerate(("search_history", "send_message"), 20):
+        AgentSpec.objects.get(pk=driver.spec_id).tool_configs.create(position=position, tool=tool)
+    driver.open_pair()
+    crossed = searched = sent = 0
     for seed in range(part, SCRIPTS, 4):
         with transaction.atomic():
             driver.set_reach("agent")
-            story = Story(driver, seed, [team.bob, team.charlie])
+            story = Story(driver, seed, [team.alice, team.bob, team.charlie, dora])
             story.play()
-            crossed += story.seen
+            crossed, searched, sent = crossed + story.crossed, searched + story.searched, sent + story.sent
             transaction.set_rollback(True)
     assert crossed > 10, "the scripts must also reach what is allowed"
+    assert searched + sent > 0
 
 
 def test_MEM1_editors_read_a_chat_between_agents_so_only_what_all_of_them_may_read_is_used_there(driver):
