@@ -15,6 +15,7 @@ from chats.permissions import find_readers, list_readable_chats
 from chats.selectors import list_shared_chats
 from common.access import replace_not_found
 from common.errors import NotFound
+from events.payloads import ContextStrategy
 from events.rows import (
     HistoryEntryRow,
     HistoryTurnRow,
@@ -27,6 +28,7 @@ from events.rows import (
 from llm.tokens import estimate_tokens
 from memory.history import format_turns, read_history_turns
 from memory.models import HistoryEntry, MemoryClearing, MemoryUse, Note, NoteRevision, get_name
+from memory.older import read_older_lines
 from memory.permissions import history_visible_to, notes_visible_to
 from tools.fence import fence_lines
 from workspaces.models import Workspace
@@ -79,22 +81,31 @@ class ReadMemory:
     generation: int = 1
     has_foreign_texts: bool = False
     tokens: int = 0
+    older_chat_ids: frozenset[UUID] = frozenset()
+    """The chats of which older messages are read, by summaries or as matches of the request."""
 
     @property
     def chat_ids(self) -> tuple[UUID, ...]:
         """The chats that it comes from and whose readers alone may read it; the chat of the run may be one of them."""
         of_notes = {note.chat_id for note in self.notes if note.chat_id and note.scope == NoteScope.CHAT}
-        return tuple(sorted(of_notes | {entry.chat_id for entry in self.entries}))
+        return tuple(sorted(of_notes | {entry.chat_id for entry in self.entries} | self.older_chat_ids))
 
 
 def read_memory(
-    agent: Actor, chat: Chat, *, person: Actor | None, reach: Reach, request: str = "", model_size: int
+    agent: Actor,
+    chat: Chat,
+    *,
+    person: Actor | None,
+    reach: Reach,
+    request: str = "",
+    model_size: int,
+    strategy: ContextStrategy = "truncate",
 ) -> ReadMemory:
     """Return what a run of the agent in this chat may read of the agent's memory, for a model that reads so many tokens.
 
     With the reach `chat` these are the notes of the chat. With `agent` these are also notes and history of other chats that
     everybody of this chat may read now, and the person whom the run works for, and the notes for the whole workspace. Notes that
-    have words in common with the `request` come first, then the newest.
+    have words in common with the `request` come first, then the newest. `strategy`: what is read of older history.
     """
     budget = min(MAX_MEMORY_TOKENS, model_size // SHARE_OF_MODEL)
     entries, generation = [], 1
@@ -105,19 +116,26 @@ def read_memory(
     else:
         notes = _list_candidate_notes(agent, chat)
     used_notes, note_lines, note_tokens = _choose_notes(notes, request, budget // 2)
-    used_entries, entry_lines, entry_tokens = _choose_entries(
-        [entry for entry in entries if entry.is_usable], budget - note_tokens
-    )
+    left = budget - note_tokens
+    usable = [entry for entry in entries if entry.is_usable]
+    used_entries, entry_lines, entry_tokens = _choose_entries(usable, left if strategy == "truncate" else left * 3 // 4)
+    older: list[tuple[UUID, str]] = []
+    if reach == "agent" and usable:
+        older = read_older_lines(
+            agent, chat, shared, strategy, request=request, entries=used_entries, budget=left - entry_tokens
+        )
     person_id = person.pk if person else None
     return ReadMemory(
-        text=_format_memory(note_lines, entry_lines),
+        text=_format_memory(note_lines, entry_lines, [line for _, line in older]),
         notes=used_notes,
         entries=used_entries,
         kept_back=_find_kept_back(chat, notes, entries),
         generation=generation,
         has_foreign_texts=any(_is_foreign(item, chat, person_id) for item in used_notes)
-        or any(_is_foreign(item, chat, person_id) for item in used_entries),
-        tokens=note_tokens + entry_tokens,
+        or any(_is_foreign(item, chat, person_id) for item in used_entries)
+        or bool(older),
+        tokens=note_tokens + entry_tokens + sum(estimate_tokens(line) for _, line in older),
+        older_chat_ids=frozenset(chat_id for chat_id, _ in older),
     )
 
 
@@ -201,10 +219,11 @@ def _format_note(note: Note) -> list[str]:
     return [f"[note {note.id}, {note.created_at:%Y-%m-%d}, {written}{where}{trust}{topic}]", *note.text.splitlines()]
 
 
-def _format_memory(notes: list[str], entries: list[str]) -> str:
-    if not notes and not entries:
+def _format_memory(notes: list[str], entries: list[str], older: list[str]) -> str:
+    parts = {"Notes:": notes, "Earlier, in other chats:": entries, "Before that, in other chats:": older}
+    lines = [line for heading, part in parts.items() if part for line in (heading, *part)]
+    if not lines:
         return ""
-    lines = [*(["Notes:", *notes] if notes else []), *(["Earlier, in other chats:", *entries] if entries else [])]
     fenced = fence_lines("memory", lines, authors="you, people and other agents", citation="its chat and its date")
     return "\n".join(["You remember this from before. It may be out of date.", *fenced])
 
@@ -240,6 +259,8 @@ def may_still_use(agent: Actor, chat: Chat, *, person: Actor | None, memory: Rea
         Note.objects.filter(pk__in=[note.pk for note in memory.notes], forgotten_at=None).values_list("pk", "scope")
     )
     if any(notes.get(note.pk) != note.scope for note in memory.notes):
+        return False
+    if memory.older_chat_ids and get_generation(agent.pk) != memory.generation:
         return False
     entry_ids = [entry.pk for entry in memory.entries]
     return not entry_ids or HistoryEntry.objects.filter(pk__in=entry_ids, clearing=None).count() == len(entry_ids)

@@ -8,13 +8,22 @@ from django.db import transaction
 from actors.models import Actor
 from chats.models import Chat
 from common.clock import now
+from events.payloads import ContextStrategy
 from memory.models import MemoryUse, Note
 from memory.selectors import Reach, ReadMemory, read_memory
 
 
 @transaction.atomic
 def build_memory_text(
-    agent: Actor, chat: Chat, *, person: Actor | None, run_id: UUID, reach: Reach, request: str, model_size: int
+    agent: Actor,
+    chat: Chat,
+    *,
+    person: Actor | None,
+    run_id: UUID,
+    reach: Reach,
+    request: str,
+    model_size: int,
+    strategy: ContextStrategy = "truncate",
 ) -> ReadMemory:
     """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was kept back.
 
@@ -24,7 +33,9 @@ def build_memory_text(
     """
     if agent.is_public:
         return ReadMemory()
-    memory = read_memory(agent, chat, person=person, reach=reach, request=request, model_size=model_size)
+    memory = read_memory(
+        agent, chat, person=person, reach=reach, request=request, model_size=model_size, strategy=strategy
+    )
     if reach == "chat" and not memory.notes:
         return memory
     used = MemoryUse.objects.filter(run_id=run_id).values_list("note_ids", "entry_ids").first()

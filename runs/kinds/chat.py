@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -21,7 +21,7 @@ from common.writing import RowUpdate
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
 from embeddings.services import request_embeddings_on_commit
-from events.payloads import SystemMessageType
+from events.payloads import ContextStrategy, SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
@@ -177,7 +177,10 @@ class ChatRun(RunKind):
         pages = ""
         if READ_PAGES in tools:
             pages = build_pages_text(run.agent.workspace_id, tools[READ_PAGES].config, size)
-        entries, memory = read.entries, self.read_memory(run, content.memory, read, size)
+        entries, memory = (
+            read.entries,
+            self.read_memory(run, content.memory, read, size, strategy=content.context.strategy),
+        )
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
         budget = get_context_budget(
@@ -227,7 +230,15 @@ class ChatRun(RunKind):
             ),
         )  # fmt: skip
 
-    def read_memory(self, run: Run, reach: Reach, read: "ReadConversation", model_size: int) -> ReadMemory:
+    def read_memory(
+        self,
+        run: Run,
+        reach: Reach,
+        read: "ReadConversation",
+        model_size: int,
+        *,
+        strategy: ContextStrategy | Literal["default"] = "default",
+    ) -> ReadMemory:
         """Return what the run reads of its agent's memory, and keep it on the run. No query is made for an agent without notes that
         remembers each chat by itself."""
         if not self.is_participant or (reach == "chat" and not getattr(run, "has_notes", True)):
@@ -241,6 +252,9 @@ class ChatRun(RunKind):
             reach=reach,
             request=request,
             model_size=model_size,
+            strategy=cast(ContextStrategy, run.get_chat().workspace.context_strategy)
+            if strategy == "default"
+            else strategy,
         )
         return run.memory
 

@@ -23,8 +23,10 @@ from runs.kinds.chat import COMPARISON
 from runs.models import Run
 from runs.runtime.steps import RunEnded
 from runs.services.runs import stop_run
+from tests.factories.context import HistorySummaryFactory
 from tests.people import make_agent
 from workspaces import services as workspaces
+from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -229,6 +231,63 @@ def test_the_oldest_history_is_left_out_where_it_does_not_fit(driver, settings):
     context = driver.ask(other, "What was it?").context
     assert "canary-11" in context
     assert "canary-00" not in context
+
+
+@pytest.fixture
+def long_history(driver):
+    """Nine runs in a chat of Alice and Bob, and a summary of the first one. Return a function that asks with a strategy in another
+    chat of theirs, where only the newest runs fit into the memory."""
+    team = driver.team
+    other = driver.open_chat("Kyoto", team.bob)
+    driver.ask(team.chat, "The garage code is canary-old.").answer()
+    first = Message.objects.filter(chat=team.chat, type="TEXT_MESSAGE").earliest("seq")
+    for _ in range(8):
+        driver.ask(team.chat, "tea " * 400).answer("coffee " * 400)
+    sentence = {"id": str(new_id()), "section": "Facts", "text": "The gate code is canary-sum.", "seqs": [first.seq]}
+    HistorySummaryFactory.create(chat=team.chat, through_seq=first.seq, sentences=[sentence])
+
+    def ask(strategy):
+        Workspace.objects.update(context_strategy=strategy, context_max_tokens=10_000)
+        return driver.ask(other, "What is the garage code?")
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("strategy", "found"), [("truncate", set()), ("summarise", {"canary-sum"}), ("retrieve", {"canary-old"})]
+)
+def test_older_history_is_read_by_the_strategy(driver, long_history, strategy, found):
+    run = long_history(strategy)
+    assert {word for word in ("canary-sum", "canary-old") if word in run.context} == found
+    assert run.run.memory.older_chat_ids == ({driver.team.chat.id} if found else set())
+    assert run.run.memory.tokens <= 10_000 // 8
+
+
+@pytest.mark.parametrize("strategy", ["summarise", "retrieve"])
+def test_MEM1_older_history_is_kept_back_where_somebody_may_not_read_its_chat(driver, long_history, strategy):
+    team = driver.team
+    run = long_history(strategy)
+    assert "canary" in run.context
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
+    chats.add_participant(team.alice, run.run.chat_id, team.charlie.id)
+    run.call("remember", text="Tea.")
+    assert "canary" not in run.context
+    run.answer()
+    assert "canary" not in long_history(strategy).context
+
+
+@pytest.mark.parametrize("strategy", ["summarise", "retrieve"])
+def test_MEM2_older_history_is_not_read_after_a_clearing(driver, long_history, strategy):
+    team = driver.team
+    run = long_history(strategy)
+    memory.clear_history(team.alice, team.robin.id)
+    run.call("remember", text="Tea.")
+    assert "canary" not in run.context
+    run.answer()
+    driver.ask(team.chat, "A new message").answer()
+    run = long_history(strategy)
+    assert "A new message" in run.context
+    assert "canary" not in run.context
 
 
 def test_MEM2_cleared_history_is_not_used_until_the_clearing_is_undone(driver):

@@ -20,7 +20,7 @@ from tests.chaos import examples
 from tests.memory.driver import DrivenRun, Driver
 from tests.people import make_agent, make_person
 from workspaces import services as workspaces
-from workspaces.models import Membership
+from workspaces.models import Membership, Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -209,6 +209,7 @@ class Story:
 
     def set_reach(self, chat: Chat) -> None:
         self.driver.set_reach(self.random.choice(["chat", "agent", "agent"]))
+        Workspace.objects.update(context_strategy=self.random.choice(["truncate", "summarise", "retrieve"]))
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -224,6 +225,7 @@ def test_MEM1_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_
     for seed in range(part, SCRIPTS, 4):
         with transaction.atomic():
             driver.set_reach("agent")
+            Workspace.objects.update(context_strategy="retrieve")
             story = Story(driver, seed, [team.alice, team.bob, team.charlie, dora])
             story.play()
             crossed, searched, sent = crossed + story.crossed, searched + story.searched, sent + story.sent
