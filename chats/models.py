@@ -83,6 +83,14 @@ class Chat(Identified, VersionedRow):
             is_between_agents=self.is_between_agents,
         )  # fmt: skip
 
+    # What `chats.selectors.load_titles` has read for a reader of a chat without a title: the names of the others.
+    names = ""
+
+    @property
+    def shown_title(self) -> str:
+        """The title, or the names of the others if `load_titles` has read them."""
+        return self.title or self.names
+
     @property
     def is_direct(self) -> bool:
         """Whether it is a chat of exactly two actors, unique for the pair in its workspace, which nobody can join."""

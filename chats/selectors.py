@@ -35,6 +35,8 @@ from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
 """The most bytes of a page of messages. The first one that is read is not counted, so that a page has at least one message."""
+MAX_NAMES = 5
+"""Names that stand for the title of a chat without one."""
 EXCERPT_CHARACTERS = 200
 """Characters before and after the first match that an excerpt has."""
 END = 2**63 - 1
@@ -122,6 +124,16 @@ def _build_titled_row(chat: Any, participants: list[ActorRow]) -> ChatRow:
         return row
     names = [actor.name for actor in participants if actor.id != chat.reader_id]
     return row.model_copy(update={"title": " · ".join(names)})
+
+
+def load_titles(reader: Actor, chats: Iterable[Chat]) -> None:
+    """Set what a reader sees as the titles of these chats (`shown_title`), as in the list of chats: a chat without a title is named
+    after the others in it. Two queries for any number of chats; none if all have a title."""
+    untitled = [chat for chat in chats if not chat.title]
+    participants = _list_participants(untitled) if untitled else {}
+    for chat in untitled:
+        names = [actor.name for actor in participants.get(chat.pk, []) if actor.id != reader.id]
+        chat.names = " · ".join(names[:MAX_NAMES])
 
 
 def _get_previews(ids: Collection[UUID]) -> dict[UUID, Message]:

@@ -15,6 +15,7 @@ from approvals.models import Approval
 from chats.hot_queries import MAX_UNREAD_MESSAGES, CountRows
 from chats.models import SPOKEN_TYPES, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
+from chats.selectors import load_titles
 from common.clock import now
 from common.errors import Forbidden, NotFound
 from events.payloads import Stamp
@@ -62,8 +63,9 @@ def list_runs_of_agent(
     return runs if outcome == "all" else runs.filter(state=outcome)
 
 
-def build_inspected_run_rows(runs: Sequence[Run]) -> list[InspectedRunRow]:
-    """Return the rows of runs in a list, by one query for all their messages."""
+def build_inspected_run_rows(reader: Actor, runs: Sequence[Run]) -> list[InspectedRunRow]:
+    """Return the rows of runs in a list, by one query for all their messages and two for titles."""
+    load_titles(reader, [run.get_chat() for run in runs])
     ids = {run.trigger_id for run in runs if run.trigger_id}
     triggers = Message.objects.filter(pk__in=ids).select_related("author", "reply_to").in_bulk()
     rows: list[InspectedRunRow] = []
@@ -72,7 +74,7 @@ def build_inspected_run_rows(runs: Sequence[Run]) -> list[InspectedRunRow]:
         person = _get_waker(run, trigger)
         rows.append(
             InspectedRunRow(
-                run=run.to_row(), chat_title=run.get_chat().title, why=find_why(run, trigger),
+                run=run.to_row(), chat_title=run.get_chat().shown_title, why=find_why(run, trigger),
                 person=person.to_row() if person else None, seconds=_compute_seconds(run), cost_micro=run.cost_micro,
             )
         )  # fmt: skip
@@ -101,6 +103,7 @@ def find_why(run: Run, trigger: Message | None) -> Why:
 def get_run_inspection(actor: Actor, run_id: UUID) -> RunInspectionRow:
     """Return what a run did, and why. Everybody who may read its chat may read it. Raises `NotFound`."""
     run = get_run_for(actor, run_id, ChatVerb.SEE)
+    load_titles(actor, [run.get_chat()])
     triggers = Message.objects.select_related("author", "reply_to").filter(chat=run.chat_id)
     trigger = triggers.filter(pk=run.trigger_id).first() if run.trigger_id else None
     person = _get_waker(run, trigger)
@@ -113,7 +116,7 @@ def get_run_inspection(actor: Actor, run_id: UUID) -> RunInspectionRow:
     return RunInspectionRow(
         run=run.to_row(),
         agent=run.agent.to_row(),
-        chat_title=run.get_chat().title,
+        chat_title=run.get_chat().shown_title,
         why=find_why(run, trigger),
         person=person.to_row() if person else None,
         on_behalf_of=run.on_behalf_of.to_row() if run.on_behalf_of else None,

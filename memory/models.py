@@ -89,7 +89,7 @@ class Note(Identified, WithRevision):
             revision=self.revision,
             author=self.author.to_row(),
             chat_id=self.chat_id,
-            chat_title=self.chat.title if self.chat else "",
+            chat_title=self.chat.shown_title if self.chat else "",
             message_id=self.message_id,
             run_id=self.run_id,
             on_behalf_of=self.on_behalf_of.to_row() if self.on_behalf_of else None,

@@ -12,7 +12,7 @@ from actors.models import Actor
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
 from chats.models import Chat
 from chats.permissions import find_readers, list_readable_chats
-from chats.selectors import list_shared_chats
+from chats.selectors import list_shared_chats, load_titles
 from common.access import replace_not_found
 from common.errors import NotFound
 from events.payloads import ContextStrategy
@@ -333,13 +333,14 @@ def list_history(actor: Actor, agent_id: UUID, *, chat_id: UUID | None = None) -
     return entries.select_related("chat")
 
 
-def build_history_rows(entries: Iterable[HistoryEntry]) -> list[HistoryEntryRow]:
-    """Return the rows of history entries of one agent. One query for any number."""
+def build_history_rows(reader: Actor, entries: Iterable[HistoryEntry]) -> list[HistoryEntryRow]:
+    """Return the rows of history entries of one agent. Three queries for any number."""
     found = list(entries)
+    load_titles(reader, [entry.chat for entry in found])
     turns = read_history_turns(found)
     return [
         HistoryEntryRow(
-            id=entry.id, agent_id=entry.agent_id, chat_id=entry.chat_id, chat_title=entry.chat.title, run_id=entry.run_id,
+            id=entry.id, agent_id=entry.agent_id, chat_id=entry.chat_id, chat_title=entry.chat.shown_title, run_id=entry.run_id,
             outcome=entry.outcome, tokens=entry.tokens, created_at=entry.created_at,
             turns=[
                 HistoryTurnRow(
@@ -398,6 +399,7 @@ def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow
     may read it, and the people for whose sake likewise."""
     found = list(uses)
     kept = [(use, item) for use in found for item in use.kept_back]
+    load_titles(actor, [use.chat for use in found])
     titles = _find_readable_titles(actor, {UUID(item["chat_id"]) for _, item in kept})
     people = Actor.objects.in_bulk({UUID(id) for _, item in kept for id in item["actor_ids"]}) if kept else {}
     rows: dict[UUID, list[KeptBackRow]] = {}
@@ -413,7 +415,7 @@ def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow
         )  # fmt: skip
     return [
         MemoryUseRow(
-            run_id=use.run_id, chat_id=use.chat_id, chat_title=use.chat.title, notes=len(use.note_ids),
+            run_id=use.run_id, chat_id=use.chat_id, chat_title=use.chat.shown_title, notes=len(use.note_ids),
             entries=len(use.entry_ids), tokens=use.tokens, created_at=use.created_at, kept_back=rows.get(use.pk, []),
         )
         for use in found
@@ -423,7 +425,9 @@ def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow
 def _find_readable_titles(actor: Actor, chat_ids: Collection[UUID]) -> dict[UUID, str]:
     if not chat_ids:
         return {}
-    return dict(list_readable_chats(actor).filter(pk__in=chat_ids).values_list("pk", "title"))
+    chats = list(list_readable_chats(actor).filter(pk__in=chat_ids))
+    load_titles(actor, chats)
+    return {chat.pk: chat.shown_title for chat in chats}
 
 
 def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:

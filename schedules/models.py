@@ -62,7 +62,7 @@ class Schedule(Identified, WithRevision):
             id=self.id,
             agent_id=self.agent_id,
             chat_id=self.chat_id,
-            chat_title=self.chat.title,
+            chat_title=self.chat.shown_title,
             name=self.name,
             instructions=self.instructions,
             expression=self.expression,

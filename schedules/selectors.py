@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from chats.permissions import ChatVerb, chats_visible_to, compute_chat_verbs
+from chats.selectors import load_titles
 from events.rows import ScheduleRow
 from schedules.models import Schedule, ScheduledTime
 from workspaces.models import Workspace
@@ -19,7 +20,7 @@ def list_schedules(actor: Actor, agent_id: UUID) -> list[ScheduleRow]:
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
     chats = {chat.pk: chat for chat in chats_visible_to(actor).filter(schedules__agent=agent).distinct()}
     found = Schedule.objects.filter(agent=agent, chat__in=chats).select_related("chat", "owner").order_by("pk")
-    return build_rows(list(found), [id for id, chat in chats.items() if can_change_schedules(chat)])
+    return build_rows(actor, list(found), [id for id, chat in chats.items() if can_change_schedules(chat)])
 
 
 def can_change_schedules(chat: Any) -> bool:
@@ -27,8 +28,9 @@ def can_change_schedules(chat: Any) -> bool:
     return ChatVerb.CHANGE_SCHEDULES in compute_chat_verbs(chat)
 
 
-def build_rows(schedules: Sequence[Schedule], changeable_chat_ids: Sequence[UUID]) -> list[ScheduleRow]:
-    """Return the rows of schedules, with the last time of each, by one query."""
+def build_rows(reader: Actor, schedules: Sequence[Schedule], changeable_chat_ids: Sequence[UUID]) -> list[ScheduleRow]:
+    """Return the rows of schedules, with the last time of each, by one query, and two for titles."""
+    load_titles(reader, [schedule.chat for schedule in schedules])
     times = ScheduledTime.objects.filter(schedule__in=[schedule.pk for schedule in schedules])
     last = {time.schedule_id: time for time in times.order_by("schedule_id", "-due_at").distinct("schedule_id")}
     return [

@@ -23,7 +23,7 @@ class AgentRuns(APIView):
         query = read_query(request, AgentRunsQuery)
         runs = selectors.list_runs_of_agent(request.user, agent_id, chat_id=query.chat, outcome=query.state)
         found, more = get_page(runs, query, by="-created_at")
-        return build_list_response(selectors.build_inspected_run_rows(found), more)
+        return build_list_response(selectors.build_inspected_run_rows(request.user, found), more)
 
 
 class RunInspection(APIView):

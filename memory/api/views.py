@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents.permissions import AgentVerb
+from chats.selectors import load_titles
 from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
 from common.rest import (
     Page,
@@ -43,6 +44,7 @@ class Notes(APIView):
         query = read_query(request, NotesQuery)
         notes = selectors.list_notes(request.user, agent_id, query=query.q, chat_id=query.chat_id, which=query.which)
         page, next = get_page(notes, query, by="-created_at")
+        load_titles(request.user, [note.chat for note in page if note.chat])
         return build_list_response(serialize_rows(page), next)
 
     @extend_schema(operation_id="create_note", request=NewNoteBody, responses={201: NoteRow})
@@ -86,7 +88,7 @@ class History(APIView):
         query = read_query(request, HistoryQuery)
         entries = selectors.list_history(request.user, agent_id, chat_id=query.chat_id)
         page, next = get_page(entries, query, by="-created_at")
-        return build_list_response(selectors.build_history_rows(page), next)
+        return build_list_response(selectors.build_history_rows(request.user, page), next)
 
 
 class ClearHistory(APIView):

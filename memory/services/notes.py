@@ -10,7 +10,7 @@ from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from chats.models import ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
-from chats.selectors import list_shared_chats
+from chats.selectors import list_shared_chats, load_titles
 from chats.services.text_sources import find_foreign_texts
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached, NotFound, TooLarge
@@ -46,7 +46,7 @@ def create_note(actor: Actor, agent_id: UUID, *, text: str, topic: str = "", cha
         author=actor,
     )
     _publish(actor, "note.written", note)
-    return _read(note)
+    return _read(actor, note)
 
 
 @transaction.atomic
@@ -72,14 +72,14 @@ def edit_note(
             raise Invalid("This note belongs to no chat.", hints=["It can be used everywhere, or forgotten."])
         changes["scope"] = scope
     if all(getattr(note, name) == value for name, value in changes.items()):
-        return _read(note)
+        return _read(actor, note)
     NoteRevision.objects.create(
         note=note, revision=note.revision, text=note.text, topic=note.topic, scope=note.scope, replaced_by=actor
     )
     is_widened = changes.get("scope") == NoteScope.WORKSPACE and note.scope == NoteScope.CHAT
     _save(note, **changes, edited_at=now(), edited_by=actor)
     _publish(actor, "note.widened" if is_widened else "note.edited", note)
-    return _read(note)
+    return _read(actor, note)
 
 
 @transaction.atomic
@@ -89,7 +89,7 @@ def forget_note(actor: Actor, note_id: UUID, *, revision: int) -> Note:
     note = _lock_note(actor, note_id, revision)
     _save(note, forgotten_at=now(), forgotten_by=actor)
     _publish(actor, "note.forgotten", note)
-    return _read(note)
+    return _read(actor, note)
 
 
 @transaction.atomic
@@ -98,13 +98,13 @@ def restore_note(actor: Actor, note_id: UUID) -> Note:
     `Conflict` if it is too late."""
     note = get_note_for(actor, note_id, AgentVerb.EDIT_MEMORY, lock=True)
     if note.forgotten_at is None:
-        return _read(note)
+        return _read(actor, note)
     if note.forgotten_at < now() - timedelta(hours=UNDO_HOURS):
         raise Conflict("This note cannot be restored any more.", hints=[f"It can be restored for {UNDO_HOURS} hours."])
     _check_count(note.agent)
     _save(note, forgotten_at=None, forgotten_by=None)
     _publish(actor, "note.restored", note)
-    return _read(note)
+    return _read(actor, note)
 
 
 def remember(
@@ -183,7 +183,7 @@ def _lock_note(actor: Actor, note_id: UUID, revision: int) -> Note:
             "This note was changed meanwhile.",
             code=Code.STALE_REVISION,
             hints=["Compare with the stored note, then change that."],
-            data={"note": _read(note).to_row().model_dump(mode="json")},
+            data={"note": _read(actor, note).to_row().model_dump(mode="json")},
         )
     return note
 
@@ -201,8 +201,10 @@ def _get_workspace_id(agent: Actor) -> UUID:
     return agent.workspace_id
 
 
-def _read(note: Note) -> Note:
-    return annotate_notes(Note.objects.filter(pk=note.pk)).get()
+def _read(actor: Actor, note: Note) -> Note:
+    found = annotate_notes(Note.objects.filter(pk=note.pk)).get()
+    load_titles(actor, [found.chat] if found.chat else [])
+    return found
 
 
 def _check_count(agent: Actor) -> None:

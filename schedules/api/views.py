@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from actors.models import Actor
 from common.clock import now
 from common.rest import Page, Request, build_empty_response, build_list_response, build_response, read
 from events.rows import MessageRow, NextTimesRow, ScheduleRow
@@ -27,14 +28,16 @@ class NewSchedule(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, NewScheduleBody)
         schedule = schedules.create_schedule(request.user, chat_id, agent_id, **body.model_dump())
-        return build_response(_build_row(schedule), 201)
+        return build_response(_build_row(request.user, schedule), 201)
 
 
 class OneSchedule(APIView):
     @extend_schema(operation_id="change_schedule", request=ScheduleBody, responses=ScheduleRow)
     def patch(self, request: Request, schedule_id: UUID) -> HttpResponse:
         body = read(request, ScheduleBody)
-        return build_response(_build_row(schedules.change_schedule(request.user, schedule_id, **body.model_dump())))
+        return build_response(
+            _build_row(request.user, schedules.change_schedule(request.user, schedule_id, **body.model_dump()))
+        )
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> HttpResponse:
@@ -59,5 +62,5 @@ class Preview(APIView):
         return build_response(NextTimesRow(next_times=list_next_times(expression, body.time_zone, after=now())))
 
 
-def _build_row(schedule: Schedule) -> ScheduleRow:
-    return build_rows([schedule], [schedule.chat_id])[0]
+def _build_row(reader: Actor, schedule: Schedule) -> ScheduleRow:
+    return build_rows(reader, [schedule], [schedule.chat_id])[0]

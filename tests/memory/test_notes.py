@@ -14,9 +14,10 @@ from common.clock import now
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from events.models import AuditRecord
 from events.rows import NoteScope
+from inspector.selectors import build_inspected_run_rows, get_run_inspection, list_runs_of_agent
 from memory import services as memory
 from memory.models import MemoryUse, Note, NoteRevision
-from memory.selectors import get_memory_row, get_memory_use, list_history, list_notes
+from memory.selectors import build_history_rows, get_memory_row, get_memory_use, list_history, list_notes
 from tests.people import make_agent
 from tools.interface import ToolContext
 from workspaces import services as workspaces
@@ -304,3 +305,22 @@ def test_an_agent_forgets_its_own_note_in_a_chat_between_agents(driver):
     assert run.call("forget", note_id=str(note.id)) == "Forgotten. People can restore it for a day."
     note.refresh_from_db()
     assert note.forgotten_by == driver.team.robin
+
+
+def test_a_chat_without_a_title_is_named_after_the_others_in_memory_and_runs(driver):
+    team = driver.team
+    direct, _ = chats.open_direct_chat(team.alice, team.workspace.id, team.robin.id)
+    run = driver.ask(direct, "Tea?")
+    run.call("remember", text="Green tea")
+    run.answer()
+    pair = driver.open_pair()
+    driver.ask(pair, "Coffee?").answer()
+    read = driver.ask(direct, "And now?")
+    note = memory.create_note(team.alice, team.robin.id, text="Black tea", chat_id=pair.id)
+    assert note.to_row().chat_title == "Robin · Writer"
+    rows = build_history_rows(team.alice, list_history(team.alice, team.robin.id).order_by("pk"))
+    assert [row.chat_title for row in rows] == ["Robin", "Robin · Writer"]
+    assert get_memory_use(team.alice, read.run.id).chat_title == "Robin"
+    runs = list_runs_of_agent(team.alice, team.robin.id).order_by("pk")
+    assert {row.chat_title for row in build_inspected_run_rows(team.alice, list(runs))} == {"Robin", "Robin · Writer"}
+    assert get_run_inspection(team.alice, read.run.id).chat_title == "Robin"

@@ -111,7 +111,7 @@ class Story:
     def check_people(self) -> None:
         """Check the notes and the history that a person reads."""
         person = self.random.choice(self.people)
-        rows = build_history_rows(list_history(person, self.team.robin.id))
+        rows = build_history_rows(person, list_history(person, self.team.robin.id))
         texts = [turn.text + turn.result for row in rows for turn in row.turns]
         texts += list_notes(person, self.team.robin.id).values_list("text", flat=True)
         readable = {id for id, others in self.find_readers().items() if person.id in others}
@@ -306,6 +306,6 @@ def test_a_person_reads_the_history_of_their_chats_only(driver):
     private = driver.open_chat("Private")
     driver.ask(private, "canary-one").answer()
     driver.ask(team.chat, "tea").answer()
-    rows = build_history_rows(list_history(team.bob, team.robin.id))
+    rows = build_history_rows(team.bob, list_history(team.bob, team.robin.id))
     assert [(row.chat_title, [turn.text for turn in row.turns]) for row in rows] == [("Room", ["@robin tea", "Done."])]
-    assert len(build_history_rows(list_history(team.alice, team.robin.id))) == 2
+    assert len(build_history_rows(team.alice, list_history(team.alice, team.robin.id))) == 2
