@@ -73,8 +73,9 @@ def _query_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[C
 PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_query_participants_with_activity, list[UUID])
 
 
-def _query_message_previews(ids: list[UUID]) -> QuerySet[Message]:
-    beginning = Func(Left(KT("payload__text"), MAX_PREVIEW_CHARACTERS), function="to_jsonb")
+def shorten_texts(messages: QuerySet[Message], max_characters: int = MAX_PREVIEW_CHARACTERS) -> QuerySet[Message]:
+    """Defer the payloads of messages, and annotate them as `preview` with only the first `max_characters` of the text."""
+    beginning = Func(Left(KT("payload__text"), max_characters), function="to_jsonb")
     shortened = Func(
         F("payload"),
         Value(["text"], ArrayField(TextField())),
@@ -84,10 +85,10 @@ def _query_message_previews(ids: list[UUID]) -> QuerySet[Message]:
     )
     # Null for a payload without a text, such as that of a file.
     preview = Coalesce(shortened, F("payload"))
-    return Message.objects.filter(is_any_of("pk", ids)).defer("payload").annotate(preview=preview)
+    return messages.defer("payload").annotate(preview=preview)
 
 
-MESSAGE_PREVIEWS = PreparedQuery(_query_message_previews, list[UUID])
+MESSAGE_PREVIEWS = PreparedQuery(lambda ids: shorten_texts(Message.objects.filter(is_any_of("pk", ids))), list[UUID])
 
 
 def query_mentioned(chat_id: UUID, is_mentioned: Q) -> QuerySet[ChatActor, Any]:

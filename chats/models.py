@@ -60,6 +60,8 @@ class Chat(Identified, VersionedRow):
     pair_key = models.CharField(_("pair key"), max_length=80, null=True, blank=True)
     # Whether it is the direct chat of two agents, which no person is in.
     is_between_agents = models.BooleanField(_("is between agents"), default=False)
+    # The number of its pinned messages, which every client shows without reading them.
+    pin_count = models.PositiveSmallIntegerField(_("pinned messages"), default=0)
 
     class Meta:
         constraints = [
@@ -80,7 +82,7 @@ class Chat(Identified, VersionedRow):
         return ChatRow(
             id=self.id, workspace_id=self.workspace_id, title=self.title, version=self.version,
             created_by=self.created_by_id, created_at=self.created_at, is_direct=self.is_direct,
-            is_between_agents=self.is_between_agents,
+            is_between_agents=self.is_between_agents, pin_count=self.pin_count,
         )  # fmt: skip
 
     # What `chats.selectors.load_titles` has read for a reader of a chat without a title: the names of the others.
@@ -113,6 +115,7 @@ IMPORTANT_TYPES = (
 """Messages of older times that models read also of a long chat: files, decisions, and changes of agents."""
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 """The types of messages that count as unread, wake agents, and are shown as the last message in the list of chats."""
+PINNABLE_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 
 
 class ChatActor(Identified, VersionedRow):
@@ -190,6 +193,15 @@ class Message(Identified, VersionedRow):
     tokens = models.IntegerField(_("tokens"), null=True)
     created_at = models.DateTimeField(_("created at"))
     edited_at = models.DateTimeField(_("edited at"), null=True)
+    pinned_at = models.DateTimeField(_("pinned at"), null=True)
+    pinned_by = models.ForeignKey(
+        "actors.Actor",
+        verbose_name=_("pinned by"),
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
+    )
 
     class Meta:
         verbose_name = _("message")
@@ -202,6 +214,11 @@ class Message(Identified, VersionedRow):
                 | (~Q(type__in=["TEXT_MESSAGE", "FILE_MESSAGE", "THINKING", "TOOL_CALL", "TOOL_RESPONSE"])
                    & Q(author=None)),
                 name="author_by_type",
+            ),
+            models.CheckConstraint(
+                condition=Q(pinned_at=None, pinned_by=None)
+                | Q(pinned_at__isnull=False, type__in=PINNABLE_TYPES, metadata__isnull=True),
+                name="pinned_is_pinnable",
             ),
         ]  # fmt: skip
         indexes = [
@@ -219,6 +236,10 @@ class Message(Identified, VersionedRow):
                 condition=Q(type__in=IMPORTANT_TYPES, metadata__isnull=True),
                 name="important_messages",
             ),
+            models.Index(
+                fields=["chat", "-pinned_at", "-id"], condition=Q(pinned_at__isnull=False), name="pinned_messages"
+            ),
+            models.Index(fields=["pinned_by"], condition=Q(pinned_by__isnull=False), name="messages_pinned_by"),
         ]
 
     def __str__(self) -> str:
@@ -240,7 +261,7 @@ class Message(Identified, VersionedRow):
         return MESSAGE_ROWS[self.type](
             type=self.type, id=self.id, chat_id=self.chat_id, version=self.version, seq=self.seq, author_id=self.author_id,
             payload=self.payload, reply_to=self.reply_to_id, run_id=self.run_id, metadata=self.metadata,
-            created_at=self.created_at, edited_at=self.edited_at,
+            created_at=self.created_at, edited_at=self.edited_at, pinned_at=self.pinned_at, pinned_by=self.pinned_by_id,
         )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from chats.hot_queries import (
     build_unread_annotations,
     get_sizes_after_query,
     get_sizes_before_query,
+    shorten_texts,
 )
 from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
 from chats.permissions import (
@@ -30,7 +31,7 @@ from chats.search import has_all_terms, split_terms
 from common.errors import NotFound
 from common.prepared_query import is_any_of
 from events.payloads import FoundMessage
-from events.rows import ActorRow, ChatActivityRow, ChatRow, ChatSummaryRow
+from events.rows import ActorRow, ChatActivityRow, ChatRow, ChatSummaryRow, MessageRow
 from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
@@ -240,6 +241,20 @@ def _limit_seqs(
     sums = accumulate(size for _, size in rows[uncounted:limit])
     count = min(limit, uncounted + sum(total <= max_bytes for total in sums))
     return [seq for seq, _ in rows[:count]], len(rows) <= count
+
+
+def list_pinned_messages(chat: Chat) -> QuerySet[Message]:
+    """Return the pinned messages of a chat, for `build_preview_rows`. Order them by `-pinned_at` and `-pk`: there is an index."""
+    return shorten_texts(Message.objects.filter(chat=chat, pinned_at__isnull=False))
+
+
+def build_preview_rows(messages: Iterable[Any]) -> list[MessageRow]:
+    """Return the rows of messages from `shorten_texts`, with the shortened texts."""
+    rows: list[MessageRow] = []
+    for message in messages:
+        message.payload = message.preview
+        rows.append(message.to_row())
+    return rows
 
 
 def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySet[Chat]:

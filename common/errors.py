@@ -29,6 +29,7 @@ class Code(StrEnum):
     LINK_DEAD = "link_dead"
     ALREADY_PARTICIPANT = "already_participant"
     DIRECT_CHAT = "direct_chat"
+    TOO_MANY_PINS = "too_many_pins"
     LAST_EDITOR = "last_editor"
     HANDLE_TAKEN = "handle_taken"
     # drafts

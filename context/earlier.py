@@ -1,5 +1,5 @@
-"""What a model reads of the older messages of a chat that is too long for it: a summary, those that match the request, and
-important events. It is a part of the system text, so that no later message pushes it out.
+"""What a model reads of the older messages of a chat that is too long for it: the pinned ones, a summary, those that match the
+request, and important events. It is a part of the system text, so that no later message pushes it out.
 
 It knows no run: `runs/kinds/chat.py` calls it for a chat that does not fit, and never for another.
 """
@@ -17,6 +17,7 @@ from context.selectors import (
     find_newest_summary,
     list_current_sentences,
     list_important_events,
+    list_pinned_messages,
 )
 from embeddings.selectors import VectorRequest
 from events.payloads import ContextFacts, ContextStrategy, MessageReference
@@ -32,6 +33,10 @@ MIN_KEPT = 12
 """The newest messages that a summary never stands for."""
 MAX_FOUND_CHARACTERS = 1_200
 """Characters of a found message that are added."""
+PINNED_CHARACTERS = (1_200, 600, 300, 150)
+"""Characters of a pinned message that are added: the first of these numbers with which all fit, else the last one."""
+PINNED_SHARE = 2
+"""Pinned messages get at most this part of the tokens of older messages (one half) if there is a summary or a found message."""
 TOKENS_PER_MESSAGE = 8
 """What a model reads of a message besides its text: the name of its author, and the form of the request."""
 CITATION = "its number, in this form: [#7]"
@@ -101,11 +106,26 @@ def build_earlier_context(
     found: list[FoundText] = []
     if strategy == "retrieve":
         found = find_messages(chat_id, request, before_seq=kept_from, vector=vector)
+    pinned = list_pinned_messages(chat_id, kept_from, max_characters=2 * PINNED_CHARACTERS[0])
     events = list_important_events(chat_id, kept_from)
 
     sections: list[Section] = []
+    # The last pinned are chosen, and read in the order of the log.
+    pinned_share = share // PINNED_SHARE if found or sentences else share
+    for characters in PINNED_CHARACTERS:
+        lines, left = _fit_lines([_format_pinned(message, characters) for message in pinned], pinned_share)
+        if len(lines) == len(pinned):
+            break
+    left += share - pinned_share
+    pinned = sorted(pinned[: len(lines)], key=lambda message: message.seq)
+    if pinned:
+        lines = [_format_pinned(message, characters) for message in pinned]
+        fenced = fence_lines("pinned messages", lines, authors="people and agents of this chat", citation=CITATION)
+        sections.append(Section("pinned", "\n".join(fenced)))
     # The best are chosen, and read in the order of the log.
-    lines, left = _fit_lines([_format_found(one) for one in found], share)
+    pinned_ids = {message.id for message in pinned}
+    found = [one for one in found if one.id not in pinned_ids]
+    lines, left = _fit_lines([_format_found(one) for one in found], left)
     found = sorted(found[: len(lines)], key=lambda one: one.seq)
     if lines:
         lines = [_format_found(one) for one in found]
@@ -128,6 +148,7 @@ def build_earlier_context(
         summary_through=summary.through_seq if summary else None,
         found=[MessageReference(seq=one.seq, message_id=one.id) for one in found],
         events=len(lines),
+        pinned=len(pinned),
         turns=0,  # counted once it is known which messages fit (`count_texts`)
     )
     return EarlierContext(
@@ -159,10 +180,17 @@ def _fit_lines(lines: Iterable[str], budget: int) -> tuple[list[str], int]:
     return fitting, budget
 
 
-def _format_found(found: FoundText) -> str:
+def _format_found(found: FoundText, max_characters: int = MAX_FOUND_CHARACTERS) -> str:
     text = " ".join(found.text.split())
-    cut = f"{text[:MAX_FOUND_CHARACTERS]}…" if len(text) > MAX_FOUND_CHARACTERS else text
+    cut = f"{text[:max_characters]}…" if len(text) > max_characters else text
     return f"[#{found.seq}] {' '.join(found.author.split())}, {found.created_at:%Y-%m-%d %H:%M} UTC: {cut}"
+
+
+def _format_pinned(message: Message, max_characters: int) -> str:
+    if message.type != "TEXT_MESSAGE":
+        return _format_event(message)
+    author = message.author.name if message.author else ""
+    return _format_found(FoundText(message.id, message.seq, author, message.text, message.created_at), max_characters)
 
 
 def _format_sentences(sentences: Iterable[CurrentSentence]) -> list[str]:

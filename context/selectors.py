@@ -1,4 +1,4 @@
-"""Reads of summaries, of important events of a chat, and of the strategies of agents."""
+"""Reads of summaries, of pinned messages and important events of a chat, and of the strategies of agents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.db.models.fields.json import KT
 
+from chats.hot_queries import shorten_texts
 from chats.models import IMPORTANT_TYPES, Chat, Message
 from context.models import AgentContext, HistorySummary, Sentence, SummaryCorrection, SummaryState
 from events.payloads import MessageReference
@@ -93,10 +94,20 @@ def find_agent_strategy(chat_id: UUID, agent_id: UUID) -> str | None:
     return AgentContext.objects.filter(chat=chat_id, agent=agent_id).values_list("strategy", flat=True).first()
 
 
+def list_pinned_messages(chat_id: UUID, before_seq: int, *, max_characters: int) -> list[Message]:
+    """Return the pinned messages before `before_seq`, the last pinned first, each with at most `max_characters` of its text."""
+    pinned = Message.objects.filter(chat=chat_id, seq__lt=before_seq, pinned_at__isnull=False)
+    shortened: Any = shorten_texts(pinned, max_characters).select_related("author").order_by("-pinned_at", "-pk")
+    found = list(shortened)
+    for message in found:
+        message.payload = message.preview
+    return found
+
+
 def list_important_events(chat_id: UUID, before_seq: int) -> list[Message]:
-    """Return the newest `MAX_EVENTS` important events before `before_seq`, in the order of the log."""
+    """Return the newest `MAX_EVENTS` important events before `before_seq` that are not pinned, in the order of the log."""
     events = Message.objects.filter(
-        chat=chat_id, seq__lt=before_seq, type__in=IMPORTANT_TYPES, metadata__isnull=True
+        chat=chat_id, seq__lt=before_seq, type__in=IMPORTANT_TYPES, metadata__isnull=True, pinned_at=None
     ).select_related("author")
     return list(events.order_by("-seq")[:MAX_EVENTS])[::-1]
 

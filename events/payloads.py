@@ -68,13 +68,14 @@ class MessageReference(Payload):
 
 class ContextFacts(Payload):
     """What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
-    were `found`, and the newest `turns`. It is null for a chat that the model read whole."""
+    were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole."""
 
     strategy: ContextStrategy
     summary_id: UUID | None = None
     summary_through: int | None = None
     found: list[MessageReference] = []
     events: int = 0
+    pinned: int = 0
     turns: int
 
 
@@ -384,6 +385,8 @@ class SystemPayload(Payload):
     For a woken agent: `reason`, the `name` of the schedule, its instructions (`text`), when it was due, and how many earlier times
     were missed. For a limit of waking: the limit, the number `most`, and the names of the agents that were not woken.
 
+    `message_id`: the message that was pinned.
+
     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
     """
@@ -422,6 +425,7 @@ class SystemPayload(Payload):
     limit: WakeLimit | None = None
     most: int | None = None
     agent_names: list[str] | None = None
+    message_id: UUID | None = None
 
 
 class ComparisonSide(Payload):
@@ -548,6 +552,8 @@ SystemMessageType = Literal[
     # A person or a schedule has woken an agent, which reads this message. A limit has ended a loop of agents that wake each other.
     "AGENT_WOKEN",
     "WAKE_LIMIT_REACHED",
+    # A participant has pinned a message.
+    "MESSAGE_PINNED",
 ]
 
 PAYLOADS: dict[str, type[Payload]] = {

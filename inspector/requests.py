@@ -19,7 +19,7 @@ from runs.permissions import get_run_for
 from runs.runtime.conversation import get_row_id
 from usage.models import LLMCall
 
-KINDS_OF_CHAT = ("retrieved", "summary", "events")
+KINDS_OF_CHAT = ("pinned", "retrieved", "summary", "events")
 """Sections of the system text that come from the messages of the chat."""
 
 

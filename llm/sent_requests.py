@@ -21,7 +21,7 @@ MAX_TEXT_CHARACTERS = 20_000
 """Characters of one text of a request that is too long."""
 COMPRESSION_LEVEL = 1
 
-SectionKind = Literal["prompt", "chat", "pages", "memory", "retrieved", "summary", "events"]
+SectionKind = Literal["prompt", "chat", "pages", "memory", "pinned", "retrieved", "summary", "events"]
 
 # What `PATTERNS` and `_ASSIGNED` replace contains one of these; most texts contain none, and need no regular expression.
 _SIGNS = (

@@ -22,6 +22,10 @@ INVARIANTS = {
         SELECT run.id FROM runs_run AS run JOIN chats_chat AS chat ON chat.id = run.chat_id WHERE run.version > chat.version
         UNION ALL SELECT participant.id FROM chats_chatactor AS participant JOIN chats_chat AS chat ON chat.id = participant.chat_id
         WHERE participant.version > chat.version""",
+    "the number of pinned messages of a chat is that of its rows": """
+        SELECT chat.id FROM chats_chat AS chat
+        LEFT JOIN chats_message AS message ON message.chat_id = chat.id AND message.pinned_at IS NOT NULL
+        GROUP BY chat.id HAVING chat.pin_count <> count(message.id)""",
     "a message belongs to one step": """
         SELECT run_id FROM runs_step WHERE kind = 'llm' AND result ->> 'message_id' IS NOT NULL
         GROUP BY run_id, result ->> 'message_id' HAVING count(*) > 1""",

@@ -12,6 +12,8 @@ urlpatterns = [
     path("chats/<uuid:chat_id>/hidden", views.Hidden.as_view()),
     path("chats/<uuid:chat_id>", views.OneChat.as_view()),
     path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
+    path("chats/<uuid:chat_id>/messages/<uuid:message_id>/pin", views.Pin.as_view()),
+    path("chats/<uuid:chat_id>/pins", views.Pins.as_view()),
     path("chats/<uuid:chat_id>/participants", views.Participants.as_view()),
     path("chats/<uuid:chat_id>/participants/<uuid:actor_id>", views.OneParticipant.as_view()),
     path("chats/<uuid:chat_id>/read", views.Read.as_view()),

@@ -25,10 +25,12 @@ from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
 from chats.selectors import (
     build_chat_summaries,
     build_found_message,
+    build_preview_rows,
     get_chat_summary,
     list_chats_between_agents,
     list_chats_with_activity,
     list_messages,
+    list_pinned_messages,
     search_messages,
 )
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
@@ -145,6 +147,32 @@ class Messages(APIView):
         )
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
         return build_response(message.to_row(), 201 if is_new else 200)
+
+
+class Pin(APIView):
+    agent_methods = ("PUT", "DELETE")
+
+    def buckets(self, request: Request) -> list[Bucket]:
+        return get_posting_buckets(request.user.pk, self.kwargs["chat_id"]) if request.method == "PUT" else []
+
+    @extend_schema(operation_id="pin_message", request=None, responses=MessageRow)
+    def put(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
+        return build_response(chats.pin_message(request.user, chat_id, message_id).to_row())
+
+    @extend_schema(operation_id="unpin_message", request=None, responses=MessageRow)
+    def delete(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
+        return build_response(chats.unpin_message(request.user, chat_id, message_id).to_row())
+
+
+class Pins(APIView):
+    """The pinned messages of a chat, the last pinned first. Their texts are shortened, as that of a chat's last message."""
+
+    agent_methods = ("GET",)
+
+    @extend_schema(operation_id="list_pins", parameters=PAGE_PARAMETERS, responses=Page[MessageRow])
+    def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
+        return answer_page(request, list_pinned_messages(chat), by="-pinned_at", serialize=build_preview_rows)
 
 
 class FoundMessages(APIView):

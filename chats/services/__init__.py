@@ -20,6 +20,7 @@ from chats.services.participants import (
     rename_chat,
     set_response,
 )
+from chats.services.pins import pin_message, unpin_message
 from chats.services.reading import ReadCursorUpdate, advance_read_cursors, mark_read
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "lock_participants",
     "mark_read",
     "open_direct_chat",
+    "pin_message",
     "post_message",
     "publish_participants",
     "remove_agent_from_chats",
@@ -50,4 +52,5 @@ __all__ = [
     "revoke_link",
     "save_changes",
     "set_response",
+    "unpin_message",
 ]

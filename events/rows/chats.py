@@ -166,7 +166,7 @@ class ChatRow(Row):
     """A chat. Its `version` rises with each change of a row in it.
 
     `is_direct`: it is the chat of two actors, unique for the pair in its workspace; it has no title, and nobody can join it.
-    `is_between_agents`: both are agents; editors of the workspace may read it.
+    `is_between_agents`: both are agents; editors of the workspace may read it. `pin_count`: the number of its pinned messages.
     """
 
     kind: Literal["chat"] = "chat"
@@ -178,6 +178,7 @@ class ChatRow(Row):
     created_at: datetime
     is_direct: bool = False
     is_between_agents: bool = False
+    pin_count: int = 0
     ended: bool = False
 
 

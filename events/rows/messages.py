@@ -46,7 +46,7 @@ class MessageMetadata(Row):
 # each row that is sent.
 class BaseMessageRow(Row):
     """The fields of all types of messages. A reply of an agent is the rows with one `run_id`. Only messages of sub-agents have
-    `metadata`."""
+    `metadata`. A message is pinned if it has a `pinned_at`."""
 
     kind: Literal["message"] = "message"
     id: UUID
@@ -59,6 +59,8 @@ class BaseMessageRow(Row):
     metadata: Annotated[dict[str, Any], DescribedAs(MessageMetadata.__name__)] | None = None
     created_at: datetime
     edited_at: datetime | None = None
+    pinned_at: datetime | None = None
+    pinned_by: UUID | None = None
     deleted: bool = False
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from chats.models import Message
 from chats.services.changes import save_changes
 from chats.services.locking import lock_chat
+from chats.services.pins import add_unpinning
 from common.clock import now
 from common.tasks import send_task_now
 from common.text import to_storable
@@ -85,9 +86,10 @@ def _store(file: File, found: dict[str, Any], *, state: FileState) -> None:
 
 
 def update_message(file: File) -> None:
-    """Show the present facts of a posted file in its message. The chat is locked."""
+    """Show the present facts of a posted file in its message. That of a deleted file is unpinned. The chat is locked."""
     message = Message.objects.filter(pk=file.pk).first()
     if message is None or file.chat_id is None:
         return
     payload = file.build_payload(wake=message.payload.get("wake", "auto"), answers=message.payload.get("answers"))
-    save_changes(file.chat_id, [RowUpdate(message).set(payload=dump_payload("FILE_MESSAGE", payload))])
+    update = RowUpdate(message).set(payload=dump_payload("FILE_MESSAGE", payload))
+    save_changes(file.chat_id, add_unpinning(update) if payload.is_deleted else [update])

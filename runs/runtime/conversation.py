@@ -19,7 +19,7 @@ MAX_ERRORS = 3
 """Answers in a row whose calls were all malformed, or exceptions in tools, after which the run fails."""
 MAX_SHORTENED = 4
 """How often a conversation is cut to half for one answer."""
-SHORTENED_SECTIONS = ("memory", "retrieved", "summary", "events")
+SHORTENED_SECTIONS = ("memory", "pinned", "retrieved", "summary", "events")
 """Parts of the system text that are shortened, too. Without the others, the agent would not work as its editors wrote."""
 
 

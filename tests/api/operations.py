@@ -570,6 +570,9 @@ OPERATIONS: dict[str, Operation] = {
         MEMBERS,
         lambda t: {"id": str(new_id()), "text": "hi", "reply_to": t["message_id"]},
     ),  # fmt: skip
+    "pin_message": Operation("PUT", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
+    "unpin_message": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
+    "list_pins": Operation("GET", "chats/{chat_id}/pins", MEMBERS),
     "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
     "wake_agent": Operation("POST", "chats/{chat_id}/agents/{agent_id}/wake", MEMBERS, lambda t: {"id": str(new_id())}),
     "list_schedules": Operation("GET", "agents/{agent_id}/schedules", MEMBERS),

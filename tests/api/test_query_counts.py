@@ -53,6 +53,7 @@ def grow(team: Team, count: int) -> None:
         chats.post_message(person, team.chat.id, text=f"hi @{team.alice.handle}")
         for chat in (team.chat, other):
             message = chats.post_message(team.alice, chat.id, text=f"hi @{team.robin.handle}")[0]
+            chats.pin_message(team.alice, chat.id, message.id)
         make_merge(team, make_suggestion(team, message), state="waiting", ended_at=None)
         agent_draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
         DraftSnapshotFactory.create(draft=agent_draft, author=person)

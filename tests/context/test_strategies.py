@@ -18,6 +18,8 @@ from runs.kinds.base import get_content
 from runs.models import Run
 from runs.runtime.history import find_earlier_context
 from tests.factories.memory import NoteFactory
+from files import services as files
+from tests.factories.files import FileFactory
 from tests.runs.test_takeover import claimed
 from usage.models import LLMCall
 from workspaces.models import Workspace
@@ -245,3 +247,70 @@ def test_an_answer_says_what_it_was_built_from_and_the_chat_that_the_strategy_is
     assert (line.payload["target_name"], line.payload["strategy"]) == ("Robin", "retrieve")
     assert line.seq == first.seq - 1
     assert AgentContext.objects.get().strategy == "retrieve"
+
+
+def pin(environment, *messages):
+    for message in messages:
+        chats.pin_message(environment.team.bob, environment.team.chat.id, message.id)
+
+
+@pytest.mark.parametrize("strategy", ["truncate", "summarise", "retrieve"])
+def test_older_pinned_messages_are_read_by_every_strategy(environment, long_chat, strategy):
+    Workspace.objects.update(context_strategy=strategy)
+    if strategy == "summarise":
+        add_summary(environment.team.chat, long_chat[180].seq, "Nothing of importance.")
+    pin(environment, long_chat[20])
+    prepared = prepare(environment, text="What is for lunch?")
+    system = prepared.transcript.turns[0].text
+    assert f"[#{long_chat[20].seq}] Bob, " in system
+    assert "The garage code is 4711." in system
+    assert "Between the two lines with “pinned messages " in system
+    assert prepared.run.earlier.facts.pinned == 1
+
+
+def test_a_pinned_message_is_read_once(environment, long_chat):
+    """Neither again as a found message or an event, nor if it is among the newest messages."""
+    Workspace.objects.update(context_strategy="retrieve")
+    file = FileFactory.create(chat=environment.team.chat, uploaded_by=environment.team.bob, posted_at=None, name="plan")
+    files.post_file(environment.team.bob, file.id)
+    Message.objects.filter(pk=file.pk).update(seq=0)
+    pin(environment, long_chat[20], long_chat[195], Message.objects.get(pk=file.pk))
+    prepared = prepare(environment)
+    text = read_text(prepared)
+    assert text.count("The garage code is 4711.") == 1
+    assert text.count("note 195: ") == 1
+    assert text.count("shared the file “plan”") == 1
+    facts = prepared.run.earlier.facts
+    assert (facts.pinned, facts.events) == (2, 0)
+    assert long_chat[20].id not in [one.message_id for one in facts.found]
+
+
+def test_the_last_pinned_messages_are_read_when_there_are_too_many(environment, long_chat):
+    """A conversation of 2,000 tokens has about 500 for older messages, and pins get half of them beside a summary."""
+    add_summary(environment.team.chat, long_chat[180].seq, "The garage code is 4711.", seqs=[long_chat[20].seq])
+    pin(environment, *long_chat[60:80][::-1])
+    prepared = prepare(environment)
+    system = prepared.transcript.turns[0].text
+    read = [number for number in range(60, 80) if f"note {number}: " in system]
+    assert 3 <= len(read) < 15
+    assert read == list(range(60, 60 + len(read)))  # pinned last, and in the order of the log
+    assert [system.index(f"note {number}: ") for number in read] == sorted(
+        system.index(f"note {number}: ") for number in read
+    )
+    assert "- The garage code is 4711." in system
+    assert prepared.run.earlier.facts.pinned == len(read)
+
+
+def test_long_pinned_messages_are_shortened_until_all_fit(environment, long_chat):
+    Workspace.objects.update(context_strategy="truncate", context_max_tokens=4_000)
+    long = long_chat[20:25]
+    Message.objects.filter(pk__in=[one.pk for one in long]).update(payload={"text": "lorem " * 10_000, "mentions": []})
+    lengths = []
+    for count in (1, 5):
+        pin(environment, *Message.objects.filter(pk__in=[one.pk for one in long[:count]]))
+        system = prepare(environment).transcript.turns[0].text
+        lines = [line for line in system.splitlines() if "lorem lorem" in line]
+        assert len(lines) == count
+        lengths.append(len(lines[0]))
+    assert 1_200 < lengths[0] < 1_260
+    assert 150 < lengths[1] < 1_260 / 2

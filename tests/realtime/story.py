@@ -114,6 +114,15 @@ class Story:
         last = Message.objects.filter(chat=self.chat, type="TEXT_MESSAGE").order_by("-seq").first()
         chats.post_message(self.person(chance), self.chat.id, text="yes", reply_to=last.id if last else None)
 
+    def pin_message(self, chance: random.Random) -> None:
+        newest = Message.objects.filter(chat=self.chat).order_by("-seq")[:10]
+        chats.pin_message(self.person(chance), self.chat.id, chance.choice(newest).id)
+
+    def unpin_message(self, chance: random.Random) -> None:
+        message, _ = chats.post_message(self.team.alice, self.chat.id, text="Keep this.")
+        chats.pin_message(self.team.alice, self.chat.id, message.id)
+        chats.unpin_message(self.person(chance), self.chat.id, message.id)
+
     def add_participant(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])
         chats.add_participant(self.team.alice, self.chat.id, who.id)
@@ -139,7 +148,8 @@ class Story:
 
     def mark_read(self, chance: random.Random) -> None:
         reader = chance.choice([self.team.alice, self.agent(chance)])
-        chats.mark_read(reader, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
+        # As a request does: an earlier step may have renamed the agent.
+        chats.mark_read(Actor.objects.get(pk=reader.pk), self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
 
     def update_agent_profile(self, chance: random.Random) -> None:
         agent = Actor.objects.get(pk=self.finch.pk)

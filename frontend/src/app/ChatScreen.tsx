@@ -127,6 +127,7 @@ export function ChatScreen() {
             isWorkshopOpen={Boolean(agent)}
             onWorkshop={toggleWorkshop}
             onMessage={message}
+            goTo={id => chat.current?.goTo(id)}
             back={
               <BackButton
                 label={t('chats')}

@@ -38,6 +38,8 @@ const table = {
   'message.open': { help: 'keys.inside', keys: ['Enter'] },
   'message.nextControl': { help: 'keys.inside', keys: ['Tab'] },
   'message.reply': { help: 'keys.reply', keys: ['r'] },
+  'message.pin': { help: 'keys.pin', keys: ['p'] },
+  'pins.open': { text: 'pins', keys: [] },
   'chats.open': { help: 'keys.goto', keys: ['g c'] },
   'suggestions.open': { text: 'suggestions', help: 'keys.goto', keys: ['g s'] },
   'directory.open': { text: 'directory', help: 'keys.goto', keys: ['g d'] },

@@ -28,6 +28,8 @@ export const message = (id: string, version: number, seq: number, text: string):
   metadata: null,
   created_at: at,
   edited_at: null,
+  pinned_at: null,
+  pinned_by: null,
   deleted: false,
 })
 

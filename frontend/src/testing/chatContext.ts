@@ -14,6 +14,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   findMessage: noop,
   reply: noop,
   askDraft: noop,
+  togglePin: null,
   compare: null,
   goTo: noop,
   goToSeq: noop,

@@ -22,6 +22,8 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
     metadata: null,
     created_at: '2026-11-20T10:00:00Z',
     edited_at: null,
+    pinned_at: null,
+    pinned_by: null,
     deleted: false,
     ...more,
   }
@@ -58,6 +60,8 @@ export const systemRow = (
   metadata: null,
   created_at: '2026-11-20T10:00:00Z',
   edited_at: null,
+  pinned_at: null,
+  pinned_by: null,
   deleted: false,
   ...more,
 })

@@ -952,6 +952,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/messages/{message_id}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["pin_message"];
+        post?: never;
+        delete: operations["unpin_message"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/participants": {
         parameters: {
             query?: never;
@@ -982,6 +998,23 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["set_response"];
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/pins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The pinned messages of a chat, the last pinned first. Their texts are shortened, as that of a chat's last message. */
+        get: operations["list_pins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/chats/{chat_id}/read": {
@@ -2894,6 +2927,10 @@ export interface components {
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ApprovalAskedPayload"];
             /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
@@ -2944,6 +2981,10 @@ export interface components {
             /** @default null */
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ApprovalDecidedPayload"];
+            /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -3103,7 +3144,7 @@ export interface components {
          * @description A chat. Its `version` rises with each change of a row in it.
          *
          *     `is_direct`: it is the chat of two actors, unique for the pair in its workspace; it has no title, and nobody can join it.
-         *     `is_between_agents`: both are agents; editors of the workspace may read it.
+         *     `is_between_agents`: both are agents; editors of the workspace may read it. `pin_count`: the number of its pinned messages.
          */
         ChatRow: {
             /** Format: date-time */
@@ -3122,6 +3163,8 @@ export interface components {
              * @constant
              */
             kind: "chat";
+            /** @default 0 */
+            pin_count: number;
             title: string;
             version: number;
             /** Format: uuid */
@@ -3170,7 +3213,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -3221,6 +3264,10 @@ export interface components {
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ComparisonPayload"];
             /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
@@ -3264,13 +3311,15 @@ export interface components {
         };
         /**
          * @description What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
-         *     were `found`, and the newest `turns`. It is null for a chat that the model read whole.
+         *     were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole.
          */
         ContextFacts: {
             /** @default 0 */
             events: number;
             /** @default [] */
             found: components["schemas"]["MessageReference"][];
+            /** @default 0 */
+            pinned: number;
             /** @enum {string} */
             strategy: "truncate" | "summarise" | "retrieve";
             /** @default null */
@@ -3742,6 +3791,10 @@ export interface components {
             /** @default null */
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["FilePayload"];
+            /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4936,6 +4989,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["MergeRow"][];
         };
+        PageOfMessageRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["MessageRow"][];
+        };
         PageOfModelPriceRow: {
             /** @default null */
             next: string | null;
@@ -5650,7 +5708,7 @@ export interface components {
             calls: components["schemas"]["SentCallRow"][];
             /** @default 0 */
             images: number;
-            kind: ("prompt" | "chat" | "pages" | "memory" | "retrieved" | "summary" | "events") | ("tool" | "message");
+            kind: ("prompt" | "chat" | "pages" | "memory" | "pinned" | "retrieved" | "summary" | "events") | ("tool" | "message");
             /** @default  */
             name: string;
             /** @default null */
@@ -6055,12 +6113,16 @@ export interface components {
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["SystemPayload"];
             /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
             seq: number;
             /** @enum {string} */
-            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED";
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED";
             version: number;
         };
         /**
@@ -6074,6 +6136,8 @@ export interface components {
          *
          *     For a woken agent: `reason`, the `name` of the schedule, its instructions (`text`), when it was due, and how many earlier times
          *     were missed. For a limit of waking: the limit, the number `most`, and the names of the agents that were not woken.
+         *
+         *     `message_id`: the message that was pinned.
          *
          *     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
          *     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
@@ -6103,6 +6167,8 @@ export interface components {
             lines_changed?: number | null;
             /** @default null */
             merge_id?: string | null;
+            /** @default null */
+            message_id?: string | null;
             /** @default null */
             missed?: number | null;
             /** @default null */
@@ -6202,6 +6268,10 @@ export interface components {
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["TextPayload"];
             /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
@@ -6267,6 +6337,10 @@ export interface components {
             /** @default null */
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ThinkingPayload"];
+            /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -6364,6 +6438,10 @@ export interface components {
             /** @default null */
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ToolCallPayload"];
+            /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -6493,6 +6571,10 @@ export interface components {
             /** @default null */
             metadata: components["schemas"]["MessageMetadata"] | null;
             payload: components["schemas"]["ToolResponsePayload"];
+            /** @default null */
+            pinned_at: string | null;
+            /** @default null */
+            pinned_by: string | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -9380,6 +9462,67 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    pin_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    unpin_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_participants: {
         parameters: {
             query?: {
@@ -9505,6 +9648,36 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_pins: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfMessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

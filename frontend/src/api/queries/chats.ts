@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
 import type { BodyOf, ChatActivity, ChatSummaryRow, ParticipantRow } from '../types'
 import { useAction } from './action'
@@ -142,6 +142,30 @@ export const wakeAgent = (chatId: string, agentId: string, id: string) =>
   )
 export const markRead = (chatId: string, seq: number) =>
   unwrap(rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq } }))
+
+export const pinMessage = (chatId: string, messageId: string) =>
+  unwrap(
+    rest.PUT('/api/v1/chats/{chat_id}/messages/{message_id}/pin', {
+      params: { path: { chat_id: chatId, message_id: messageId } },
+    }),
+  )
+export const unpinMessage = (chatId: string, messageId: string) =>
+  unwrap(
+    rest.DELETE('/api/v1/chats/{chat_id}/messages/{message_id}/pin', {
+      params: { path: { chat_id: chatId, message_id: messageId } },
+    }),
+  )
+/** The pinned messages of a chat, the last pinned first, with shortened texts. `version`: that of the chat's row, which changes with them. */
+export const usePins = (chatId: string, version: number) =>
+  useQuery({
+    queryKey: [...keys.pins(chatId), version],
+    queryFn: ({ signal }) =>
+      fetchAllPages(query =>
+        unwrap(rest.GET('/api/v1/chats/{chat_id}/pins', { params: { path: { chat_id: chatId }, query }, signal })),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  })
 
 export const stopRun = (id: string) =>
   unwrap(rest.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: id } } }))

@@ -57,6 +57,7 @@ export const keys = {
   draftSnapshots: (draftId: string) => ['draft', draftId, 'snapshots'] as const,
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
   lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,
+  pins: (chatId: string) => ['chat', chatId, 'pins'] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,
   offers: ['model-offers'] as const,
   providers: ['model-providers'] as const,

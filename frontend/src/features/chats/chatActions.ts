@@ -3,6 +3,7 @@ import { stopRun } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chatState, isActive, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
+import { findPinnable } from './pins'
 import { canStop } from './stopRights'
 
 interface ChatActions {
@@ -14,6 +15,13 @@ function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
   const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
   const row = id ? chatState(chatId).messages.get(id) : undefined
   if (row) reply(row)
+  return row !== undefined
+}
+
+function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
+  const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+  const row = id ? findPinnable(chatState(chatId), id) : undefined
+  if (row) togglePin?.(row)
   return row !== undefined
 }
 
@@ -34,6 +42,7 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
   useActions(() => ({
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
+    'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
     'runs.stop': getStopAll(context),
   }))
 }

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import {
   type ActorRow,
+  type ChatRow,
   type ChatSummaryRow,
   type DraftRow,
   type MessageRow,
@@ -12,8 +13,10 @@ import {
   useMembers,
 } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
+import { useTexts } from '@/lib/language'
 import { sameItems } from '@/lib/sameItems'
 import { type ChatState, indexOfSeq, isActive, isEnded, type StreamingText, useChatSelector } from '@/realtime'
+import type { Naming } from '@/ui/prose/mentions'
 
 const selectLog = (chat: ChatState) => chat.log
 const selectFirstLoadedSeq = (chat: ChatState) => chat.firstLoadedSeq
@@ -48,6 +51,10 @@ export const useChatTitle = (chatId: string, summary: ChatSummaryRow | undefined
 
 const selectIsDirect = (chat: ChatState) => chat.chat?.is_direct ?? false
 export const useIsDirect = (chatId: string): boolean => useChatSelector(chatId, selectIsDirect)
+
+const selectChatRow = (chat: ChatState) => chat.chat
+/** Returns the row of the chat; null until it is loaded. */
+export const useChatRow = (chatId: string): ChatRow | null => useChatSelector(chatId, selectChatRow)
 
 const selectIsBetweenAgents = (chat: ChatState) => chat.chat?.is_between_agents ?? false
 /** Returns whether only two agents write in the chat. Editors may read it. */
@@ -178,6 +185,22 @@ export function useFindActor(chatId: string, workspaceId: string): FindActor {
 }
 
 const participantsOf = (chat: ChatState) => chat.participants
+
+/** Returns a function that names the handles of a chat's participants. */
+export function useNaming(findActor: FindActor, chatId: string, me: string): Naming {
+  const participants = useChatSelector(chatId, participantsOf)
+  const { t } = useTexts()
+  return useMemo(() => {
+    const byHandle = new Map(
+      [...participants.values()].map(participant => [participant.actor.handle, participant.actor]),
+    )
+    return handle => {
+      if (handle === 'all') return { name: t('mentionAll'), isMe: true }
+      const actor = byHandle.get(handle.toLowerCase())
+      return actor ? { name: findActor(actor.id)?.name ?? actor.name, isMe: actor.id === me } : null
+    }
+  }, [participants, findActor, me, t])
+}
 
 const selectTyping = (chat: ChatState) => chat.typing
 

@@ -22,7 +22,7 @@ type SystemTextKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
 export interface SystemText {
   key: SystemTextKey
   values: Record<ValueName, string>
-  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context' | 'woken' | 'limit'
+  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context' | 'woken' | 'limit' | 'pinned'
   /** The note of its author, shown below the text. */
   quote: string
   suggestionId: string | null
@@ -54,6 +54,7 @@ const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: System
   CONTEXT_STRATEGY_CHANGED: { key: 'sys.contextSummarise', icon: 'context' },
   RUN_STOPPED: { key: 'sys.stopped', icon: 'stopped' },
   AGENT_WOKEN: { key: 'sys.woken', icon: 'woken' },
+  MESSAGE_PINNED: { key: 'sys.pinned', icon: 'pinned' },
   WAKE_LIMIT_REACHED: { key: 'sys.limitHops', icon: 'limit' },
 }
 

@@ -57,6 +57,7 @@ const groups = [
   'tool',
   'pages',
   'memory',
+  'pinned',
   'retrieved',
   'summary',
   'events',

@@ -70,7 +70,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
     >
       <Avatar id={agentId ?? ''} name={name} avatar={agent?.avatar} square size="l" />
       <div className={messageStyles.c}>
-        <MessageHeader actor={agent} name={name} at={at} />
+        <MessageHeader actor={agent} name={name} at={at} pinned={rows.find(row => row.pinned_at)} />
         {quoted ? <Quote id={quoted} count={countAnswered(answer)} /> : null}
         <ReplyBody parts={reply.parts} isFinished={runEnd !== null} subAgents={subAgents} rows={rows} name={name} />
         {active && isPending(active) ? <PendingIndicator status={active} /> : null}
@@ -82,7 +82,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
         {last ? <ReplyFooter {...props} run={run} name={name} reply={reply} status={status} /> : null}
         {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
       </div>
-      {answer ? <Actions row={answer} /> : null}
+      {answer ? <Actions row={answer} rows={rows} /> : null}
     </article>
   )
 })

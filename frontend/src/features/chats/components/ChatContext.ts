@@ -14,6 +14,8 @@ export interface ChatContextValue {
   names: Naming
   findMessage(messageId: string): MessageRow | undefined
   reply(row: MessageRow): void
+  /** Pins a message, or unpins a pinned one; null if the reader may not. */
+  togglePin: ((row: MessageRow) => void) | null
   /** Opens the comparison of production and the draft with this message; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
   /** Sends the message before this reply again, for the agent's draft to answer. */

@@ -8,9 +8,10 @@ import { IconButton } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { useChatTitle, useFindActor, useIsClosed, useIsDirect, useParticipants } from '../hooks'
+import { useChatRow, useChatTitle, useFindActor, useIsClosed, useIsDirect, useParticipants } from '../hooks'
 import styles from './ChatHeader.module.css'
 
+const PinnedMessages = lazy(() => import('./PinnedMessages').then(module => ({ default: module.PinnedMessages })))
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
 
 interface ChatHeaderProps {
@@ -22,6 +23,8 @@ interface ChatHeaderProps {
   onWorkshop: (() => void) | null
   /** Opens the direct chat with a participant. */
   onMessage(actorId: string): void
+  /** Shows a message in its place in the log. */
+  goTo(messageId: string): void
 }
 
 const MAX_AVATARS = 5
@@ -34,10 +37,12 @@ export function ChatHeader({
   isWorkshopOpen,
   onWorkshop,
   onMessage,
+  goTo,
 }: ChatHeaderProps) {
   const { t } = useTexts()
   const participants = useParticipants(chatId)
   const findActor = useFindActor(chatId, workspace.id)
+  const chat = useChatRow(chatId)
   const title = useChatTitle(chatId, summary)
   const isClosed = useIsClosed(chatId)
   const isDirect = useIsDirect(chatId)
@@ -64,6 +69,18 @@ export function ChatHeader({
     <header className={layout.bar}>
       {titleBar}
       <div className="end">
+        {chat && chat.pin_count > 0 ? (
+          <Suspense fallback={null}>
+            <PinnedMessages
+              key={chatId}
+              chatId={chatId}
+              count={chat.pin_count}
+              version={chat.version}
+              findActor={findActor}
+              goTo={goTo}
+            />
+          </Suspense>
+        ) : null}
         <button
           type="button"
           className={styles.faces}

@@ -30,11 +30,13 @@ import {
   useIsBetweenAgents,
   useIsClosed,
   useMessages,
+  useNaming,
   useStreamingSince,
   useSubAgentRuns,
 } from '../hooks'
 import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
+import { togglePin } from '../pins'
 import { findQuestion, findQuestionBefore } from '../question'
 import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
@@ -71,6 +73,8 @@ interface ChatPageProps {
 
 export interface ChatHandle {
   focusComposer(): void
+  /** Shows a message in its place in the log. */
+  goTo(messageId: string): void
   /** Focuses the composer and offers the message that this agent answered last. */
   offerQuestion(agentId: string): void
 }
@@ -118,21 +122,6 @@ export function ChatPage(props: ChatPageProps) {
   )
 }
 
-function useNaming(findActor: ChatContextValue['findActor'], chatId: string, me: string): ChatContextValue['names'] {
-  const participants = useChatSelector(chatId, participantsOf)
-  const { t } = useTexts()
-  return useMemo(() => {
-    const byHandle = new Map(
-      [...participants.values()].map(participant => [participant.actor.handle, participant.actor]),
-    )
-    return handle => {
-      if (handle === 'all') return { name: t('mentionAll'), isMe: true }
-      const actor = byHandle.get(handle.toLowerCase())
-      return actor ? { name: findActor(actor.id)?.name ?? actor.name, isMe: actor.id === me } : null
-    }
-  }, [participants, findActor, me, t])
-}
-
 function OpenChat(props: ChatPageProps) {
   const { t } = useTexts()
   const { chatId, workspace, summary, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
@@ -160,12 +149,15 @@ function OpenChat(props: ChatPageProps) {
   )
   useImperativeHandle(ref, () => ({
     focusComposer: () => composer.current?.focus(),
+    goTo: id => void goTo(id),
     offerQuestion: agentId => {
       const question = findQuestion(latestMessages.current, agentId, isAgent)
       if (question) composer.current?.offer(question)
       else composer.current?.focus()
     },
   }))
+  const isBetweenAgents = useIsBetweenAgents(chatId)
+  const canPin = !isBetweenAgents && !isViewing()
   const comparableAgentId = useChatSelector(chatId, selectComparableAgent)
   const context = useMemo<ChatContextValue>(
     () => ({
@@ -178,6 +170,7 @@ function OpenChat(props: ChatPageProps) {
       findMessage: id => chatState(chatId).messages.get(id),
       reply: row => composer.current?.reply(row),
       askDraft,
+      togglePin: canPin ? row => void togglePin(chatId, row) : null,
       compare: comparableAgentId === null ? null : row => onCompare(comparableAgentId, row.payload.text),
       goTo: id => void goTo(id),
       goToSeq: seq => void goToSeq(seq),
@@ -204,13 +197,13 @@ function OpenChat(props: ChatPageProps) {
       onGo,
       goTo,
       goToSeq,
+      canPin,
     ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, summary)
   const readMarks = useReadMarks(chatId)
-  const isBetweenAgents = useIsBetweenAgents(chatId)
   const latestLogPart = useLatest(logPart)
   const { markUnreadSeen } = reading
   const onSent = useCallback(() => {
@@ -282,5 +275,3 @@ function selectComparableAgent(chat: ChatState): string | null {
   const drafts = [...chat.drafts.values()].filter(draft => !isEnded(draft))
   return (drafts.find(draft => draft.applied) ?? drafts[0])?.agent_id ?? null
 }
-
-const participantsOf = (chat: ChatState) => chat.participants

@@ -12,6 +12,7 @@ declare const msg: string;
 declare const c: string;
 declare const who: string;
 declare const more: string;
+declare const pinned: string;
 declare const acts: string;
 declare const sending: string;
 declare const failed: string;
@@ -34,6 +35,7 @@ export {
 	c,
 	who,
 	more,
+	pinned,
 	acts,
 	sending,
 	failed,
@@ -57,6 +59,7 @@ declare const __default_export__: {
 	c: typeof c;
 	who: typeof who;
 	more: typeof more;
+	pinned: typeof pinned;
 	acts: typeof acts;
 	sending: typeof sending;
 	failed: typeof failed;

@@ -7,7 +7,7 @@ import { Avatar } from '@/ui/Avatar'
 import { ReadMarksContext } from '../readMarks'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
-import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
+import { Actions, getTextId, MessageHeader, PinMark, Quote } from './MessageParts'
 
 interface MessageFrameProps {
   row: TextMessageRow | FileMessageRow
@@ -23,6 +23,7 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
   const { t } = useTexts()
   const author = findActor(row.author_id)
   const name = author?.name ?? t('unknownPerson')
+  const pinned = row.pinned_at ? row : undefined
   return (
     <article
       className={cx(messageStyles.msg, continuesAuthor && messageStyles.more)}
@@ -31,7 +32,9 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
       aria-label={`${name}, ${formatTime(row.created_at)}`}
       aria-describedby={getTextId(row.id)}
     >
-      {continuesAuthor ? (
+      {continuesAuthor && row.pinned_at ? (
+        <PinMark row={row} />
+      ) : continuesAuthor ? (
         <time aria-hidden>{formatTime(row.created_at)}</time>
       ) : (
         <Avatar
@@ -43,7 +46,7 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
         />
       )}
       <div className={messageStyles.c}>
-        {continuesAuthor ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
+        {continuesAuthor ? null : <MessageHeader actor={author} name={name} at={row.created_at} pinned={pinned} />}
         {row.reply_to ? <Quote id={row.reply_to} /> : null}
         <div id={getTextId(row.id)}>{children}</div>
         {footer}

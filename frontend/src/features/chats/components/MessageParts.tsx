@@ -1,19 +1,16 @@
-import { Columns2, Reply, RotateCw, ScanSearch } from 'lucide-react'
+import { Columns2, Pin, PinOff, Reply, RotateCw, ScanSearch } from 'lucide-react'
 import { memo, useCallback } from 'react'
 import type { ActorRow, FileMessageRow, MessageRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
-import { replaceHandlesByNames } from '@/ui/prose/mentions'
-import { useHasDraft } from '../hooks'
+import { type FindActor, useHasDraft } from '../hooks'
+import { formatMessageLine } from '../messageLine'
+import { choosePinned } from '../pins'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
-
-/** Returns the text of a message, or an empty string if its type has none. */
-const getMessageText = (row: MessageRow): string =>
-  row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
 
 /** Returns the id of the element with the text of a message, which describes the message to screen readers. */
 export const getTextId = (messageId: string) => `text-${messageId}`
@@ -26,18 +23,39 @@ export const Time = memo(function Time({ at }: { at: string }) {
   )
 })
 
+/** Returns a function that says who has pinned a message. */
+export function usePinnedBy(findActor: FindActor, me: string): (row: MessageRow) => string {
+  const { t } = useTexts()
+  return ({ pinned_by: by }) =>
+    by === me ? t('pinnedByYou') : t('pinnedBy', { name: findActor(by ?? null)?.name ?? t('unknownPerson') })
+}
+
+/** The mark of a pinned message. */
+export function PinMark({ row }: { row: MessageRow }) {
+  const { findActor, me } = useChat()
+  const label = usePinnedBy(findActor, me)(row)
+  return (
+    <span className={messageStyles.pinned} role="img" aria-label={label} title={label}>
+      <Pin className="i" />
+    </span>
+  )
+}
+
 interface MessageHeaderProps {
   actor: ActorRow | null
   name: string
   at: string
+  /** The pinned row of the message. */
+  pinned?: MessageRow | undefined
 }
 
-export function MessageHeader({ actor, name, at }: MessageHeaderProps) {
+export function MessageHeader({ actor, name, at, pinned }: MessageHeaderProps) {
   return (
     <div className={messageStyles.who}>
       <b>{name}</b>
       {actor?.kind === 'agent' ? <AgentBadge actor={actor} /> : null}
       <Time at={at} />
+      {pinned ? <PinMark row={pinned} /> : null}
     </div>
   )
 }
@@ -49,14 +67,11 @@ export function useFormatLine(): (row: MessageRow | undefined) => string {
   return useCallback(
     row => {
       if (!row) return t('earlierMessage')
-      return row.deleted ? t('deleted') : replaceHandlesByNames(getMessageText(row), names).slice(0, MAX_QUOTE_LENGTH)
+      return row.deleted ? t('deleted') : formatMessageLine(row, names)
     },
     [t, names],
   )
 }
-
-/** The maximal length of a quote, in characters. */
-const MAX_QUOTE_LENGTH = 400
 
 /** The message that this one replies to, in one line. `count`: how many messages it answers, of which this is the first. */
 export function Quote({ id, count = 1 }: { id: string; count?: number }) {
@@ -83,10 +98,17 @@ export function Quote({ id, count = 1 }: { id: string; count?: number }) {
   )
 }
 
+interface ActionsProps {
+  row: TextMessageRow | FileMessageRow
+  /** All rows that are shown as this message. */
+  rows?: readonly MessageRow[]
+}
+
 /** The toolbar of a message, at its top right. */
-export function Actions({ row }: { row: TextMessageRow | FileMessageRow }) {
+export function Actions({ row, rows = [row] }: ActionsProps) {
   const { t } = useTexts()
-  const { chatId, me, reply, compare, askDraft, findActor, runPath, onGo } = useChat()
+  const { chatId, me, reply, togglePin, compare, askDraft, findActor, runPath, onGo } = useChat()
+  const pinned = togglePin ? choosePinned(rows) : undefined
   const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
   const hasDraft = useHasDraft(chatId, row.author_id, me)
   const canCompare = compare !== null && findActor(row.author_id)?.kind === 'human'
@@ -95,6 +117,11 @@ export function Actions({ row }: { row: TextMessageRow | FileMessageRow }) {
       <IconButton small label={t('reply')} onClick={() => reply(row)}>
         <Reply className="i" />
       </IconButton>
+      {togglePin && pinned ? (
+        <IconButton small label={t(pinned.pinned_at ? 'unpin' : 'pin')} onClick={() => togglePin(pinned)}>
+          {pinned.pinned_at ? <PinOff className="i" /> : <Pin className="i" />}
+        </IconButton>
+      ) : null}
       {hasDraft && row.type === 'TEXT_MESSAGE' && row.run_id ? (
         <IconButton small label={t('tryWithDraft')} onClick={() => askDraft(row)}>
           <RotateCw className="i" />

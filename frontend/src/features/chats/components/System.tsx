@@ -1,4 +1,4 @@
-import { AlarmClock, Archive, CircleAlert, CircleStop, Unplug, UserMinus, UserPlus } from 'lucide-react'
+import { AlarmClock, Archive, CircleAlert, CircleStop, Pin, Unplug, UserMinus, UserPlus } from 'lucide-react'
 import { memo } from 'react'
 import type { SystemMessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
@@ -63,7 +63,7 @@ const getFocusAttributes = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-la
 
 /** `isPart`: the message is shown inside a group. */
 function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean }) {
-  const { findActor, suggestionPath, publicAgentPath, onGo, openWorkshop } = useChat()
+  const { findActor } = useChat()
   const { t, rich } = useTexts()
   const message = buildSystemText(
     row,
@@ -71,27 +71,39 @@ function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?
     formatList,
   )
   if (!message) return null
-  const { suggestionId, publicAgentId, draftOf } = message
-  const path = suggestionId ? suggestionPath(suggestionId) : publicAgentId ? publicAgentPath(publicAgentId) : null
+  const { suggestionId } = message
   return (
     <div className={styles.sys} data-message={row.id} {...(isPart ? {} : getFocusAttributes(row.id))}>
       <EventIcon kind={message.icon} />
       <div id={isPart ? undefined : getTextId(row.id)}>
-        {rich(message.key, message.values)}{' '}
-        {path ? (
-          <PathLink className={styles.open} data-opens="subject" path={path} onGo={onGo}>
-            {t('sys.see')}
-          </PathLink>
-        ) : draftOf ? (
-          <button type="button" className={styles.open} data-opens="subject" onClick={() => openWorkshop(draftOf)}>
-            {t('sys.look')}
-          </button>
-        ) : null}
+        {rich(message.key, message.values)} <SubjectLink row={row} message={message} />
         {row.type === 'DRAFT_APPLIED' ? <AppliedChange row={row} /> : <Time at={row.created_at} />}
         {message.quote ? <p className={styles.sysnote}>{message.quote}</p> : null}
         {message.summary && suggestionId ? <Summary summary={message.summary} suggestionId={suggestionId} /> : null}
       </div>
     </div>
+  )
+}
+
+/** The link or button that opens the subject of a system message, if it has one. */
+function SubjectLink({ row, message }: { row: SystemMessageRow; message: SystemText }) {
+  const { suggestionPath, publicAgentPath, onGo, openWorkshop, goTo } = useChat()
+  const { t } = useTexts()
+  const { suggestionId, publicAgentId, draftOf } = message
+  const messageId = row.payload.message_id
+  const path = suggestionId ? suggestionPath(suggestionId) : publicAgentId ? publicAgentPath(publicAgentId) : null
+  if (path)
+    return (
+      <PathLink className={styles.open} data-opens="subject" path={path} onGo={onGo}>
+        {t('sys.see')}
+      </PathLink>
+    )
+  const open = messageId ? () => goTo(messageId) : draftOf ? () => openWorkshop(draftOf) : null
+  if (!open) return null
+  return (
+    <button type="button" className={styles.open} data-opens="subject" onClick={open}>
+      {t(messageId ? 'sys.see' : 'sys.look')}
+    </button>
   )
 }
 
@@ -109,6 +121,8 @@ function EventIcon({ kind }: { kind: SystemText['icon'] }) {
       return <Archive className="i" aria-hidden />
     case 'woken':
       return <AlarmClock className="i" aria-hidden />
+    case 'pinned':
+      return <Pin className="i" aria-hidden />
     case 'limit':
       return <Unplug className="i" aria-hidden />
     default:

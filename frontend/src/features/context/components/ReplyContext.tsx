@@ -23,6 +23,7 @@ export function ReplyContext({ chatId, goTo, facts }: ReplyContextProps) {
   const found = facts.found ?? []
   const parts = [
     facts.summary_through == null ? null : t('context.ofSummary'),
+    facts.pinned ? t('context.ofPinned', { count: facts.pinned }) : null,
     found.length > 0 ? t('context.ofFound', { count: found.length }) : null,
     t('context.ofTurns', { count: facts.turns }),
   ]

@@ -11,6 +11,7 @@ const context = {
   'context.saved': 'Saved.',
   'context.builtFrom': 'What the model read of this chat',
   'context.ofSummary': 'summary',
+  'context.ofPinned': '{{count}} pinned',
   'context.ofFound': '{{count}} found',
   'context.ofTurns': '{{count}} turns',
   'context.summarisedAbove': 'Older messages above this line are summarised',

@@ -13,6 +13,7 @@ const errors = {
   'error.link_dead': 'This link has expired, was revoked or used, or is not for you. Ask for a new one.',
   'error.already_participant': 'They are already here.',
   'error.direct_chat': 'This is a direct chat of two: create a chat for more people.',
+  'error.too_many_pins': 'A chat has at most 50 pinned messages. Unpin one that is no longer needed.',
   'error.last_editor': 'A workspace needs an editor. Make someone else an editor first.',
   'error.handle_taken': 'This name is taken. Choose another.',
   'error.draft_locked': 'Someone else is editing here now.',

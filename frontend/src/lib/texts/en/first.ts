@@ -126,6 +126,7 @@ const first = {
   'keys.edge': 'Oldest loaded, newest message',
   'keys.inside': 'In a message: its actions, its links',
   'keys.reply': 'Reply to the message',
+  'keys.pin': 'Pin or unpin the message',
   'keys.send': 'Send, new line',
   'keys.sendQuietly': 'Send without waking',
   'keys.stop': 'Stop all runs here',
@@ -144,6 +145,11 @@ const first = {
   tryAgain: 'Try again',
   'inspector.inspect': 'Why did it answer?',
   reply: 'Reply',
+  pin: 'Pin',
+  unpin: 'Unpin',
+  pins: 'Pinned messages',
+  pinnedBy: 'Pinned by {{name}}',
+  pinnedByYou: 'Pinned by you',
   replyTo: 'Reply to {{name}}',
   cancelReply: 'Cancel reply',
   tryWithDraft: 'Try again with the draft',
@@ -276,6 +282,7 @@ const first = {
   'sys.woken': '{{actor}} woke {{target}} to look again',
   'sys.wokenBySchedule': 'The schedule “{{name}}” woke {{target}}',
   'sys.wokenBySchedulesMissed': 'The schedule “{{name}}” woke {{target}}, once for {{missed}} missed times',
+  'sys.pinned': '{{actor}} pinned a message',
   'sys.limitHops':
     '{{targets}} was not woken: {{most}} messages of agents in a row is the limit. A message of a person starts the count anew',
   'sys.limitPair':

@@ -81,6 +81,7 @@ const inspector = {
   'inspector.block.chat': 'Chat and rules',
   'inspector.block.pages': 'Knowledge pages',
   'inspector.block.memory': 'Memory',
+  'inspector.block.pinned': 'Pinned messages',
   'inspector.block.retrieved': 'Found messages',
   'inspector.block.summary': 'Summary',
   'inspector.block.events': 'Important events',

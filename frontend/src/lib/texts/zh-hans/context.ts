@@ -9,6 +9,7 @@ const context = {
   'context.saved': '已保存。',
   'context.builtFrom': '模型读了这个聊天室的哪些内容',
   'context.ofSummary': '摘要',
+  'context.ofPinned': '置顶 {{count}} 条',
   'context.ofFound': '找到 {{count}} 条',
   'context.ofTurns': '{{count}} 条对话',
   'context.summarisedAbove': '此线以上的较早消息已摘要',

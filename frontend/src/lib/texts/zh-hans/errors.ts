@@ -15,6 +15,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.link_dead': '此链接已过期、被撤销、已用过，或不是给你的。请向对方要一个新的。',
   'error.already_participant': '对方已经在这里。',
   'error.direct_chat': '这是两个成员的私聊：人多时请新建聊天。',
+  'error.too_many_pins': '一个聊天最多置顶 50 条消息，请先取消置顶不再需要的。',
   'error.last_editor': '工作区需要一位编辑者，先让别人成为编辑者。',
   'error.handle_taken': '此名称已被使用，换一个。',
   'error.draft_locked': '现在有别人在此编写。',

@@ -9,6 +9,7 @@ const context = {
   'context.saved': '已儲存。',
   'context.builtFrom': '模型讀了這個聊天室的哪些內容',
   'context.ofSummary': '摘要',
+  'context.ofPinned': '釘選 {{count}} 則',
   'context.ofFound': '找到 {{count}} 則',
   'context.ofTurns': '{{count}} 則對話',
   'context.summarisedAbove': '此線以上的較早訊息已摘要',

@@ -81,6 +81,7 @@ const inspector = {
   'inspector.block.chat': '聊天與規則',
   'inspector.block.pages': '知識頁面',
   'inspector.block.memory': '記憶',
+  'inspector.block.pinned': '釘選的訊息',
   'inspector.block.retrieved': '找到的訊息',
   'inspector.block.summary': '摘要',
   'inspector.block.events': '重要事件',

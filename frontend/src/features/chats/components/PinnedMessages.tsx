@@ -1,0 +1,165 @@
+import { Pin, PinOff, X } from 'lucide-react'
+import { Dialog, Popover } from 'radix-ui'
+import { type ReactNode, useState } from 'react'
+import { type MessageRow, useMe, usePins } from '@/api'
+import { useActions } from '@/lib/actions'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { detectLanguage } from '@/lib/textLanguage'
+import { formatFullTime, formatShortDate } from '@/lib/time'
+import { isViewing } from '@/lib/viewing'
+import { Avatar } from '@/ui/Avatar'
+import { IconButton } from '@/ui/Button'
+import { Loading } from '@/ui/Loading'
+import menuStyles from '@/ui/Menu.module.css'
+import { useIsPhone } from '@/ui/useIsPhone'
+import { type FindActor, useIsBetweenAgents, useNaming } from '../hooks'
+import { formatMessageLine } from '../messageLine'
+import { togglePin } from '../pins'
+import { usePinnedBy } from './MessageParts'
+import styles from './PinnedMessages.module.css'
+
+interface PinnedMessagesProps {
+  chatId: string
+  count: number
+  /** Changes when a message was pinned or unpinned: then the list is read again. */
+  version: number
+  findActor: FindActor
+  /** Shows a message in its place in the log. */
+  goTo(messageId: string): void
+}
+
+/** The button with the number of pinned messages, and their list: in a popover, on a phone in a full-screen dialog. */
+export function PinnedMessages({ goTo, ...rest }: PinnedMessagesProps) {
+  const { t } = useTexts()
+  const isPhone = useIsPhone()
+  const [isOpen, setOpen] = useState(false)
+  useActions(() => ({ 'pins.open': () => setOpen(true) }))
+  const trigger = (
+    <IconButton label={t('pinsCount', { count: rest.count })} className={styles.trigger}>
+      <Pin className="i" />
+      <span aria-hidden>{rest.count}</span>
+    </IconButton>
+  )
+  const list = (
+    <PinList
+      {...rest}
+      goTo={id => {
+        setOpen(false)
+        goTo(id)
+      }}
+    />
+  )
+  if (isPhone)
+    return (
+      <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+        <Dialog.Trigger asChild>{trigger}</Dialog.Trigger>
+        <Dialog.Portal>
+          <Dialog.Content className={cx(styles.pins, styles.fullScreen)} aria-describedby={undefined}>
+            <ListHeader
+              title={
+                <Dialog.Title asChild>
+                  <h2>{t('pins')}</h2>
+                </Dialog.Title>
+              }
+              close={
+                <Dialog.Close asChild>
+                  <IconButton label={t('close')}>
+                    <X className="i" />
+                  </IconButton>
+                </Dialog.Close>
+              }
+            />
+            {list}
+          </Dialog.Content>
+        </Dialog.Portal>
+      </Dialog.Root>
+    )
+  return (
+    <Popover.Root open={isOpen} onOpenChange={setOpen}>
+      <Popover.Trigger asChild>{trigger}</Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          className={cx(menuStyles.pop, styles.pins)}
+          align="end"
+          sideOffset={6}
+          collisionPadding={8}
+          aria-label={t('pins')}
+        >
+          <ListHeader title={<h2>{t('pins')}</h2>} />
+          {list}
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+const ListHeader = ({ title, close }: { title: ReactNode; close?: ReactNode }) => (
+  <header>
+    {title}
+    {close}
+  </header>
+)
+
+function PinList({ chatId, version, findActor, goTo }: Omit<PinnedMessagesProps, 'count'>) {
+  const pins = usePins(chatId, version)
+  const canUnpin = !useIsBetweenAgents(chatId) && !isViewing()
+  const rows = pins.data
+  if (!rows) return <Loading query={pins} lines={6} />
+  return (
+    <ul className={styles.list}>
+      {rows.map(row => (
+        <PinItem key={row.id} row={row} findActor={findActor} goTo={goTo} canUnpin={canUnpin} />
+      ))}
+    </ul>
+  )
+}
+
+interface PinItemProps {
+  row: MessageRow
+  findActor: FindActor
+  goTo(messageId: string): void
+  canUnpin: boolean
+}
+
+function PinItem({ row, findActor, goTo, canUnpin }: PinItemProps) {
+  const { t } = useTexts()
+  const me = useMe().data?.actor.id ?? ''
+  const names = useNaming(findActor, row.chat_id, me)
+  const pinnedBy = usePinnedBy(findActor, me)
+  const author = findActor(row.author_id)
+  const name = author?.name ?? t('unknownPerson')
+  const line = formatMessageLine(row, names)
+  return (
+    <li className={styles.item}>
+      <button type="button" className={styles.open} title={t('goToMessage')} onClick={() => goTo(row.id)}>
+        <Avatar
+          id={row.author_id ?? ''}
+          name={name}
+          avatar={author?.avatar}
+          square={author?.kind === 'agent'}
+          size="m"
+        />
+        <span className={styles.text}>
+          <span className={styles.who}>
+            <b className="cut">{name}</b>
+            <time className="faint xs" dateTime={row.created_at} title={formatFullTime(row.created_at)}>
+              {formatShortDate(row.created_at)}
+            </time>
+          </span>
+          <span className={styles.excerpt} lang={detectLanguage(line)}>
+            {line}
+          </span>
+          <span className="faint xs" title={row.pinned_at ? formatFullTime(row.pinned_at) : undefined}>
+            {pinnedBy(row)}
+          </span>
+        </span>
+      </button>
+      {canUnpin ? (
+        <IconButton small label={t('unpin')} onClick={() => void togglePin(row.chat_id, row)}>
+          <PinOff className="i" />
+        </IconButton>
+      ) : null}
+    </li>
+  )
+}

@@ -1,0 +1,14 @@
+/** A message as one line. Pure functions. */
+import type { MessageRow } from '@/api'
+import { type Naming, replaceHandlesByNames } from '@/ui/prose/mentions'
+
+/** The maximal length of a line, in characters. */
+const MAX_LENGTH = 400
+
+/** Returns the text of a message, or an empty string if its type has none. */
+const getMessageText = (row: MessageRow): string =>
+  row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
+
+/** Formats a message as one line, with names instead of handles. */
+export const formatMessageLine = (row: MessageRow, names: Naming): string =>
+  replaceHandlesByNames(getMessageText(row), names).slice(0, MAX_LENGTH)

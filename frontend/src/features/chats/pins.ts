@@ -1,0 +1,32 @@
+/** Pinning messages, and finding the message that is pinned by its actions. */
+import { type MessageRow, pinMessage, unpinMessage } from '@/api'
+import { getErrorText } from '@/lib/errors'
+import { type ChatState, upsertRows } from '@/realtime'
+import { showToast } from '@/ui/toast'
+
+/** Returns whether a message can be pinned: a text or a file that is not deleted and is part of the conversation. */
+function isPinnable(row: MessageRow): boolean {
+  if (row.metadata || row.deleted) return false
+  if (row.type === 'FILE_MESSAGE') return !row.payload.is_deleted
+  return row.type === 'TEXT_MESSAGE' && !row.payload.stamp?.compared
+}
+
+/** Returns the message that is pinned for rows which are shown as one: the pinned one, else the last that can be pinned. */
+export const choosePinned = (rows: readonly MessageRow[]): MessageRow | undefined =>
+  rows.find(row => row.pinned_at) ?? rows.findLast(isPinnable)
+
+/** Returns the message that is pinned for the message with this id. A reply is shown as one, and has the id of its first row. */
+export function findPinnable(chat: ChatState, id: string): MessageRow | undefined {
+  const row = chat.messages.get(id)
+  if (!row) return undefined
+  return choosePinned(row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !other.metadata) : [row])
+}
+
+/** Pins a message, or unpins a pinned one. */
+export async function togglePin(chatId: string, row: Pick<MessageRow, 'id' | 'pinned_at'>): Promise<void> {
+  try {
+    upsertRows(chatId, [await (row.pinned_at ? unpinMessage : pinMessage)(chatId, row.id)])
+  } catch (error) {
+    showToast(getErrorText(error))
+  }
+}

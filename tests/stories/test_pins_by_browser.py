@@ -1,0 +1,65 @@
+"""Two people pin messages: one at a desktop, the other with a phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.scripted_model import ScriptedModel
+from tests.stories.screens import Person, join_by_link, start
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+
+
+def find_message(person: Person, text: str) -> Locator:
+    return person.log.get_by_role("article").filter(has_text=text)
+
+
+def find_pins_button(person: Person, count: int) -> Locator:
+    return person.page.get_by_role("button", name=f"Pinned messages ({count})", exact=True)
+
+
+def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    join_by_link(alice, bob, "suggester")
+    bob.sees("Hello, I am Scribe.")
+    alice.post("The garage code is 4711. @bob keep it")
+    bob.sees("The garage code is 4711.")
+
+    # Alice pins by the toolbar of the message, and Bob sees it at once: a line, a mark, and the number in the header.
+    message = find_message(alice, "The garage code is 4711.")
+    message.hover()
+    message.get_by_role("button", name="Pin", exact=True).click()
+    bob.sees("Alice pinned a message")
+    expect(find_message(alice, "The garage code is 4711.").get_by_role("img", name="Pinned by you")).to_be_visible()
+    expect(find_pins_button(bob, 1)).to_be_visible()
+
+    # Alice pins the answer of the agent by the keyboard.
+    greeting = find_message(alice, "Hello, I am Scribe.")
+    greeting.focus()
+    alice.page.keyboard.press("p")
+    expect(find_pins_button(alice, 2)).to_be_visible()
+
+    for number in range(12):
+        alice.post(f"Note {number}: " + "the river and the garden " * 12)
+    alice.sees("Note 11: ")
+
+    # Bob opens the list on the phone, the last pinned message first, and goes to one in its place.
+    find_pins_button(bob, 2).tap()
+    pins = bob.page.get_by_role("dialog", name="Pinned messages")
+    expect(pins.get_by_role("listitem")).to_have_text([re.compile("Hello, I am Scribe"), re.compile("garage code")])
+    expect(pins.get_by_role("listitem").last).to_contain_text("Pinned by Alice")
+    pins.get_by_role("listitem").last.get_by_title("Go to the message").tap()
+    expect(pins).to_be_hidden()
+    expect(find_message(bob, "The garage code is 4711.")).to_be_in_viewport()
+
+    # Bob unpins it there; Alice's list, which is open, follows.
+    find_pins_button(alice, 2).click()
+    open_pins = alice.page.get_by_role("dialog", name="Pinned messages").get_by_role("listitem")
+    expect(open_pins).to_have_count(2)
+    find_pins_button(bob, 2).tap()
+    pins.get_by_role("listitem").last.get_by_role("button", name="Unpin").tap()
+    expect(open_pins).to_have_count(1)
+    expect(find_message(alice, "The garage code is 4711.").get_by_role("img", name="Pinned by you")).to_have_count(0)
