@@ -10,6 +10,7 @@ from chats.models import Message
 from common.ids import new_id
 from context.models import AgentContext, HistorySummary, SummaryCorrection
 from context.transcript import LogEntry
+from files import services as files
 from inspector.requests import get_sent_request
 from llm.messages import Image
 from llm.tokens import estimate_tokens
@@ -17,9 +18,8 @@ from runs.kinds import get_kind
 from runs.kinds.base import get_content
 from runs.models import Run
 from runs.runtime.history import find_earlier_context
-from tests.factories.memory import NoteFactory
-from files import services as files
 from tests.factories.files import FileFactory
+from tests.factories.memory import NoteFactory
 from tests.runs.test_takeover import claimed
 from usage.models import LLMCall
 from workspaces.models import Workspace

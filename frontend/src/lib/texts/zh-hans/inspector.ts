@@ -81,7 +81,7 @@ const inspector = {
   'inspector.block.chat': '聊天与规则',
   'inspector.block.pages': '知识页面',
   'inspector.block.memory': '记忆',
-  'inspector.block.pinned': '置顶的消息',
+  'inspector.block.pinned': '置顶消息',
   'inspector.block.retrieved': '找到的消息',
   'inspector.block.summary': '摘要',
   'inspector.block.events': '重要事件',
