@@ -31,7 +31,10 @@ def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model:
     # Alice pins by the toolbar of the message, and Bob sees it at once: a line, a mark, and the number in the header.
     message = find_message(alice, "The garage code is 4711.")
     message.hover()
-    message.get_by_role("button", name="Pin", exact=True).click()
+    alice.page.wait_for_timeout(800)  # the log moves when the notice of the composer appears
+    with alice.page.expect_response(lambda answer: answer.url.endswith("/pin")) as pinned:
+        message.get_by_role("button", name="Pin", exact=True).click()
+    assert pinned.value.ok, pinned.value.text()
     bob.sees("Alice pinned a message")
     expect(find_message(alice, "The garage code is 4711.").get_by_role("img", name="Pinned by you")).to_be_visible()
     expect(find_pins_button(bob, 1)).to_be_visible()
