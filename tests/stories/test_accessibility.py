@@ -12,6 +12,7 @@ from launcher.home import ROOT
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.dispute import Dispute, Texts
+from tests.stories.screens import Person, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -262,4 +263,49 @@ def test_axe_finds_no_problem(screens: Screens, stack: Stack, model: ScriptedMod
     open_directory(screens, re.sub(r"(/w/[^/]+).*", r"\1", chat))
     open_comparison_and_merge(screens, Dispute(stack, model, Texts("Mallory", "Be brief.", "Quote prices in TWD.")))
     use_phone(screens, chat.partition("?")[0])
+    assert screens.problems == {}
+
+
+def open_agent(screens: Screens, agent: str) -> None:
+    """Check the tabs of an agent's page, and the dialog of a schedule."""
+    page = screens.page
+    for tab, label in (
+        ("", "Overview"),
+        ("/memory", "Memory"),
+        ("/schedule", "Schedule"),
+        ("/runs", "Runs"),
+        ("/eyes", "Through its eyes"),
+        ("/access", "Access"),
+    ):
+        screens.open(agent + tab)
+        expect(page.get_by_role("link", name=label, exact=True)).to_have_attribute("aria-current", "page")
+        page.wait_for_load_state("networkidle")
+        screens.check(f"agent, {label}")
+    screens.open(f"{agent}/schedule")
+    screens.press("Add…")
+    page.get_by_role("dialog").get_by_label("When (cron)").fill("0 8 * * 1-5")
+    expect(page.get_by_role("dialog").locator("time")).to_have_count(3)
+    screens.check("a schedule")
+
+
+def test_axe_finds_no_problem_on_the_pages_of_an_agent(browser: Browser, stack: Stack, model: ScriptedModel):
+    model.reset()
+    look: dict[str, Any] = {"viewport": WIDE, "bypass_csp": True}
+    alice = Person(browser, stack, "Alice", **look)
+    start(alice, model)
+    alice.post("When does it close?")
+    alice.sees("You said: ")
+    screens, page = Screens(alice.page, stack.url), alice.page
+    workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.url))
+    page.get_by_role("button", name="Why did it answer?").last.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("list", name="Steps")).to_be_visible()
+    expect(page.get_by_role("complementary", name="Request").get_by_text("When does it close?").first).to_be_visible()
+    screens.check("a run")
+    scribe = page.get_by_role("navigation", name="Workspace").locator('a[href*="/agents/"]').filter(has_text="Scribe")
+    open_agent(screens, scribe.first.get_attribute("href") or "")
+    screens.open(f"{workspace}/settings?section=context")
+    expect(page.get_by_label("When a chat gets long")).to_be_visible()
+    screens.check("settings, context")
+    alice.close()
     assert screens.problems == {}
