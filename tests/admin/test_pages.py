@@ -44,7 +44,7 @@ def select_one_of_each(addresses):
 
 
 @every_table
-def test_every_page_of_every_table_opens(filled_environment, model):
+def test_every_page_of_every_table_opens(filled_environment, without_navigation, model):
     client = filled_environment.client
     assert admin.site.is_registered(model)
     for address in select_one_of_each(list_links(open_page(client, build_path(model)))):
