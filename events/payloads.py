@@ -66,9 +66,13 @@ class MessageReference(Payload):
     message_id: UUID
 
 
+ContextLimit = Literal["model", "workspace", "agent"]
+
+
 class ContextFacts(Payload):
     """What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
-    were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole."""
+    were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole.
+    `limit`: the tokens that a request may have, by the smallest limit, which is that of `limit_by`."""
 
     strategy: ContextStrategy
     summary_id: UUID | None = None
@@ -77,6 +81,8 @@ class ContextFacts(Payload):
     events: int = 0
     pinned: int = 0
     turns: int
+    limit: int | None = None
+    limit_by: ContextLimit | None = None
 
 
 class Stamp(Payload):

@@ -21,7 +21,7 @@ from common.writing import RowUpdate
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
 from embeddings.services import request_embeddings_on_commit
-from events.payloads import ContextStrategy, SystemMessageType
+from events.payloads import ContextLimit, ContextStrategy, SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
@@ -171,8 +171,12 @@ class ChatRun(RunKind):
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
-        most = [workspace.context_max_tokens, content.context.max_tokens]
-        size = min([get_model_size(endpoint, model), *(limit for limit in most if limit is not None)])
+        limits: list[tuple[int | None, ContextLimit]] = [
+            (get_model_size(endpoint, model), "model"),
+            (workspace.context_max_tokens, "workspace"),
+            (content.context.max_tokens, "agent"),
+        ]
+        size, limit_by = min((limit, by) for limit, by in limits if limit is not None)
         read = self.read_conversation(run, content.prompt, instructions, size, can_see)
         pages = ""
         if READ_PAGES in tools:
@@ -215,7 +219,8 @@ class ChatRun(RunKind):
         older: tuple[Section, ...] = ()
         if run.earlier is not None and run.earlier.facts is not None:
             # Not all messages that were kept fit into the budget.
-            facts = run.earlier.facts.model_copy(update={"turns": count_texts(transcript)})
+            counted = {"turns": count_texts(transcript), "limit": size, "limit_by": limit_by}
+            facts = run.earlier.facts.model_copy(update=counted)
             run.earlier, older = replace(run.earlier, facts=facts), run.earlier.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}

@@ -70,13 +70,17 @@ def test_a_chat_that_fits_is_read_whole_without_more_statements(environment):
 
 def test_a_limit_of_the_workspace_or_the_agent_shortens_the_conversation(environment, long_chat):
     Workspace.objects.update(context_strategy="truncate", context_max_tokens=4_000)
-    turns = len(prepare(environment).transcript.turns)
+    prepared = prepare(environment)
+    turns = len(prepared.transcript.turns)
+    assert (prepared.run.earlier.facts.limit, prepared.run.earlier.facts.limit_by) == (4_000, "workspace")
     Workspace.objects.update(context_max_tokens=6_000)
     more = len(prepare(environment).transcript.turns)
     spec = environment.team.robin.current_spec
     type(spec).objects.filter(pk=spec.pk).update(context=ContextSettings(max_tokens=2_500).model_dump())
     get_content.cache_clear()
-    fewer = len(prepare(environment).transcript.turns)
+    prepared = prepare(environment)
+    fewer = len(prepared.transcript.turns)
+    assert (prepared.run.earlier.facts.limit, prepared.run.earlier.facts.limit_by) == (2_500, "agent")
     assert fewer < turns < more < 200
 
 
@@ -142,7 +146,9 @@ def test_images_count_when_a_chat_is_too_long(environment):
         LogEntry(new_id(), "FILE_MESSAGE", environment.team.alice.id, payload, image=image, seq=seq) for seq in range(4)
     ]
     assert find_earlier_context(run, "truncate", entries, 10_000) is None
-    assert find_earlier_context(run, "truncate", entries, 3_000).facts is not None
+    earlier = find_earlier_context(run, "truncate", entries, 3_000)
+    assert earlier is not None
+    assert earlier.facts is not None
 
 
 def test_a_model_with_a_small_window_answers_in_the_end_with_less_of_summary_found_messages_and_memory(
@@ -177,7 +183,7 @@ def test_a_model_with_a_small_window_answers_in_the_end_with_less_of_summary_fou
     kinds = {}
     run = Run.objects.get()
     for number, call in enumerate(LLMCall.objects.order_by("pk")):
-        blocks = get_sent_request(team.alice, run.id, call.id).blocks
+        blocks = get_sent_request(team.alice, run.id, call.id).blocks or ()
         kinds[number] = {block.kind: block for block in blocks if block.role == "system"}
         # No part has lost the line that ends it.
         for block in kinds[number].values():

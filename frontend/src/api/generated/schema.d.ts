@@ -3312,12 +3312,17 @@ export interface components {
         /**
          * @description What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
          *     were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole.
+         *     `limit`: the tokens that a request may have, by the smallest limit, which is that of `limit_by`.
          */
         ContextFacts: {
             /** @default 0 */
             events: number;
             /** @default [] */
             found: components["schemas"]["MessageReference"][];
+            /** @default null */
+            limit?: number | null;
+            /** @default null */
+            limit_by?: ("model" | "workspace" | "agent") | null;
             /** @default 0 */
             pinned: number;
             /** @enum {string} */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { MessageRow } from '@/api'
 import { messageRow } from '@/testing/rows'
-import { findNextContext, findSummarisedThrough } from './facts'
+import { findLimit, findNextContext, findSummarisedThrough } from './facts'
 
 const reply = (context: object | null) =>
   ({ type: 'TEXT_MESSAGE', payload: { stamp: { context } } }) as never as MessageRow
@@ -22,11 +22,31 @@ it('the next answer reads what the last one read, and the later messages', () =>
   ]
   const summary = { strategy: 'summarise', summary_through: 5, turns: 2 }
   expect(findNextContext([messageRow(1)], 0)).toBeNull()
-  expect(findNextContext(log(summary), 5)).toEqual({ strategy: 'summarise', hasSummary: true, inFull: 3 })
+  expect(findNextContext(log(summary), 5)).toEqual({
+    strategy: 'summarise',
+    hasSummary: true,
+    inFull: 3,
+    limit: null,
+  })
   expect(findNextContext(log({ ...summary, summary_through: 2 }), 5)?.inFull).toBe(4)
   expect(findNextContext(log({ strategy: 'retrieve', turns: 12 }), 0)).toEqual({
     strategy: 'retrieve',
     hasSummary: false,
     inFull: 14,
+    limit: null,
   })
+  expect(findNextContext(log({ ...summary, limit: 8_000, limit_by: 'agent' }), 5)?.limit).toEqual({
+    tokens: 8_000,
+    by: 'agent',
+  })
+})
+
+it('the limit is the smallest one, with the present one of the workspace', () => {
+  const ofModel = { tokens: 8_000, by: 'model' } as const
+  expect(findLimit(null, null)).toBeNull()
+  expect(findLimit(ofModel, null)).toEqual(ofModel)
+  expect(findLimit(ofModel, 9_000)).toEqual(ofModel)
+  expect(findLimit(ofModel, 7_000)).toEqual({ tokens: 7_000, by: 'workspace' })
+  expect(findLimit({ tokens: 5_000, by: 'workspace' }, 6_000)).toEqual({ tokens: 6_000, by: 'workspace' })
+  expect(findLimit({ tokens: 5_000, by: 'workspace' }, null)).toBeNull()
 })

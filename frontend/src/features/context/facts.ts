@@ -27,6 +27,20 @@ export interface NextContext {
   hasSummary: boolean
   /** The number of the newest messages that it reads in full: those that the last answer read, and the later ones. */
   inFull: number
+  /** The smallest limit of the tokens that the last answer read, and whose it was; null if it is not known. */
+  limit: Limit | null
+}
+
+interface Limit {
+  tokens: number
+  by: NonNullable<ContextFacts['limit_by']>
+}
+
+/** Returns the smallest limit. That of the workspace is the present one; it may have changed since the last answer. */
+export function findLimit(last: Limit | null, ofWorkspace: number | null): Limit | null {
+  const known = last && last.by !== 'workspace' ? last : null
+  if (ofWorkspace === null || (known && known.tokens <= ofWorkspace)) return known
+  return { tokens: ofWorkspace, by: 'workspace' }
 }
 
 /**
@@ -36,11 +50,16 @@ export interface NextContext {
 export function findNextContext(messages: readonly MessageRow[], firstLoadedSeq: number): NextContext | null {
   const last = findNewestReply(messages)
   if (!last) return null
-  const { strategy, summary_through, turns } = last.facts
+  const { strategy, summary_through, turns, limit, limit_by } = last.facts
   const through = summary_through ?? null
   const isLoaded = through !== null && firstLoadedSeq <= through + 1
   const inFull = isLoaded
     ? messages.filter(row => isText(row) && row.seq > through).length
     : turns + messages.filter(row => isText(row) && row.seq >= last.seq).length
-  return { strategy, hasSummary: through !== null, inFull }
+  return {
+    strategy,
+    hasSummary: through !== null,
+    inFull,
+    limit: limit && limit_by ? { tokens: limit, by: limit_by } : null,
+  }
 }

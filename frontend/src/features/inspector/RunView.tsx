@@ -245,6 +245,8 @@ function Part({ part, bar, isOpened, canOpen, onOpen }: PartProps) {
   )
 }
 
+const getReadKey = ({ name }: TimelineRow) => (name ? 'inspector.part.wokenAgain' : 'inspector.part.read')
+
 function PartName({ part }: { part: TimelineRow }) {
   const { t } = useTexts()
   const name = part.person?.name ?? t('someoneGone')
@@ -287,7 +289,7 @@ function PartName({ part }: { part: TimelineRow }) {
     case 'read':
       return (
         <>
-          {t(part.name ? 'inspector.part.wokenAgain' : 'inspector.part.read', { name })}
+          {t(getReadKey(part), { name })}
           {note(part.note)}
         </>
       )

@@ -7,6 +7,8 @@
  */
 
 declare const open: string;
+declare const found: string;
+declare const foundMessage: string;
 declare const number: string;
 declare const line: string;
 declare const dialog: string;
@@ -19,6 +21,8 @@ declare const details: string;
 
 export {
 	open,
+	found,
+	foundMessage,
 	number,
 	line,
 	dialog,
@@ -32,6 +36,8 @@ export {
 
 declare const __default_export__: {
 	open: typeof open;
+	found: typeof found;
+	foundMessage: typeof foundMessage;
 	number: typeof number;
 	line: typeof line;
 	dialog: typeof dialog;

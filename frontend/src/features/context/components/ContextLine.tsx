@@ -7,7 +7,7 @@ import { formatNumber, formatShortDate } from '@/lib/time'
 import { lazy } from '@/ui/lazy'
 import menuStyles from '@/ui/Menu.module.css'
 import { PathLink } from '@/ui/PathLink'
-import type { NextContext } from '../facts'
+import { findLimit, type NextContext } from '../facts'
 import styles from './Context.module.css'
 
 const SummaryDialog = lazy(() => import('./SummaryDialog').then(module => ({ default: module.SummaryDialog })))
@@ -30,6 +30,7 @@ export function ContextLine({ chatId, workspaceId, next, settingsPath, onGo, goT
   const summary = useSummary(chatId).data
   const settings = useContextSettings(workspaceId).data
   const count = next.hasSummary ? (summary?.messages ?? 0) : 0
+  const limit = findLimit(next.limit, settings?.max_tokens ?? null)
   const older =
     count > 0
       ? t('context.nSummarised', { count })
@@ -79,8 +80,8 @@ export function ContextLine({ chatId, workspaceId, next, settingsPath, onGo, goT
               <div>
                 <dt>{t('context.limit')}</dt>
                 <dd>
-                  {settings?.max_tokens
-                    ? t('context.tokens', { n: formatNumber(settings.max_tokens) })
+                  {limit
+                    ? t(`context.limitOf.${limit.by}`, { n: formatNumber(limit.tokens) })
                     : t('context.limitOfModel')}
                 </dd>
               </div>

@@ -1,7 +1,10 @@
 import { Archive } from 'lucide-react'
+import { Popover } from 'radix-ui'
 import { Suspense, useState } from 'react'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { lazy } from '@/ui/lazy'
+import menuStyles from '@/ui/Menu.module.css'
 import type { ContextFacts } from '../facts'
 import styles from './Context.module.css'
 
@@ -17,21 +20,71 @@ interface ReplyContextProps extends ChatProps {
   facts: ContextFacts
 }
 
-/** What a reply in a long chat was built from. */
+/** What a reply in a long chat was built from. It opens the summary, and the list of the found messages. */
 export function ReplyContext({ chatId, goTo, facts }: ReplyContextProps) {
   const { t } = useTexts()
   const found = facts.found ?? []
-  const parts = [
-    facts.summary_through == null ? null : t('context.ofSummary'),
-    facts.pinned ? t('context.ofPinned', { count: facts.pinned }) : null,
-    found.length > 0 ? t('context.ofFound', { count: found.length }) : null,
-    t('context.ofTurns', { count: facts.turns }),
-  ]
-  const built = parts.filter(Boolean).join(' + ')
-  return facts.summary_through == null ? (
-    <span title={t('context.builtFrom')}>{built}</span>
-  ) : (
-    <SummaryButton chatId={chatId} goTo={goTo} label={built} title={t('context.builtFrom')} />
+  const hasSummary = facts.summary_through != null
+  const title = t('context.builtFrom')
+  const pinned = facts.pinned ? `${t('context.ofPinned', { count: facts.pinned })} + ` : ''
+  const turns = t('context.ofTurns', { count: facts.turns })
+  if (found.length === 0) {
+    if (!hasSummary) return <span title={title}>{pinned + turns}</span>
+    return (
+      <SummaryButton
+        chatId={chatId}
+        goTo={goTo}
+        label={`${t('context.ofSummary')} + ${pinned}${turns}`}
+        title={title}
+      />
+    )
+  }
+  return (
+    <span title={title}>
+      {hasSummary ? (
+        <>
+          <SummaryButton chatId={chatId} goTo={goTo} label={t('context.ofSummary')} /> +{' '}
+        </>
+      ) : null}
+      {pinned}
+      <FoundMessages found={found} goTo={goTo} /> + {turns}
+    </span>
+  )
+}
+
+interface FoundMessagesProps {
+  found: NonNullable<ContextFacts['found']>
+  goTo(messageId: string): void
+}
+
+/** The number of the found messages, which opens the list of them. */
+function FoundMessages({ found, goTo }: FoundMessagesProps) {
+  const { t } = useTexts()
+  return (
+    <Popover.Root>
+      <Popover.Trigger className={styles.open}>{t('context.ofFound', { count: found.length })}</Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          className={cx(menuStyles.pop, styles.found)}
+          side="top"
+          align="start"
+          sideOffset={6}
+          collisionPadding={12}
+          aria-label={t('context.foundMessages')}
+        >
+          <h2 className={menuStyles.cap}>{t('context.foundMessages')}</h2>
+          <ul>
+            {found.map(one => (
+              <li key={one.message_id}>
+                <Popover.Close className={cx(menuStyles.opt, styles.foundMessage)} onClick={() => goTo(one.message_id)}>
+                  {t('context.openCited', { n: one.seq })}
+                </Popover.Close>
+              </li>
+            ))}
+          </ul>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
   )
 }
 

@@ -13,6 +13,7 @@ const context = {
   'context.ofSummary': 'summary',
   'context.ofPinned': '{{count}} pinned',
   'context.ofFound': '{{count}} found',
+  'context.foundMessages': 'Messages that it found',
   'context.ofTurns': '{{count}} turns',
   'context.summarisedAbove': 'Older messages above this line are summarised',
   'context.openSummary': 'open summary',
@@ -62,7 +63,9 @@ const context = {
   'context.newest_one': 'the newest message',
   'context.newest_other': 'the newest {{count}} messages, as far as they fit',
   'context.limit': 'Limit',
-  'context.tokens': '{{n}} tokens',
+  'context.limitOf.model': '{{n}} tokens, as many as the model reads',
+  'context.limitOf.workspace': '{{n}} tokens, set for the workspace',
+  'context.limitOf.agent': '{{n}} tokens, set for the agent',
   'context.limitOfModel': 'as much as the model reads',
 } as const
 

@@ -11,6 +11,7 @@ const context = {
   'context.ofSummary': '摘要',
   'context.ofPinned': '置顶 {{count}} 条',
   'context.ofFound': '找到 {{count}} 条',
+  'context.foundMessages': '找到的消息',
   'context.ofTurns': '{{count}} 条对话',
   'context.summarisedAbove': '此线以上的较早消息已摘要',
   'context.openSummary': '打开摘要',
@@ -59,7 +60,9 @@ const context = {
   'context.newest_one': '最新的一条消息',
   'context.newest_other': '最新的 {{count}} 条消息，以放得下为限',
   'context.limit': '上限',
-  'context.tokens': '{{n}} Token',
+  'context.limitOf.model': '{{n}} Token，模型最多能读取的量',
+  'context.limitOf.workspace': '{{n}} Token，由工作区设定',
+  'context.limitOf.agent': '{{n}} Token，由 Agent 设定',
   'context.limitOfModel': '模型能读取的上限',
 } as const
 

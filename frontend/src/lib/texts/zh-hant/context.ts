@@ -11,6 +11,7 @@ const context = {
   'context.ofSummary': '摘要',
   'context.ofPinned': '釘選 {{count}} 則',
   'context.ofFound': '找到 {{count}} 則',
+  'context.foundMessages': '找到的訊息',
   'context.ofTurns': '{{count}} 則對話',
   'context.summarisedAbove': '此線以上的較早訊息已摘要',
   'context.openSummary': '開啟摘要',
@@ -59,7 +60,9 @@ const context = {
   'context.newest_one': '最新的一則訊息',
   'context.newest_other': '最新的 {{count}} 則訊息，以放得下為限',
   'context.limit': '上限',
-  'context.tokens': '{{n}} Token',
+  'context.limitOf.model': '{{n}} Token，模型最多能讀取的量',
+  'context.limitOf.workspace': '{{n}} Token，由工作區設定',
+  'context.limitOf.agent': '{{n}} Token，由 Agent 設定',
   'context.limitOfModel': '模型能讀取的上限',
 } as const
 
