@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from chats.models import Message
+from chats.models import Chat, Message
 from context.models import HistorySummary
 from context.retrieval import FoundText, Vector, find_messages
 from context.selectors import (
@@ -85,7 +85,7 @@ def choose_kept(rows: Sequence[LogRow], budget: int) -> int:
 
 
 def build_earlier_context(
-    chat_id: UUID,
+    chat: Chat,
     agent_id: UUID,
     strategy: ContextStrategy,
     rows: Sequence[LogRow],
@@ -98,16 +98,16 @@ def build_earlier_context(
     `request`: the text that retrieval looks for; `vector`: its embedding."""
     share = budget // SHARE
     kept_from = choose_kept(rows, budget - share)
-    summary = find_newest_summary(chat_id) if strategy != "truncate" else None
+    summary = find_newest_summary(chat.id) if strategy != "truncate" else None
     if summary is not None and strategy == "summarise":
         # Messages between the summary and those that fit would be missing: they are kept, and shortened with the rest.
         kept_from = max(min(summary.through_seq + 1, rows[-min(MIN_KEPT, len(rows))].seq), rows[0].seq)
     sentences = list_current_sentences(summary) if summary is not None else []
     found: list[FoundText] = []
     if strategy == "retrieve":
-        found = find_messages(chat_id, request, before_seq=kept_from, vector=vector)
-    pinned = list_pinned_messages(chat_id, kept_from, max_characters=2 * PINNED_CHARACTERS[0])
-    events = list_important_events(chat_id, kept_from)
+        found = find_messages(chat.id, request, before_seq=kept_from, vector=vector)
+    pinned = list_pinned_messages(chat.id, kept_from, max_characters=2 * PINNED_CHARACTERS[0]) if chat.pin_count else []
+    events = list_important_events(chat.id, kept_from)
 
     sections: list[Section] = []
     # The last pinned are chosen, and read in the order of the log.
@@ -155,7 +155,7 @@ def build_earlier_context(
         text="\n".join(["Older messages of this chat are left out.", *(section.text for section in sections)]),
         kept_from=kept_from,
         facts=facts,
-        is_new=find_agent_strategy(chat_id, agent_id) != strategy,
+        is_new=find_agent_strategy(chat.id, agent_id) != strategy,
         needs_summary=strategy == "summarise" and _is_summary_due(rows, summary, budget),
         budget=budget,
         needs_embeddings=strategy == "retrieve",

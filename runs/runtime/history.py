@@ -86,19 +86,12 @@ def find_earlier_context(
         return None
     strategy = cast(ContextStrategy, run.get_chat().workspace.context_strategy) if setting == "default" else setting
     if is_whole:
-        return EarlierContext(
-            "",
-            0,
-            None,
-            is_new=False,
-            needs_summary=strategy == "summarise",
-            budget=budget,
-            needs_embeddings=strategy == "retrieve",
-        )
+        needs_summary, needs_embeddings = strategy == "summarise", strategy == "retrieve"
+        return EarlierContext("", 0, None, False, needs_summary, budget, needs_embeddings)
     texts = [entry.payload.get("text", "") for entry in entries if entry.id == run.trigger_id]
     request = "\n".join(texts) or entries[-1].payload.get("text", "")
     earlier = build_earlier_context(
-        run.get_chat_id(), run.agent_id, strategy, rows, request=request, budget=budget, vector=run.request_vector
+        run.get_chat(), run.agent_id, strategy, rows, request=request, budget=budget, vector=run.request_vector
     )
     if strategy != "retrieve" or run.request_vector is not None:
         return earlier

@@ -16,6 +16,7 @@ FAULTS = {
     "a run has no more crashes than attempts": "UPDATE runs_run SET crashes = 9",
     "a message has a unique number, which is not above the chat's version": "UPDATE chats_chat SET version = 1",
     "no row of a chat has a version above the chat's": "UPDATE runs_run SET version = 999",
+    "the number of pinned messages of a chat is that of its rows": "UPDATE chats_chat SET pin_count = 1",
     "a message belongs to one step": "UPDATE runs_step SET result = '{\"message_id\": \"m\"}' WHERE kind = 'llm'",
     "every tool call of an ended run has one result": "DELETE FROM chats_message WHERE type = 'TOOL_RESPONSE'",
     "all steps of a completed run are done": "UPDATE runs_step SET state = 'started' WHERE kind = 'tool'",
