@@ -15,6 +15,7 @@ from runs.services.runs import AGENT_OF_JOB
 from workspaces.models import Membership
 
 PUBLIC = {"is_public": True, "taken_down_at": None}
+ID_LENGTH = 36
 
 
 def public_agents_visible_to(actor: Actor) -> QuerySet[Any]:
@@ -33,7 +34,8 @@ def get_public_agent(actor: Actor, handle: str) -> Any:
     handle = normalize_handle(handle)
     is_meant = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):
-        is_meant |= Q(pk=UUID(handle))
+        # A text that is an id is only that: the id of another agent may have been chosen as a handle.
+        is_meant = Q(pk=UUID(handle)) if len(handle) == ID_LENGTH else is_meant
     agent = agents.filter(is_meant).first()
     if agent is not None:
         return agent

@@ -71,6 +71,14 @@ def test_filters_by_category_language_publisher_and_use(team):
         list_handles(team.bob, used_in=team.elsewhere.id)
 
 
+def test_an_agent_whose_handle_is_the_id_of_another_one_is_not_opened_by_that_id(team):
+    copy = publish(team)
+    publish_other(team, "Alpha", str(copy.pk))
+    api = sign_in(team.bob.email, PASSWORD)
+    for text in (str(copy.pk), str(copy.pk).upper(), copy.handle):
+        assert api.ok("GET", f"directory/{text}")["actor"]["id"] == str(copy.pk)
+
+
 def test_the_directory_is_sorted_by_use_age_or_name_and_its_pages_join(team):
     copy = publish(team)
     publish_other(team, "Alpha", "alpha")
