@@ -17,7 +17,7 @@ import uvloop
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
-from common.bounded import BoundedCounter
+from common.bounded import BoundedCounter, BoundedMap
 from common.database import is_database_unavailable, is_retryable
 from common.db_executor import DatabaseExecutor
 from common.egress import close_sessions
@@ -63,6 +63,8 @@ class Engine:
         processes = IsolatedProcesses(DRAIN_SECONDS + 2)
         self._sweeper = None if isolated else Sweeper(self, processes, self._failures)
         self._runners: dict[UUID, Runner] = {}
+        # Runs that were asked to stop while they were not executed here: they may be claimed at this moment.
+        self._early_stops: BoundedMap[UUID, bool] = BoundedMap(1_000)
         self._preparing: set[UUID] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
@@ -236,6 +238,9 @@ class Engine:
             run = prepared.run
             self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db)
             self.report_states([run])
+            if self._early_stops.get(run.id, False):
+                # Called when `execute` waits for the first time: only then it can be cancelled.
+                self._loop.call_soon(runner.cancel, "stop")
             try:
                 await runner.execute()
             finally:
@@ -326,6 +331,8 @@ class Engine:
         async for run_id in listen_for_stops():
             if runner := self._runners.get(run_id):
                 runner.cancel("stop")
+            else:
+                self._early_stops.set(run_id, True)
 
 
 def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:

@@ -167,10 +167,10 @@ def stop_runs_of_workspace(workspace: Workspace, actor: Actor) -> None:
     """Ask the workers to stop the runs of a deleted workspace. Those that no worker executes are not started any more, because
     their people have no rights, and the purge deletes them. A listener of `workspace_deleted`."""
     active = Run.objects.filter(workspace=workspace, state__in=ACTIVE).order_by("pk").select_for_update(no_key=True)
-    runs = list(active.only("pk", "root_id"))
+    runs = list(active.only("pk"))
     Run.objects.filter(pk__in=[run.pk for run in runs]).update(stop_requested_at=now(), stopped_by=actor)
-    for tree_id in {run.tree_id for run in runs}:
-        send_stop(tree_id)
+    for run in runs:
+        send_stop(run.pk)
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, NotFound
+from events.control import send_stop
 from events.stream import get_partials
 from llm.tokens import estimate_tokens
 from runs.kinds.chat import ChatRun
@@ -89,6 +90,21 @@ def test_RUN16_the_control_message_alone_stops_a_run(environment, engine, settin
     stop(environment, run)
     environment.model.wait_until_left()  # long before the next heartbeat
     assert environment.wait_until_idle()[0].state == "stopped"
+
+
+def test_RUN16_a_stop_that_comes_between_the_claim_and_the_execution_is_not_lost(environment, engine, settings):
+    settings.RUN_HEARTBEAT = 60
+    settings.RUN_LEASE = 200
+    settings.SWEEP_EVERY = 60
+    time.sleep(0.6)  # the last beat and the last sweep under the earlier settings
+    environment.model.script(mode="drip", count=400, every=0.02)
+    environment.engine = None
+    environment.post("hello")
+    [run] = environment.runs()
+    send_stop(run.id)
+    environment.wait(lambda: engine._early_stops.get(run.id, False))
+    engine.submit([run.id])
+    assert [run.state for run in environment.wait_until_idle()] == ["stopped"]
 
 
 def test_RUN16_the_heartbeat_alone_stops_a_run(environment, engine, monkeypatch):
