@@ -215,9 +215,8 @@ def _write_listing(
     return before != (listing.category, listing.languages, listing.examples, listing.search_text)
 
 
-def _record(actor: Actor, action: str, agent: Actor, spec: AgentSpec, copy: Actor, **facts: Any) -> None:
+def _record(actor: Actor, action: str, agent: Any, spec: AgentSpec, copy: Actor, **facts: Any) -> None:
     """Record that a version of an agent was published, and tell the members of its workspace that the list has changed."""
-    assert agent.workspace_id is not None
     audit.record(
         actor, action, workspace_id=agent.workspace_id, object_id=copy.id, origin=str(agent.id),
         origin_version=spec.number, **facts,

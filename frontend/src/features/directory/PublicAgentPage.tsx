@@ -11,6 +11,7 @@ import {
   usePublicAgent,
   type WorkspaceRow,
 } from '@/api'
+import { ToolName } from '@/features/agents'
 import { storeComposerText } from '@/features/chats'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
@@ -235,7 +236,7 @@ function Tools({ agent, workspaceId }: ToolsProps) {
         <ul className={cx(blocks.rows, blocks.in)}>
           {agent.tools.map(tool => (
             <li key={tool.name} className={styles.tool}>
-              <code>{tool.name}</code>
+              <ToolName tool={tool.name} />
               <span className="muted cut grow only-wide" title={tool.description}>
                 {firstSentence(tool.description)}
               </span>

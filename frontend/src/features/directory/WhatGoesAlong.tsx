@@ -1,6 +1,7 @@
 import { ArchiveX, Check, House, Minus, PackageCheck, TriangleAlert } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import type { AgentRow, PublicationCheckRow, PublicationRow } from '@/api'
+import { ToolName } from '@/features/agents'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
@@ -44,7 +45,7 @@ export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
             <Going name={t('publish.modelAndLimits')}>{limits.join(' · ')}</Going>
             {check.tools.length > 0 ? (
               <Going name={t('nTools', { count: check.tools.length })}>
-                {formatList(check.tools.map(tool => tool.name))}
+                <ToolNames tools={check.tools} />
               </Going>
             ) : null}
           </ul>
@@ -56,7 +57,9 @@ export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
           </h3>
           <ul>
             {tools.length > 0 ? (
-              <Staying name={t('nTools', { count: tools.length })}>{formatList(tools.map(tool => tool.name))}</Staying>
+              <Staying name={t('nTools', { count: tools.length })}>
+                <ToolNames tools={tools} />
+              </Staying>
             ) : null}
             {hasPages ? <Staying name={t('publish.pages')}>{t('publish.pagesHint')}</Staying> : null}
             <Staying name={t('publish.keys')}>{t('publish.keysHint')}</Staying>
@@ -131,3 +134,12 @@ export function LastTakedown({ takedowns }: Pick<PublicationRow, 'takedowns'>) {
     </section>
   )
 }
+
+/** The names of tools in a line. A public agent that is called as a tool has the name of the agent. */
+const ToolNames = ({ tools }: { tools: readonly { name: string }[] }) =>
+  tools.map((tool, index) => (
+    <Fragment key={tool.name}>
+      {index > 0 ? ' · ' : null}
+      <ToolName tool={tool.name} />
+    </Fragment>
+  ))
