@@ -103,7 +103,8 @@ def test_the_matrix_of_roles_and_actions(team_with_things, name, who):
     team, things = team_with_things
     operation = OPERATIONS[name]
     operation.prepare(team, things, who)
-    for by in WAYS:
+    # An anonymous client has only one way.
+    for by in WAYS if who != "nobody" else WAYS[:1]:
         with transaction.atomic():
             api = client_for(team, who, by)
             before = fingerprint()
