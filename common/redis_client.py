@@ -41,7 +41,8 @@ class CircuitBreaker:
         self._retry_at = 0.0
 
     def allows_call(self) -> bool:
-        """Return whether a call is allowed. While Redis is unavailable, one call each `PAUSE_AFTER_FAILURE_SECONDS` is."""
+        """Return whether to send a call. While Redis is unavailable, allow one trial every `PAUSE_AFTER_FAILURE_SECONDS`: each time
+        that this returns true."""
         if self.is_open:
             if time.monotonic() < self._retry_at:
                 return False

@@ -67,8 +67,8 @@ def request_summary_on_commit(chat_id: UUID, person_id: UUID | None, budget: int
 
 
 def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> HistorySummary | None:
-    """Start the job that continues the summary, if the messages since then have `START_SHARE` of these tokens. Return null if they
-    have not, if one is being written, or if the last one has just failed."""
+    """Start the job that continues the summary, if the messages after the newest summary fill `START_SHARE` of `budget`, in tokens.
+    Return null if they do not, if one is being written, or if the last one has just failed."""
     chat = Chat.objects.filter(pk=chat_id).select_related("workspace").first()
     person = Actor.objects.filter(pk=person_id).first()
     last = HistorySummary.objects.filter(chat=chat_id).order_by("-created_at", "-pk").first()
@@ -78,15 +78,15 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
         if (now() - last.ended_at).total_seconds() < PAUSE_SECONDS:
             return None
     base = find_newest_summary(chat_id)
-    unread = _list_sizes(chat_id, base.through_seq if base else 0, limit=budget + MAX_JOBS_BEHIND * INPUT_TOKENS)
-    if sum(size for _, size in unread) < START_SHARE * budget:
+    unsummarised = _list_sizes(chat_id, base.through_seq if base else 0, limit=budget + MAX_JOBS_BEHIND * INPUT_TOKENS)
+    if sum(size for _, size in unsummarised) < START_SHARE * budget:
         return None
     kept, kept_tokens = 0, 0
-    for _, size in reversed(unread):
+    for _, size in reversed(unsummarised):
         if kept >= MIN_KEPT and kept_tokens + size > KEPT_SHARE * budget:
             break
         kept, kept_tokens = kept + 1, kept_tokens + size
-    return _start(chat, person, base, unread[: len(unread) - kept])
+    return _start(chat, person, base, unsummarised[: len(unsummarised) - kept])
 
 
 def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
@@ -95,11 +95,11 @@ def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
     Raises `NotFound`, `Forbidden`, and `Conflict` if one is being written, or if there is nothing to summarise.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
-    unread = _list_sizes(chat_id, 0, limit=MAX_JOBS_BEHIND * INPUT_TOKENS)[:-MIN_KEPT]
+    unsummarised = _list_sizes(chat_id, 0, limit=MAX_JOBS_BEHIND * INPUT_TOKENS)[:-MIN_KEPT]
     newest = find_newest_summary(chat_id)
     if newest is not None:
-        unread = [(seq, size) for seq, size in unread if seq <= newest.through_seq] or unread
-    summary = _start(chat, actor, None, unread) if unread else None
+        unsummarised = [(seq, size) for seq, size in unsummarised if seq <= newest.through_seq] or unsummarised
+    summary = _start(chat, actor, None, unsummarised) if unsummarised else None
     if summary is None:
         raise Conflict("There is nothing to summarise here, or a summary is being written.")
     audit.record(actor, "summary.requested", workspace_id=chat.workspace_id, object_id=chat.id)

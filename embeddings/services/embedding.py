@@ -346,6 +346,7 @@ def _store(batch: Batch, vectors: Mapping[int, list[float]]) -> bool:
 
 
 def _advance(batch: Batch) -> None:
+    """Store up to which version the chat is embedded, and keep its lease for the next batch; after the last one, finish."""
     row = batch.chat
     row.through_version, row.failures = batch.through, 0
     row.lease_until = now() + timedelta(seconds=LEASE_SECONDS)

@@ -182,14 +182,14 @@ function buildItems(
 const addReferences = (source: string, references: string) =>
   source.includes('[') && references !== '{}' ? `${source}\n${references}` : source
 
-/** Splits tokens into runs, one per element of a nesting level. */
+/** Groups tokens by element: each opening or self-closing token of `level` begins a group. */
 function splitElements(tokens: readonly Token[], level: number): Token[][] {
-  const runs: Token[][] = []
+  const groups: Token[][] = []
   for (const token of tokens) {
-    if (token.level === level && token.nesting >= 0) runs.push([])
-    runs.at(-1)?.push(token)
+    if (token.level === level && token.nesting >= 0) groups.push([])
+    groups.at(-1)?.push(token)
   }
-  return runs
+  return groups
 }
 
 function listLineStarts(text: string): number[] {

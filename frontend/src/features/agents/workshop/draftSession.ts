@@ -62,6 +62,10 @@ function useDraft(chatId: string, agentId: string) {
 
 const selectIsLoaded = (chat: ChatState) => chat.loaded
 
+/**
+ * Returns the state of the workshop of an agent in a chat. `draft` is the stored row; `writing` is what its writer has typed since
+ * then, as it arrives; `saved` is a draft that has just become the production version.
+ */
 export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Workshop {
   const agentId = agent.actor.id
   const { draft, writing } = useDraft(chatId, agentId)

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { page } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { MessageMetadata, MessageRow, SubAgentResult } from '@/api'
@@ -61,9 +61,6 @@ function log(messages: readonly MessageRow[]) {
   )
 }
 const show = (messages: readonly MessageRow[]) => render(log(messages))
-
-// The parser is loaded when the first text is shown; a test that counts its calls does not wait for that.
-beforeAll(() => import('@/ui/prose/Prose'))
 
 beforeEach(() => page.viewport(1200, 800))
 
@@ -136,7 +133,10 @@ it('renders only the stream that has a new row, among hundreds of rows', async (
   const parse = vi.spyOn(markdown, 'parse')
   const parsed = () => parse.mock.calls.map(([text]) => text)
   const screen = await show(messages)
-  await screen.getByRole('button', { name: 'Unfold all' }).click()
+  // Not by the pointer: the log scrolls to its end meanwhile, and a click may miss the button.
+  const unfold = screen.getByRole('button', { name: 'Unfold all' })
+  await expect.element(unfold).toBeVisible()
+  unfold.element().dispatchEvent(new MouseEvent('click', { bubbles: true }))
   await vi.waitFor(() => expect(new Set(parsed().filter(text => text.startsWith('row '))).size).toBe(300), 10_000)
   await vi.waitFor(() => expect(screen.container.querySelector('[data-plain]')).toBeNull(), 10_000)
   parse.mockClear()

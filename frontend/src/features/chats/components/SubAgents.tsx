@@ -48,6 +48,7 @@ import {
   type SubAgentEnd,
 } from '../subAgents'
 import { useChat } from './ChatContext'
+import { FoldingChoices } from './foldingChoices'
 import messageStyles from './Message.module.css'
 import { Details, Duration, FailureReason, PartView, PendingIndicator, StopButton } from './ReplyParts'
 import styles from './SubAgents.module.css'
@@ -70,11 +71,14 @@ const FoldingContext = createContext<Folding>({
 })
 
 function useFolding(subAgents: readonly SubAgent[]): Folding {
-  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const choices = useContext(FoldingChoices)
+  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(() => new Map(choices))
   const setOpen = useCallback(
-    (runIds: readonly string[], isOpen: boolean) =>
-      setChosen(before => new Map([...before, ...runIds.map(id => [id, isOpen] as const)])),
-    [],
+    (runIds: readonly string[], isOpen: boolean) => {
+      for (const id of runIds) choices.set(id, isOpen)
+      setChosen(new Map(choices))
+    },
+    [choices],
   )
   const setAllOpen = useCallback(
     (isOpen: boolean) =>

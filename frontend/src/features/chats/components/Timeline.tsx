@@ -34,6 +34,7 @@ import { runWhenRendered } from '../whenDrawn'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
 import { FileMessage } from './FileMessage'
+import { FoldingChoices } from './foldingChoices'
 import { System } from './System'
 import { TextMessage, UnsentMessage } from './TextMessage'
 import styles from './Timeline.module.css'
@@ -83,6 +84,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
 
   const lastSeq = messages.at(-1)?.seq ?? 0
   const [leftAt, setLeftAt] = useState(lastSeq)
+  const [choices] = useState(() => new Map<string, boolean>())
   if (isAtEnd && leftAt !== lastSeq) setLeftAt(lastSeq)
   const unseen = isAtEnd ? 0 : messages.filter(row => row.seq > leftAt && isUnread(row, me)).length
   const toNewest = () => {
@@ -129,17 +131,19 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
               <Skeleton lines={2} label={t('loadingOlder')} />
             </div>
           ) : null}
-          <Virtualizer
-            ref={virtual}
-            scrollRef={scroller}
-            shift={isShifting}
-            startMargin={part.hasOlder ? OLDER_PX : 0}
-            bufferSize={600}
-            data={items}
-            keepMounted={roving.keepMounted}
-          >
-            {renderItem}
-          </Virtualizer>
+          <FoldingChoices value={choices}>
+            <Virtualizer
+              ref={virtual}
+              scrollRef={scroller}
+              shift={isShifting}
+              startMargin={part.hasOlder ? OLDER_PX : 0}
+              bufferSize={600}
+              data={items}
+              keepMounted={roving.keepMounted}
+            >
+              {renderItem}
+            </Virtualizer>
+          </FoldingChoices>
         </div>
       </div>
       <span {...roving.end} />
