@@ -3,10 +3,12 @@
 `CHAOS_N` sets how many are killed.
 """
 
+import json
 import random
 import time
 from collections import Counter
 from datetime import timedelta
+from itertools import cycle
 
 import pytest
 from django.db import connection, transaction
@@ -23,6 +25,7 @@ from waking.services.by_hand import wake_agent
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
 
+CITIES = ("Europe/Oslo", "Asia/Tokyo", "America/Lima", "Africa/Cairo")
 WAITING = "SELECT count(*) FROM pg_locks WHERE relation = 'schedules_scheduledtime'::regclass AND NOT granted"
 
 
@@ -63,15 +66,18 @@ def test_RUN25_RUN26_killed_workers_lose_no_message_and_repeat_no_schedule(envir
     for agent in agents.values():
         agent.current_spec.tool_configs.get_or_create(tool="current_time", defaults={"position": 9})
     ChatActor.objects.filter(chat=team.chat).update(response="mentions")
-    call = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
     environment.model.script(text="Here is what I have found.", every=0.05)
-    environment.model.script(match="check", calls=[call], text="I check.", then={"text": "It is noon."}, every=0.05)
+    # Other arguments each time: a run that takes in several of these messages would be stopped for repeating its calls.
+    for city in CITIES:
+        call = {"name": "current_time", "arguments": json.dumps({"timezone": city})}
+        environment.model.script(match=city, calls=[call], text="I check.", then={"text": "It is noon."}, every=0.05)
+    questions = cycle([*(f"please check {city}" for city in CITIES), "what is new?", "what else?"])
     workers = [start_worker(), start_worker()]
     addressed: Counter = Counter()
     for _ in range(N):
         for _ in range(6):
             mentioned = chance.sample(sorted(agents), chance.randint(1, 2))
-            text = " ".join([*(f"@{handle}" for handle in mentioned), chance.choice(["please check", "what is new?"])])
+            text = " ".join([*(f"@{handle}" for handle in mentioned), next(questions)])
             message = environment.post(text, by=chance.choice([team.alice, team.bob]))
             addressed.update((agents[handle].id, message.id) for handle in mentioned)
             time.sleep(chance.uniform(0, 0.3))
