@@ -57,12 +57,12 @@ class EarlierContext:
     messages should be embedded. `vector_request`: what is needed to search by meaning, too. `budget`: tokens of the conversation.
     `sections`: the parts of the text, in their order. A chat that is still read whole has no text and no facts."""
 
-    text: str
-    kept_from: int
-    facts: ContextFacts | None
-    is_new: bool
-    needs_summary: bool
     budget: int
+    needs_summary: bool
+    text: str = ""
+    kept_from: int = 0
+    facts: ContextFacts | None = None
+    is_new: bool = False
     needs_embeddings: bool = False
     vector_request: VectorRequest | None = None
     sections: tuple[Section, ...] = ()

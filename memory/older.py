@@ -9,9 +9,8 @@ from django.db.models import Max, Min, QuerySet
 from actors.models import Actor
 from chats.models import Chat, Message
 from chats.selectors import END
-from context.models import HistorySummary, SummaryState
 from context.retrieval import find_messages
-from context.selectors import list_current_sentences
+from context.selectors import find_newest_summary, list_current_sentences
 from events.payloads import ContextStrategy
 from llm.tokens import estimate_tokens
 from memory.models import HistoryEntry, MemoryClearing
@@ -75,8 +74,7 @@ def _find_first_seq(chat: Chat, cleared: datetime | None) -> int:
 
 
 def _list_sentences(chat: Chat, first_seq: int) -> list[str]:
-    ready = HistorySummary.objects.filter(chat=chat, state=SummaryState.READY)
-    summary = ready.order_by("-created_at", "-pk").first()
+    summary = find_newest_summary(chat.pk)
     current = list_current_sentences(summary) if summary is not None else []
     return [" ".join(one.text.split()) for one in current if min(one.sentence.seqs, default=-1) >= first_seq]
 

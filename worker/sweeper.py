@@ -75,7 +75,7 @@ class Sweeper:
         self._stopping = threading.Event()
         started_at = time.monotonic()
         self._periodic_jobs = [
-            # At the first sweep; the others a minute later, when other processes have started.
+            # At the first sweep. The others begin a minute later or more.
             *(PeriodicJob(HOUR, delete, next_at=0.0) for delete in _DELETIONS),
             PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.finish_takedowns", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),

@@ -86,8 +86,9 @@ def find_earlier_context(
         return None
     strategy = cast(ContextStrategy, run.get_chat().workspace.context_strategy) if setting == "default" else setting
     if is_whole:
-        needs_summary, needs_embeddings = strategy == "summarise", strategy == "retrieve"
-        return EarlierContext("", 0, None, False, needs_summary, budget, needs_embeddings)
+        return EarlierContext(
+            budget=budget, needs_summary=strategy == "summarise", needs_embeddings=strategy == "retrieve"
+        )
     texts = [entry.payload.get("text", "") for entry in entries if entry.id == run.trigger_id]
     request = "\n".join(texts) or entries[-1].payload.get("text", "")
     earlier = build_earlier_context(
