@@ -1,5 +1,6 @@
 """Fixtures for all tests: only the loopback can be reached."""
 
+import gc
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +24,12 @@ _resolve = socket.getaddrinfo
 
 class NetworkIsClosed(BaseException):
     """A test tried to reach another machine. Not an `Exception`, so that code that retries on errors does not catch it."""
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of every later garbage collection: a tenth of the time of all tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_loopback(host: Any) -> bool:

@@ -15,8 +15,10 @@ from launcher.home import ROOT
 from tests.api.fixtures import TeamWithThings
 from tests.api.operations import OPERATIONS, Operation
 
+IS_LONG = "FUZZ_N" in os.environ
+"""Whether every odd value is tried in every field; otherwise each field gets a third of them, in turn."""
 FUZZ_SETTINGS = settings(
-    max_examples=int(os.environ.get("FUZZ_N", "10")), deadline=None, derandomize="FUZZ_N" not in os.environ, database=None,
+    max_examples=int(os.environ.get("FUZZ_N", "10")), deadline=None, derandomize=not IS_LONG, database=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
@@ -184,8 +186,8 @@ def test_SEC20_no_odd_value_in_one_field_crashes_an_operation(team_with_things, 
     operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
     body = build_valid_body(name, things)
-    for place in list_paths(body):
-        for value in ODD_VALUES:
+    for number, place in enumerate(list_paths(body)):
+        for value in ODD_VALUES if IS_LONG else ODD_VALUES[number % 3 :: 3]:
             send_and_check(client, operation, things, json.dumps(replace_value(body, place, value)).encode())
 
 
@@ -242,7 +244,8 @@ def test_SEC20_no_query_string_crashes_an_operation(team_with_things, client, na
         "1&limit=2",
     ]
     documented = QUERY_PARAMETERS[find_documented_path(operation), operation.method]
-    for value in odd:
-        for keys in (*([key] for key in documented), [key for key in QUERIES if key not in documented]):
+    tried = [[key] for key in documented] + [[key for key in QUERIES if key not in documented]]
+    for number, keys in enumerate(tried):
+        for value in odd if IS_LONG else odd[number % 3 :: 3]:
             query = "&".join(f"{key}={value}" for key in keys)
             send_and_check(client, operation, things, b"", "", f"?{query}")

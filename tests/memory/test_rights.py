@@ -24,7 +24,7 @@ from workspaces.models import Membership, Workspace
 
 pytestmark = pytest.mark.django_db
 
-SCRIPTS = examples(100)
+SCRIPTS = examples(40)
 STEPS = 8
 CANARY = re.compile(r"canary\d+x")
 
