@@ -1,6 +1,7 @@
-"""`python -m bench [P1 P2 …] [--quick]`: measure the rows, print the tables, and save them in RESULTS.md.
+"""`python -m bench [P1 P2 …] [--quick] [--messages N]`: measure the rows, print the tables, and save them in RESULTS.md.
 
-With `--quick` the measurements are short, and are printed but not saved.
+With `--quick` the measurements are short, and are printed but not saved. `--messages` is the length of the long chat of P6, and of
+each chat of the small workspace of P12.
 """
 
 import argparse
@@ -10,6 +11,7 @@ from bench import (
     abuse,
     browser,
     first_words,
+    growth,
     lists,
     long_chats,
     reconnects,
@@ -37,10 +39,15 @@ ON_ONE_INSTALLATION: dict[str, Callable[[Installation, bool], Table]] = {
     "P11": trees.measure_p11,
     "P13": traffic.measure_p13,
 }
-ROWS = [*ON_ONE_INSTALLATION, "P6", "P10", "P15"]
+WITH_MESSAGES: dict[str, Callable[[Installation, bool, int | None], Table]] = {
+    "P6": long_chats.measure_p6,
+    "P12": growth.measure_p12,
+}
+"""These rows have an installation each: what they have created would slow down the others."""
+ROWS = [*ON_ONE_INSTALLATION, *WITH_MESSAGES, "P10", "P15"]
 
 
-def measure_rows(rows: Sequence[str], quick: bool) -> Iterator[Table]:
+def measure_rows(rows: Sequence[str], quick: bool, messages: int | None = None) -> Iterator[Table]:
     """Measure the rows one after the other. P10 is first, because no other installation may run beside it."""
     if "P10" in rows:
         yield start.measure_p10(quick)
@@ -48,8 +55,10 @@ def measure_rows(rows: Sequence[str], quick: bool) -> Iterator[Table]:
         with open_installation() as installation:
             for row in wanted:
                 yield ON_ONE_INSTALLATION[row](installation, quick)
-    if "P6" in rows:
-        yield long_chats.measure_p6(quick)
+    for row in WITH_MESSAGES:
+        if row in rows:
+            with open_installation() as installation:
+                yield WITH_MESSAGES[row](installation, quick, messages)
     if "P15" in rows:
         yield abuse.measure_p15(quick)
 
@@ -58,13 +67,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--quick", action="store_true", help="short measurements, printed and not saved")
+    parser.add_argument("--messages", type=int, metavar="N", help="messages of the chats of P6 and P12")
     options = parser.parse_args()
     rows = options.rows or ROWS
     if unknown := set(rows) - set(ROWS):
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     raise_file_limit()  # each of a thousand sockets is an open file
-    command = " ".join(["python -m bench", *options.rows])
-    for table in measure_rows(rows, options.quick):
+    size = [f"--messages {options.messages}"] if options.messages else []
+    command = " ".join(["python -m bench", *options.rows, *size])
+    for table in measure_rows(rows, options.quick, options.messages):
         print(results.format_table(table, command), flush=True)
         if not options.quick:
             results.save_table(table, command)

@@ -67,13 +67,15 @@ def make_chats(installation: Installation, api_base: str, count: int, *, with_ag
 
 
 class Watcher:
-    """Bob's sockets: they record when the first words of an answer came to each chat, and when its run had ended.
+    """Bob's sockets: they record when the first change and the first words of an answer came to each chat, and when its run had
+    ended.
 
     Frames are recognized by their first characters, so that this takes almost no CPU.
     """
 
     def __init__(self, chats: Sequence[str]) -> None:
         self.chats = list(chats)
+        self.changed: dict[str, float] = {}
         self.first: dict[str, float] = {}
         self.ended: dict[str, float] = {}
         self.deltas = 0
@@ -87,6 +89,7 @@ class Watcher:
             _, _, rest = text.partition('"topic":"chat:')
             self.first.setdefault(rest[:36], now)
         elif text.startswith('{"type":"changes"'):
+            self.changed.setdefault(text[32:68], now)
             if '"state":"failed"' in text:
                 raise RuntimeError(text)
             if '"state":"completed"' in text:
@@ -98,6 +101,7 @@ class Watcher:
 
     def reset(self) -> None:
         """Clear the times, before the next messages."""
+        self.changed.clear()
         self.first.clear()
         self.ended.clear()
 
@@ -146,10 +150,10 @@ class Clients:
     poster: aiohttp.ClientSession
     watcher: Watcher
 
-    async def post(self, chat: str) -> tuple[float, float]:
+    async def post(self, chat: str, text: str = "hello", wake: str = "auto") -> tuple[float, float]:
         """Post a message. Return when the POST began and how many seconds it took."""
         began = time.perf_counter()
-        body = {"id": str(new_id()), "text": "hello"}
+        body = {"id": str(new_id()), "text": text, "wake": wake}
         async with self.poster.post(f"/api/v1/chats/{chat}/messages", json=body) as answer:
             if answer.status != 201:
                 raise RuntimeError(f"{answer.status}: {await answer.text()}")
