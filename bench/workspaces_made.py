@@ -1,6 +1,7 @@
 """Create workspaces of given sizes, faster than by the API: `python -m bench.workspaces_made ALICE BOB`.
 
-The sizes are read as JSON from the standard input. It runs beside an installation, with the environment of its web process, and prints the ids as JSON.
+It reads the sizes as JSON from its standard input, runs beside an installation, with the environment of its web process, and prints
+the ids as JSON.
 """
 
 import json
