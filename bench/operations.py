@@ -13,6 +13,8 @@ from bench.installation import ANSWER_TIMEOUT_SECONDS, Clients, Installation, bu
 from bench.results import Figure, format_ms, get_percentile
 
 Operation = Callable[["Target"], Awaitable[float]]
+PAUSE_BETWEEN_CHATS_SECONDS = 0.05
+"""A person may send a limited number of frames a second."""
 BUSY_CHATS = 10
 BUSY_PACE = (25, 100)
 """Tokens a second and tokens of each answer in the busy chats."""
@@ -46,11 +48,13 @@ class Person:
     async def open_chat(self, target: Target) -> float:
         """Subscribe to the chat, until its snapshot has come, as the web app opens it."""
         topic = f"chat:{target.chat}"
+        await asyncio.sleep(PAUSE_BETWEEN_CHATS_SECONDS)
         began = time.perf_counter()
         await self.socket.send_json({"type": "subscribe", "topic": topic, "since": None})
         async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
             while not (text := await self.socket.receive_str()).startswith('{"type":"subscribed"'):
-                pass
+                if text.startswith('{"type":"error"'):
+                    raise RuntimeError(text)
         seconds = time.perf_counter() - began
         if not json.loads(text)["snapshot"]:
             raise RuntimeError(f"No snapshot: {text[:500]}")
