@@ -13,7 +13,7 @@ from bench.installation import ANSWER_TIMEOUT_SECONDS, Clients, Installation, bu
 from bench.results import Figure, format_ms, get_percentile
 
 Operation = Callable[["Target"], Awaitable[float]]
-PAUSE_BETWEEN_CHATS_SECONDS = 0.05
+PAUSE_BETWEEN_CHATS_SECONDS = 0.1
 """A person may send a limited number of frames a second."""
 BUSY_CHATS = 10
 BUSY_PACE = (25, 100)
