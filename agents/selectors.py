@@ -11,8 +11,9 @@ from agents.models import AgentSpec, AgentToolConfig, Draft, DraftSnapshot, Lock
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.rows import build_agent_row, build_agent_summary_row
 from agents.specs.differences import diff
-from chats.models import ChatActor, Message
-from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from chats.models import Message
+from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
+from chats.selectors import load_titles
 from common.clock import now
 from common.errors import Code, NotFound
 from common.prepared_query import PreparedQuery
@@ -106,12 +107,12 @@ def find_version(agent: Actor, number: int) -> AgentSpec:
 
 
 def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
-    """Return a version of an agent, or a spec that is applied or has answered in a chat that the actor may see.
+    """Return a version of an agent, or a spec that is applied or has answered in a chat that the actor may read.
 
     Raises `NotFound`, also for a spec that is applied in another chat.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
-    chat_ids = chats_visible_to(actor).values("pk")
+    chat_ids = list_readable_chats(actor).values("pk")
     in_chats = Q(pk__in=AgentSpec.objects.filter(pk=spec_id, runs__chat__in=chat_ids).values("pk"))
     in_chats |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=chat_ids).values("applied"))
     specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(build_tools_prefetch())
@@ -196,18 +197,20 @@ def get_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
 
 
 def list_locked_drafts(actor: Actor, workspace_id: UUID) -> QuerySet[Draft]:
-    """Return the locked drafts of a workspace, annotated with `may_see_chat`: whether the actor is in the chat of the draft.
+    """Return the locked drafts of a workspace, annotated with `may_see_chat`: whether the actor may read the chat of the draft.
 
     Raises `NotFound`.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
-    own_chats = ChatActor.objects.filter(chat=OuterRef("chat"), actor=actor, ended_at=None)
+    chats = list_readable_chats(actor).filter(pk=OuterRef("chat"))
     locked = Draft.objects.filter(chat__workspace=workspace, ended_at=None, lock_expires_at__gt=now())
-    return locked.select_related("lock_holder", "chat").annotate(may_see_chat=Exists(own_chats))
+    return locked.select_related("lock_holder", "chat").annotate(may_see_chat=Exists(chats))
 
 
-def build_locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
-    """Build the rows of drafts from `list_locked_drafts`."""
+def build_locked_draft_rows(reader: Actor, drafts: Iterable[Any]) -> list[LockedDraftRow]:
+    """Build the rows of drafts from `list_locked_drafts`. Two queries for titles."""
+    found = list(drafts)
+    load_titles(reader, [draft.chat for draft in found if draft.may_see_chat])
     return [
         LockedDraftRow(
             draft_id=draft.id,
@@ -215,9 +218,9 @@ def build_locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
             lock_holder=draft.lock_holder.to_row(),
             lock_expires_at=draft.lock_expires_at,
             chat_id=draft.chat_id if draft.may_see_chat else None,
-            chat_title=draft.chat.title if draft.may_see_chat else None,
+            chat_title=draft.chat.shown_title if draft.may_see_chat else None,
         )
-        for draft in drafts
+        for draft in found
     ]
 
 

@@ -296,7 +296,7 @@ def build_found_message(message: Message, query: str) -> FoundMessage:
     return FoundMessage(
         message_id=message.id,
         chat_id=message.chat_id,
-        chat_title=message.chat.title,
+        chat_title=message.chat.shown_title,
         author=message.author.name if message.author else "",
         text=f"{'…' if start else ''}{excerpt}{'…' if end < len(text) else ''}",
         created_at=message.created_at,

@@ -11,7 +11,8 @@ from django.db.models.functions import Coalesce, Left, RowNumber
 from actors.models import Actor
 from agents.models import AgentSpec
 from chats.models import Message
-from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
+from chats.selectors import load_titles
 from common.errors import Unavailable
 from events.rows import ReplyRow
 from runs.hot_queries import list_claimable_runs
@@ -60,33 +61,31 @@ def count_runs_ahead(run: Run) -> int | None:
 
 
 def list_replies_of_version(spec: AgentSpec, reader: Actor) -> QuerySet[Run]:
-    """Return the runs that this version answered, in chats that the reader may see."""
-    return Run.objects.filter(spec=spec, chat__in=chats_visible_to(reader).values("pk")).select_related("chat")
+    """Return the runs that this version answered, in chats that the reader may read."""
+    return Run.objects.filter(spec=spec, chat__in=list_readable_chats(reader).values("pk")).select_related("chat")
 
 
-def build_reply_rows(runs: Sequence[Run]) -> list[ReplyRow]:
-    """Return the rows of runs in chats, each with the beginning of its last message, by one query."""
+def build_reply_rows(reader: Actor, runs: Sequence[Run]) -> list[ReplyRow]:
+    """Return the rows of runs in chats, each with the beginning of its last message, by one query, and two for titles."""
+    load_titles(reader, [run.get_chat() for run in runs])
     found = Message.objects.filter(run_id__in=[run.pk for run in runs], type="TEXT_MESSAGE")
     last = found.order_by("run_id", "-seq").distinct("run_id")
     excerpts = last.annotate(excerpt=Left(KT("payload__text"), MAX_EXCERPT_CHARACTERS))
     answers = {run_id: (pk, excerpt) for run_id, pk, excerpt in excerpts.values_list("run_id", "pk", "excerpt")}
-    rows: list[ReplyRow] = []
-    for run in runs:
-        chat = run.get_chat()
-        message_id, excerpt = answers.get(run.pk, (None, ""))
-        row = ReplyRow(
+    return [
+        ReplyRow(
             run_id=run.id,
-            chat_id=chat.id,
-            chat_title=chat.title,
-            message_id=message_id,
-            excerpt=excerpt or "",
+            chat_id=run.get_chat().id,
+            chat_title=run.get_chat().shown_title,
+            message_id=answers.get(run.pk, (None, ""))[0],
+            excerpt=answers.get(run.pk, (None, ""))[1] or "",
             state=run.state,
             cost_micro=run.cost_micro,
             seconds=(run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else None,
             created_at=run.created_at,
         )
-        rows.append(row)
-    return rows
+        for run in runs
+    ]
 
 
 def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:

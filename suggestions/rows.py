@@ -16,7 +16,8 @@ from suggestions.permissions import SuggestionVerb, compute_suggestion_verbs, is
 class Viewer:
     """The actor for whom rows are built, and what the rows need.
 
-    That is the actor's rights by agent, the titles of the chats that the actor may see, and the ids of unused suggestions by merge.
+    That is the actor's rights by agent, the titles of the chats that the actor may read, and the ids of unused suggestions by
+    merge.
     """
 
     actor: Actor

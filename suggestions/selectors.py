@@ -12,7 +12,8 @@ from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec, build_tools_prefetch
 from agents.permissions import agents_visible_to, compute_agent_verbs
 from agents.specs.differences import diff
-from chats.permissions import chats_visible_to
+from chats.permissions import list_readable_chats
+from chats.selectors import load_titles
 from common.paging import PageQuery, get_page
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow, SuggestionState
 from suggestions.models import Merge, Suggestion
@@ -43,14 +44,15 @@ def select_row_fields(rows: QuerySet[Suggestion]) -> QuerySet[Suggestion]:
 def list_suggestion_rows(
     actor: Actor, suggestions: QuerySet[Suggestion], query: PageQuery
 ) -> tuple[list[ListedSuggestionRow], str | None]:
-    """Return a page of suggestions, newest first, and the cursor of the next page. Makes three queries."""
+    """Return a page of suggestions, newest first, and the cursor of the next page. Makes three queries, and two for
+    titles."""
     page, cursor = get_page(select_row_fields(suggestions).defer("content"), query, by="-created_at")
     viewer = _build_viewer(actor, page)
     return [build_listed_row(suggestion, viewer) for suggestion in page], cursor
 
 
 def list_merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
-    """Return the rows of merges. Makes three queries."""
+    """Return the rows of merges. Makes three queries, and two for titles."""
     unused: dict[UUID, list[UUID]] = defaultdict(list)
     rows = Suggestion.objects.filter(merge__in=[merge.pk for merge in merges], state=SuggestionState.UNUSED)
     for merge_id, pk in rows.order_by("pk").values_list("merge_id", "pk"):
@@ -61,11 +63,12 @@ def list_merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
 
 def _build_viewer(actor: Actor, rows: Iterable[Suggestion] | Iterable[Merge]) -> Viewer:
     agents = agents_visible_to(actor).filter(pk__in={row.agent_id for row in rows})
-    chats = chats_visible_to(actor).filter(pk__in={row.chat_id for row in rows})
+    chats = list(list_readable_chats(actor).filter(pk__in={row.chat_id for row in rows}))
+    load_titles(actor, chats)
     return Viewer(
         actor=actor,
         verbs_by_agent={agent.pk: compute_agent_verbs(agent) for agent in agents},
-        chat_titles=dict(chats.values_list("pk", "title")),
+        chat_titles={chat.pk: chat.shown_title for chat in chats},
     )
 
 

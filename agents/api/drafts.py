@@ -1,5 +1,6 @@
 """The draft of an agent in a chat, and votes on it."""
 
+from functools import partial
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -20,7 +21,8 @@ class LockedDrafts(APIView):
     @extend_schema(operation_id="list_locked_drafts", parameters=PAGE_PARAMETERS, responses=Page[LockedDraftRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_locked_drafts(request.user, workspace_id)
-        return answer_page(request, rows, by="-created_at", serialize=selectors.build_locked_draft_rows)
+        serialize = partial(selectors.build_locked_draft_rows, request.user)
+        return answer_page(request, rows, by="-created_at", serialize=serialize)
 
 
 class OneDraft(APIView):

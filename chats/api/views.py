@@ -21,7 +21,7 @@ from chats.api.bodies import (
     ResponseBody,
     SearchQuery,
 )  # fmt: skip
-from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import (
     build_chat_summaries,
     build_found_message,
@@ -31,6 +31,7 @@ from chats.selectors import (
     list_chats_with_activity,
     list_messages,
     list_pinned_messages,
+    load_titles,
     search_messages,
 )
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
@@ -182,10 +183,11 @@ class FoundMessages(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, SearchQuery)
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        chats = chats_visible_to(request.user).filter(workspace_id=workspace_id)
+        chats = list_readable_chats(request.user).filter(workspace_id=workspace_id)
         if query.chat_id is not None:
             chats = chats.filter(pk=get_chat_for(request.user, query.chat_id, ChatVerb.SEE).pk)
         page, cursor = get_page(search_messages(chats, to_storable(query.q)), query, by="-created_at")
+        load_titles(request.user, [message.chat for message in page])
         return build_list_response([build_found_message(message, query.q) for message in page], cursor)
 
 

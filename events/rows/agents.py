@@ -116,7 +116,7 @@ class DraftSnapshotRow(Row):
 
 
 class LockedDraftRow(Row):
-    """A draft that a person is editing. `chat_id` and `chat_title` are null for readers who are not in that chat."""
+    """A draft that a person is editing. `chat_id` and `chat_title` are null for those who may not read that chat."""
 
     draft_id: UUID
     agent_id: UUID

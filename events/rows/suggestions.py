@@ -56,7 +56,7 @@ class MergeMethod(models.TextChoices):
 class ListedSuggestionRow(Row):
     """A proposal to change an agent, in lists: without its content, which may be long.
 
-    `chat_id` and `chat_title` are null for readers who are not in that chat. `base_version` is the version that the suggestion
+    `chat_id` and `chat_title` are null for those who may not read that chat. `base_version` is the version that the suggestion
     changes, and `production` is the present production version. `merge_id` is the active merge of the suggestion, or the merge
     by which it was accepted. `saved_as` is the version that the draft of this merge was saved as; the version has nothing of a
     suggestion with the state `unused`. `verbs` are those of the reader.

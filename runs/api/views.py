@@ -1,5 +1,6 @@
 """Views of runs and of comparisons."""
 
+from functools import partial
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -62,7 +63,7 @@ class Replies(APIView):
     @extend_schema(operation_id="list_version_replies", parameters=PAGE_PARAMETERS, responses=Page[ReplyRow])
     def get(self, request: Request, agent_id: UUID, number: int) -> HttpResponse:
         replies = list_replies_of_version(get_version(request.user, agent_id, number), request.user)
-        return answer_page(request, replies, by="-created_at", serialize=build_reply_rows)
+        return answer_page(request, replies, by="-created_at", serialize=partial(build_reply_rows, request.user))
 
 
 class Comparisons(APIView):

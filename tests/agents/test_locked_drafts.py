@@ -10,8 +10,10 @@ from agents.models import Draft
 from agents.services import drafts
 from chats import services as chats
 from common.clock import now
+from common.errors import Conflict
 from common.redis_client import redis_client
 from tests.api.test_rights import client_for
+from tests.people import make_agent
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +50,21 @@ def test_members_outside_the_chat_see_who_edits_a_draft_but_not_its_chat(team, p
     assert (locked["chat_id"], locked["chat_title"]) == (None, None)
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     assert list_locked_drafts(team, "bob")[0]["chat_id"] is None
+
+
+def test_editors_see_a_draft_in_a_chat_between_agents_by_the_names_of_both(team):
+    quill = make_agent(team.workspace, team.alice, "Quill")
+    chat, _ = chats.open_direct_chat(team.robin, team.workspace.id, quill.id)
+    claim(team, "alice", chat)
+    [locked] = list_locked_drafts(team, "alice")
+    assert (locked["chat_id"], locked["chat_title"]) == (str(chat.id), "Robin · Quill")
+    [locked] = list_locked_drafts(team, "bob")
+    assert (locked["chat_id"], locked["chat_title"]) == (None, None)
+    with pytest.raises(Conflict) as refusal:
+        claim(team, "alice")
+    assert refusal.value.data is not None
+    assert refusal.value.data["chat_title"] == "Robin · Quill"
+    assert len(list_locked_drafts(team, "alice")) == 1
 
 
 def test_released_and_expired_drafts_are_not_listed(team):

@@ -170,6 +170,29 @@ def test_replies_in_chats_of_others_are_hidden_even_from_editors(team):
     assert [row["excerpt"] for row in list_replies(team, "bob")] == ["between us"]
 
 
+def test_editors_find_replies_and_texts_of_chats_between_agents_and_others_do_not(team):
+    quill = make_agent(team.workspace, team.alice, "Quill")
+    chat, _ = chats.open_direct_chat(team.robin, team.workspace.id, quill.id)
+    draft = drafts.claim_draft(team.alice, chat.id, team.robin.id, content=SpecContent(prompt="First try"))
+    spec = drafts.apply_draft(team.alice, chat.id, team.robin.id, revision=draft.revision).applied
+    assert spec is not None
+    create_run(team, chat, team.robin.current_spec, "between us")
+    rows = list_replies(team, "alice")
+    assert [(row["excerpt"], row["chat_title"]) for row in rows] == [("between us", "Robin · Quill")]
+    assert selectors.get_spec(team.alice, team.robin.id, spec.id).prompt == "First try"
+    assert list_replies(team, "bob") == []
+    with pytest.raises(NotFound):
+        selectors.get_spec(team.bob, team.robin.id, spec.id)
+    client_for(team, "charlie").refused(404, "not_found", "GET", f"agents/{team.robin.id}/versions/1/replies")
+
+
+def test_replies_in_a_chat_without_a_title_name_the_others(team):
+    chat, _ = chats.open_direct_chat(team.bob, team.workspace.id, team.robin.id)
+    create_run(team, chat, team.robin.current_spec, "only for you")
+    assert [row["chat_title"] for row in list_replies(team, "bob")] == ["Robin"]
+    assert list_replies(team, "alice") == []
+
+
 # --- which text answered ----------------------------------------------------------------------------------------
 
 

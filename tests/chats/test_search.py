@@ -4,12 +4,14 @@ from urllib.parse import quote
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from chats import services as chats
 from chats.models import Message
 from chats.search import split_terms
 from llm.tokens import estimate_tokens
 from tests.api.client import Api
+from tests.people import make_agent
 
 pytestmark = pytest.mark.django_db
 
@@ -115,3 +117,42 @@ def test_a_message_has_an_estimate_of_its_tokens(team):
     message = post(team, "你好 hello world")
     stored = Message.objects.get(pk=message.pk)
     assert stored.tokens == estimate_tokens("你好 hello world") == 5
+
+
+# --- chats that the reader is not in, and chats without a title -----------------------------------------------------
+
+
+def list_hits(person, workspace, query):
+    hits = client_of(person).ok("GET", f"workspaces/{workspace.id}/messages?q={query}")["results"]
+    return [(hit["text"], hit["chat_title"]) for hit in hits]
+
+
+def test_editors_find_messages_of_chats_between_agents_and_others_do_not(team):
+    quill = make_agent(team.workspace, team.alice, "Quill")
+    chat, _ = chats.open_direct_chat(team.robin, team.workspace.id, quill.id)
+    post(team, "the ferry leaves at noon", by=team.robin, chat=chat)
+    of_chat = f"workspaces/{team.workspace.id}/messages?q=ferry&chat_id={chat.id}"
+    found = [("the ferry leaves at noon", "Robin · Quill")]
+    assert list_hits(team.alice, team.workspace, "ferry") == found
+    assert len(client_of(team.alice).ok("GET", of_chat)["results"]) == 1
+    assert list_hits(team.bob, team.workspace, "ferry") == []
+    client_of(team.bob).refused(404, "not_found", "GET", of_chat)
+    client_of(team.charlie).refused(404, "not_found", "GET", f"workspaces/{team.workspace.id}/messages?q=ferry")
+    client_of(team.charlie).refused(404, "not_found", "GET", of_chat)
+    in_elsewhere = f"workspaces/{team.elsewhere.id}/messages?q=ferry&chat_id={chat.id}"
+    client_of(team.charlie).refused(404, "not_found", "GET", in_elsewhere)
+    client_of(team.alice).refused(404, "not_found", "GET", in_elsewhere)
+
+
+def test_hits_in_a_chat_without_a_title_name_the_others(team, django_assert_num_queries):
+    chat, _ = chats.open_direct_chat(team.alice, team.workspace.id, team.bob.id)
+    post(team, "the ferry is late", chat=chat)
+    assert list_hits(team.alice, team.workspace, "ferry") == [("the ferry is late", "Bob")]
+    assert list_hits(team.bob, team.workspace, "ferry") == [("the ferry is late", "Alice")]
+    with CaptureQueriesContext(connection) as one:
+        list_hits(team.bob, team.workspace, "ferry")
+    other, _ = chats.open_direct_chat(team.robin, team.workspace.id, team.bob.id)
+    for number in range(5):
+        post(team, f"the ferry {number}", by=team.robin, chat=other)
+    with django_assert_num_queries(len(one)):
+        assert len(list_hits(team.bob, team.workspace, "ferry")) == 6

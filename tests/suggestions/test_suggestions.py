@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Draft, DraftSnapshot
 from agents.services import drafts
 from agents.specs import differences
+from chats import services as chats
 from chats.models import Message
 from common.errors import Code, Conflict, Forbidden, Invalid, NotFound
 from common.ids import new_id
@@ -364,3 +365,24 @@ def test_FAIR3_comparisons_are_throttled_per_person(environment, settings, opera
     answer = client_for(environment.team, "alice")("GET", path[operation])
     assert (answer.status_code, answer.json()["error"]["data"]) == (429, {"limit": "diffs", "seconds": 100})
     client_for(environment.team, "bob").ok("GET", path[operation])
+
+
+def test_a_suggestion_of_a_chat_between_agents_has_its_name_for_editors_only(environment):
+    team = environment.team
+    chat, _ = chats.open_direct_chat(team.robin, team.workspace.id, environment.scribe.id)
+    content = environment.build_content(BRIEFER)
+    suggestions.suggest_spec(team.alice, chat.id, environment.scribe.id, id=new_id(), content=content, base_version=1)
+    path = f"workspaces/{team.workspace.id}/suggestions"
+    for who, expected in (("alice", (str(chat.id), "Robin · Scribe")), ("bob", (None, None))):
+        [row] = client_for(team, who).ok("GET", path)["results"]
+        assert (row["chat_id"], row["chat_title"]) == expected
+    client_for(team, "charlie").refused(404, "not_found", "GET", path)
+
+
+def test_a_suggestion_of_a_chat_without_a_title_names_the_others(environment):
+    team = environment.team
+    chat, _ = chats.open_direct_chat(team.bob, team.workspace.id, environment.scribe.id)
+    content = environment.build_content(BRIEFER)
+    suggestions.suggest_spec(team.bob, chat.id, environment.scribe.id, id=new_id(), content=content, base_version=1)
+    [row] = client_for(team, "bob").ok("GET", f"workspaces/{team.workspace.id}/suggestions")["results"]
+    assert row["chat_title"] == "Scribe"

@@ -19,6 +19,7 @@ from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat, ChatActor
 from chats.permissions import ChatVerb, get_chat_for
+from chats.selectors import load_titles
 from common.clock import now
 from common.errors import Code, Conflict, NotFound
 from common.writing import RowUpdate
@@ -123,6 +124,7 @@ def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> N
     )
     other = locked.exclude(chat_id=chat_id, agent_id=agent_id).first()
     if other is not None:
+        load_titles(actor, [other.chat])
         # Only `data` names the other draft: the text of this error may be read by people who are not in the draft's chat.
         raise Conflict(
             "You are editing another draft.",
@@ -132,7 +134,7 @@ def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> N
                 "chat_id": str(other.chat_id),
                 "agent_id": str(other.agent_id),
                 "agent_name": other.agent.name,
-                "chat_title": other.chat.title,
+                "chat_title": other.chat.shown_title,
                 "revision": other.revision,
             },
         )
