@@ -1,6 +1,8 @@
 """Read cursors: how far people and agents have read in a chat."""
 
+import json
 from collections.abc import Collection
+from copy import copy
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -29,6 +31,13 @@ UPDATE chats_chatactor participant SET last_read_seq = behind.seq FROM behind WH
 RETURNING participant.actor_id, participant.chat_id, participant.last_read_seq, participant.id
 """
 """Rows are locked in the order of their ids, because two processes may move the same cursors."""
+
+_SAVE_CURSOR = """
+UPDATE chats_chatactor participant SET last_read_seq = greatest(participant.last_read_seq, %s), version = %s
+FROM actors_actor agent WHERE participant.chat_id = %s AND participant.actor_id = %s AND agent.id = participant.actor_id
+RETURNING participant.id, participant.last_read_seq, participant.response, participant.joined_at, participant.ended_at,
+agent.name, agent.handle, agent.description, agent.taken_down_at, agent.avatar
+"""
 
 
 @transaction.atomic
@@ -73,15 +82,15 @@ class ReadCursorUpdate(RowUpdate[ChatActor]):
         super().__init__(ChatActor(chat_id=chat_id, actor=agent, last_read_seq=seq))
 
     def save(self) -> None:
-        """Write the cursor and the version, and read the other columns of the row. Raises `StaleRow`."""
+        """Write the cursor and the version, and read the other columns of the row and the profile of the agent, which somebody may
+        have changed during its run. Raises `StaleRow`."""
         row = self.row
         with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE chats_chatactor SET last_read_seq = greatest(last_read_seq, %s), version = %s "
-                "WHERE chat_id = %s AND actor_id = %s RETURNING id, last_read_seq, response, joined_at, ended_at",
-                [row.last_read_seq, row.version, row.chat_id, row.actor_id],
-            )
+            cursor.execute(_SAVE_CURSOR, [row.last_read_seq, row.version, row.chat_id, row.actor_id])
             found = cursor.fetchone()
         if found is None:
             raise self.error(f"Agent {row.actor_id} is not in chat {row.chat_id}.")
-        row.id, row.last_read_seq, row.response, row.joined_at, row.ended_at = found
+        row.actor = agent = copy(row.actor)
+        row.id, row.last_read_seq, row.response, row.joined_at, row.ended_at, *profile = found
+        agent.name, agent.handle, agent.description, agent.taken_down_at, avatar = profile
+        agent.avatar = json.loads(avatar) if avatar else None

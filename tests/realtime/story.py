@@ -148,8 +148,7 @@ class Story:
 
     def mark_read(self, chance: random.Random) -> None:
         reader = chance.choice([self.team.alice, self.agent(chance)])
-        # As a request does: an earlier step may have renamed the agent.
-        chats.mark_read(Actor.objects.get(pk=reader.pk), self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
+        chats.mark_read(reader, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
 
     def update_agent_profile(self, chance: random.Random) -> None:
         agent = Actor.objects.get(pk=self.finch.pk)

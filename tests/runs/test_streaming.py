@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from actors.models import Actor
+from agents.services.agents import update_agent_profile
+from events.rows import EmojiAvatar
 from events.stream import get_partials
 from runs.runtime.conversation import get_call_id
 from tests import chaos
@@ -61,6 +64,22 @@ def test_the_streamed_chunks_equal_the_stored_rows_and_arrive_before_them(enviro
         ("thinking", str(environment.log("THINKING")[0].id)),
         ("text", str(answer.id)),
     }
+
+
+def test_an_agent_that_is_renamed_during_its_run_keeps_its_new_name_on_the_screen(environment, frames):
+    clock = {"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}
+    environment.model.script(calls=[clock], first=0.8, then={"text": "It is late."})
+    environment.post("hello")
+    environment.wait(lambda: environment.model.requests)
+    robin = Actor.objects.get(pk=environment.team.robin.pk)
+    avatar = EmojiAvatar(kind="emoji", emoji="🐦")
+    update_agent_profile(environment.team.alice, robin.id, name="Wren", avatar=avatar, revision=robin.revision)
+    environment.wait_until_idle()
+    environment.wait(lambda: any(row["state"] == "completed" for row in rows_of(frames, "run")))
+    actors = [row["actor"] for row in rows_of(frames, "participant") if row["actor"]["id"] == str(robin.id)]
+    renamed = actors[[actor["name"] for actor in actors].index("Wren") :]
+    assert len(renamed) > 1
+    assert renamed == [Actor.objects.get(pk=robin.pk).to_row().model_dump(mode="json")] * len(renamed)
 
 
 def test_MSG10_the_chunks_of_many_concurrent_streams_equal_the_stored_rows(environment, frames):
