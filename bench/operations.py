@@ -13,8 +13,9 @@ from bench.installation import ANSWER_TIMEOUT_SECONDS, Clients, Installation, bu
 from bench.results import Figure, format_ms, get_percentile
 
 Operation = Callable[["Target"], Awaitable[float]]
-PAUSE_BETWEEN_CHATS_SECONDS = 0.1
-"""A person may send a limited number of frames a second."""
+PAUSE_BETWEEN_CHATS_SECONDS = 0.5
+"""With three chats in turns, each is opened again after more than `SHARED_READ_SECONDS`, within which openings share one read. A
+person may also send only a limited number of frames a second."""
 BUSY_CHATS = 10
 BUSY_PACE = (25, 100)
 """Tokens a second and tokens of each answer in the busy chats."""
