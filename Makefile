@@ -39,7 +39,7 @@ reset-link: ## a link by which somebody sets a new password: make reset-link EMA
 dev: ## set up what developing and testing need
 	@$(PYTHON) launcher/bootstrap.py dev
 
-check: dev ## all that is static: format, lint, types, the line of apps, migrations, generated files, unused packages
+check: dev ## all that is static: format, lint, types, the order of the apps, migrations, generated files, unused packages
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy .

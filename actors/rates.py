@@ -60,10 +60,10 @@ class LocalBuckets:
     def __init__(self) -> None:
         self._full: BoundedMap[str, float] = BoundedMap(MAX_LOCAL_BUCKETS)
 
-    def take(self, keys: Sequence[str], measures: Sequence[float]) -> tuple[int, int]:
+    def take(self, keys: Sequence[str], paces_and_bursts: Sequence[float]) -> tuple[int, int]:
         """Take a token from all buckets or from none, and return what `SCRIPT` returns."""
         now = time.monotonic() * 1000
-        paces, bursts = measures[::2], measures[1::2]
+        paces, bursts = paces_and_bursts[::2], paces_and_bursts[1::2]
         with self._full.lock:
             full = [max(self._full.get(key, 0.0), now) + pace for key, pace in zip(keys, paces, strict=True)]
             over = [math.ceil(f - now - p * b) for f, p, b in zip(full, paces, bursts, strict=True)]
@@ -82,19 +82,20 @@ _refused_until: BoundedMap[str, float] = BoundedMap(MAX_LOCAL_BUCKETS)
 def throttle(*buckets: Bucket, local_only: bool = False) -> None:
     """Take a token from each bucket, or from none. Raises `LimitReached`, whose `data` has the `seconds` to wait.
 
-    `local_only`: count in this process's memory, without a round trip, for callers that must not wait.
+    A bucket with a rate of 0 has no limit. `local_only`: count in this process's memory, without a round trip, for callers that
+    must not wait.
     """
     limited = [(name, owner, *settings.RATES[name]) for name, owner in buckets if settings.RATES[name][0]]
     if not limited:
         return
     keys = [f"rate:{name}:{owner}" for name, owner, _, _ in limited]
-    measures = [number for _, _, rate, burst in limited for number in (1000 / rate, burst)]
+    paces_and_bursts = [number for _, _, rate, burst in limited for number in (1000 / rate, burst)]
 
     def run_script(client: Redis) -> Any:
-        return client.register_script(SCRIPT)(keys, measures)
+        return client.register_script(SCRIPT)(keys, paces_and_bursts)
 
     shared = None if local_only else redis_client.call(run_script, None)
-    wait, which = shared or _local_buckets.take(keys, measures)
+    wait, which = shared or _local_buckets.take(keys, paces_and_bursts)
     if wait:
         _refused_until.set(keys[which], time.monotonic() + wait / 1000)
         raise _build_error(limited[which][0], wait)

@@ -150,7 +150,8 @@ def find_draft(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | 
     """
     drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None)
     if lock:
-        # The row is locked by a separate query: one with joins would leave it out if a joined row changed during the wait.
+        # The row is locked by a separate query. After a wait, PostgreSQL checks the row again, and would leave it out if a joined
+        # row had changed meanwhile.
         list(drafts.select_for_update().values_list("pk"))
     return drafts.select_related("applied", "lock_holder", "agent", "updated_by").first()
 

@@ -21,7 +21,7 @@ PR_SET_PDEATHSIG = 1
 # Loaded before any fork: nothing may be imported between fork and exec.
 _prctl: Callable[[int, int], int] | None = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
-Output = int | IO[Any] | None
+Stream = int | IO[Any] | None
 
 
 class StartError(Exception):
@@ -42,8 +42,8 @@ def spawn(
     cwd: Path | None = None,
     as_unprivileged_user: bool = False,
     pass_fds: Sequence[int] = (),
-    stdin: Output = subprocess.DEVNULL,
-    output: Output = None,
+    stdin: Stream = subprocess.DEVNULL,
+    output: Stream = None,
 ) -> subprocess.Popen[bytes]:
     """Start a child, which gets the signal `death_signal` when this process ends and inherits the file descriptors `pass_fds`.
 

@@ -39,6 +39,7 @@ _STOP_WORDS = frozenset(
     " would you your about".split()
 )
 _ENDING = re.compile(r"(?:ies|ing|ed|es|s)$")
+# A lexeme of a tsquery in quotes, which are doubled inside as backslashes are; `:*` if it is the beginning of words.
 _WORD = re.compile(r"^'((?:[^'\\]|''|\\\\)*)'(:\*)?$")
 
 
@@ -90,7 +91,10 @@ class WordStatistics:
             self._read_at = time.monotonic()
 
     def estimate_frequency(self, term: str) -> float:
-        """Return an estimate of the part of all messages that have this term."""
+        """Return an estimate of the share of all messages that have this term, a lexeme of a tsquery (`split_terms`).
+
+        A word that is not among the most common ones is assumed to be half as frequent as the rarest of them.
+        """
         match = _WORD.match(term)
         word = match[1].replace("''", "'").replace("\\\\", "\\") if match else term
         least = min(self._frequencies, default=DEFAULT_FREQUENCY) / 2

@@ -34,7 +34,7 @@ class Unsubscribe(Row):
 
 
 class TypingIn(Row):
-    """The sender is writing a message in this chat. The server sends `Typing` to the others, at most every two seconds."""
+    """The sender is writing a message in this chat. The server sends `Typing` to all its subscribers, at most every two seconds."""
 
     type: Literal["typing"]
     topic: str = Field(max_length=80)

@@ -21,9 +21,11 @@ DEBIAN = Path("/usr/lib/postgresql")  # Debian's packages install all versions h
 
 
 def find_binaries(written_by: int = 0) -> tuple[int, Path]:
-    """Return the major version and the `bin` folder of a PostgreSQL: that of the Python package, else the newest of the machine.
+    """Return the major version and the `bin` folder of a PostgreSQL: that of the Python package, else the one on the PATH, else the
+    newest of Debian's packages.
 
-    `written_by` is the major version that wrote the existing data, which no other version can read. Raises `StartError`.
+    `written_by`: the major version that wrote the existing data, which no other version can read; 0 if there are none. Raises
+    `StartError`.
     """
     found: dict[int, Path] = {}
     for folder in _list_candidates():

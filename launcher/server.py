@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from common.processes import (
-    Output,
     StartError,
+    Stream,
     end_process,
     find_free_port,
     is_reachable_by_others,
@@ -40,7 +40,7 @@ class Server(ABC):
     # Advice that is added to the error when the server does not start.
     if_damaged = ""
 
-    def __init__(self, home: Path, password: str, *, durable: bool = True, output: Output = None) -> None:
+    def __init__(self, home: Path, password: str, *, durable: bool = True, output: Stream = None) -> None:
         self._home = home
         self._password = password
         self._durable = durable

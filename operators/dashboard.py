@@ -62,7 +62,7 @@ def _count_processes() -> list[Figure]:
     return [
         Figure(_("Workers"), str(workers), tone="" if workers else "bad"),
         Figure(_("Runs in the queue"), str(runs)),
-        Figure(_("Other jobs waiting"), str(work)),
+        Figure(_("Other tasks waiting"), str(work)),
     ]
 
 

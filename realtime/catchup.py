@@ -17,7 +17,7 @@ from realtime.topics import Topic
 from runs.models import ACTIVE, Run
 
 MESSAGES_PER_SNAPSHOT = 50
-"""Messages of a snapshot, which have at most `PAGE_BYTES` in addition."""
+"""A snapshot has at most this many messages, and together at most `PAGE_BYTES`."""
 
 MAX_MISSED = 500
 """With more changed messages than this, a client gets a snapshot."""

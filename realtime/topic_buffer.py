@@ -102,7 +102,10 @@ class Subscription:
 
 
 class ChatRead:
-    """A read of the chat for all subscriptions that wait for it. It starts after the read before it has ended."""
+    """A read of the chat for all subscriptions that wait for it. It starts after the read before it has ended.
+
+    `work` gets this object, because a subscription that comes while it waits may lower `since`.
+    """
 
     __slots__ = ("_before", "_work", "has_started", "is_stale", "since", "task")
 

@@ -57,7 +57,7 @@ def build_concurrency_key(agent_id: UUID, chat_id: UUID, reach: str = "chat") ->
 
 
 class Run(Identified, VersionedRow):
-    """The work of an agent on one message in a chat, on one side of a comparison, or on a job.
+    """The work of an agent on one message in a chat, on a task of another agent, on one side of a comparison, or on a job.
 
     At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim sets `spec`,
     the version that answers; `message_id` is set before the first byte of a step. `read_to`: the version of the chat that was

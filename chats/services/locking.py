@@ -6,7 +6,7 @@ All services take locks in this order:
 2. the set of chats of an actor (`lock_participants`, an advisory lock);
 3. chats, by id;
 4. a merge and its suggestions;
-5. the person who claims a draft (`check_edits_no_other_draft`, an advisory lock), and the draft;
+5. the person who claims a draft (`check_holds_no_other_lock`, an advisory lock), and the draft;
 6. the agent;
 7. runs. Jobs are runs without a chat, and are also locked last.
 

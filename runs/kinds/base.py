@@ -87,7 +87,7 @@ class PreparedRun:
 
 
 class RunKind(ABC):
-    """The operations of one kind of run: in a chat, one side of a comparison, or a job. Objects have no state.
+    """The operations of one kind of run: in a chat, of a sub-agent, one side of a comparison, or a job. Objects have no state.
 
     `claimed` is the run as it was claimed. Every write is conditional on its attempt and its lease owner, and raises `LeaseLost`
     when another worker has the run (RUN3). Each `record_…` method is one transaction.
@@ -236,7 +236,8 @@ def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
 
 
 def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
-    """Set the run to a new attempt of this process. Later attempts keep the spec, the start and the message id of the first."""
+    """Set the run to a new attempt of this process. Later attempts keep the start and the message id of the first;
+    the caller passes its spec."""
     run = update.row
     if run.waiting_since is not None:
         waited = run.waited_seconds + (now() - run.waiting_since).total_seconds()

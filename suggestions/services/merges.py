@@ -103,7 +103,7 @@ def _lock_suggestions_to_merge(merge: Merge) -> list[Suggestion]:
 
 def _check_draft_is_available(merge: Merge) -> None:
     """Raise `Conflict` if another person edits the draft, or the requester edits another one. `replace_draft` checks it again."""
-    drafts.check_edits_no_other_draft(merge.by, merge.chat_id, merge.agent_id)
+    drafts.check_holds_no_other_lock(merge.by, merge.chat_id, merge.agent_id)
     draft = find_draft(merge.chat_id, merge.agent_id)
     if draft is not None and draft.is_locked and draft.lock_holder_id != merge.by_id:
         raise drafts.build_locked_error(draft)

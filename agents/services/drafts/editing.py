@@ -203,7 +203,7 @@ def replace_draft(
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     check_content(content, agent=agent)
     if lock:
-        locking.check_edits_no_other_draft(actor, chat_id, agent_id)
+        locking.check_holds_no_other_lock(actor, chat_id, agent_id)
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None:
         draft = Draft(chat=chat, agent=agent, created_by=author or actor)

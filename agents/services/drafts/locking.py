@@ -41,7 +41,7 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
     chat, agent = lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     if content is not None:
         check_content(content, agent=agent)
-    check_edits_no_other_draft(actor, chat_id, agent_id)
+    check_holds_no_other_lock(actor, chat_id, agent_id)
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or draft.lock_holder_id != actor.id or not draft.is_locked:
         publish_locks_changed(chat)
@@ -112,7 +112,7 @@ def lock_draft_of_holder(actor: Actor, chat: Chat, agent: Actor, *, revision: in
     return draft
 
 
-def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> None:
+def check_holds_no_other_lock(actor: Actor, chat_id: UUID, agent_id: UUID) -> None:
     """Raise `Conflict` (`other_draft_locked`) if the actor holds the lock of another draft, in any chat.
 
     An advisory lock on the person serializes the checks of requests from two of their tabs.
@@ -125,7 +125,7 @@ def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> N
     other = locked.exclude(chat_id=chat_id, agent_id=agent_id).first()
     if other is not None:
         load_titles(actor, [other.chat])
-        # Only `data` names the other draft: the text of this error may be read by people who are not in the draft's chat.
+        # Only `data` names the other draft: a merge stores the text of this error, and others read it there.
         raise Conflict(
             "You are editing another draft.",
             code=Code.OTHER_DRAFT_LOCKED,

@@ -108,7 +108,7 @@ def _get_recipient(draft: Draft, person_id: UUID) -> Actor:
     if recipient is None:
         raise busy
     try:
-        locking.check_edits_no_other_draft(recipient, draft.chat_id, draft.agent_id)
+        locking.check_holds_no_other_lock(recipient, draft.chat_id, draft.agent_id)
     except Conflict as error:
         # The error does not name the other draft: the holder may not be in its chat.
         raise busy from error

@@ -6,7 +6,7 @@ const buildStorageKey = (key: string) => (owner && key.split('.').includes(owner
 
 /**
  * Sets the owner of the data that is read and written. It is set once per page, because another person gets a new page.
- * Without an owner, nothing is stored and nothing is values.
+ * Without an owner, nothing is stored and nothing is read.
  */
 export function setStorageOwner(personId: string | null): void {
   owner = personId

@@ -54,6 +54,7 @@ export const keys = {
   versions: (id: string) => ['agent', id, 'versions'] as const,
   spec: (id: string, specId: string) => ['agent', id, 'specs', specId] as const,
   version: (id: string, number: number) => ['agent', id, 'versions', number] as const,
+  chatDraft: (chatId: string | null, agentId: string) => ['chat', chatId, 'draft', agentId] as const,
   draftSnapshots: (draftId: string) => ['draft', draftId, 'snapshots'] as const,
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
   lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,

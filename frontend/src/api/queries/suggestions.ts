@@ -21,7 +21,10 @@ const buildFilterQuery = ({ state, agentId, authorId }: SuggestionFilter) => ({
 })
 
 /** Every key starts with `keys.suggestions`, so that they are invalidated together. */
-const suggestionsKey = (workspaceId: string, ...rest: readonly unknown[]) => [...keys.suggestions(workspaceId), ...rest]
+const suggestionsKey = (workspaceId: string, ...parts: readonly unknown[]) => [
+  ...keys.suggestions(workspaceId),
+  ...parts,
+]
 
 export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
   useInfiniteQuery({
@@ -87,7 +90,7 @@ export const useActiveMerges = (workspaceId: string) =>
 /** Reads the draft of an agent in a chat, to show who is editing it before a merge opens a draft there. */
 export const useChatDraft = (chatId: string | null, agentId: string) =>
   useQuery({
-    queryKey: ['chat', chatId, 'draft', agentId],
+    queryKey: keys.chatDraft(chatId, agentId),
     queryFn: () => drafts.read(chatId ?? '', agentId),
     enabled: chatId !== null,
     retry: false,

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { rest, unwrap } from '../client'
 import type { BodyOf, ToolEffect, ToolJobRow, ToolPolicy } from '../types'
 import { useAction } from './action'
@@ -189,18 +190,21 @@ export const readOpenApiDocument = async (workspaceId: string, source: string, s
   return waitForJob(workspaceId, job, signal)
 }
 
-/** Has a worker call a tool once. */
-export const testTool = async (
-  workspaceId: string,
-  id: string,
-  callArguments: Record<string, unknown>,
-  signal: AbortSignal,
-) => {
-  const job = await unwrap(
-    rest.POST('/api/v1/workspace-tools/{tool_id}/test', {
-      params: { path: { tool_id: id } },
-      body: { arguments: callArguments },
-    }),
-  )
-  return waitForJob(workspaceId, job, signal)
+/** Has a worker call a tool once, and waits for the result while the component is mounted. */
+export function useToolTest(workspaceId: string, id: string) {
+  const aborter = useRef<AbortController | null>(null)
+  useEffect(() => () => aborter.current?.abort(), [])
+  return useAction<ToolJobRow, Record<string, unknown>>({
+    mutationFn: async callArguments => {
+      const controller = new AbortController()
+      aborter.current = controller
+      const job = await unwrap(
+        rest.POST('/api/v1/workspace-tools/{tool_id}/test', {
+          params: { path: { tool_id: id } },
+          body: { arguments: callArguments },
+        }),
+      )
+      return waitForJob(workspaceId, job, controller.signal)
+    },
+  })
 }

@@ -8,8 +8,8 @@ import { Field, SelectField, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { languageTags, nameLanguage } from './languages'
 import styles from './Publish.module.css'
-import { MAX_EXAMPLES, type PublicationValues } from './publicationDraft'
 import { categories } from './search'
+import { MAX_EXAMPLES, type PublicationValues } from './storedPublication'
 
 interface ListingFieldsProps {
   values: PublicationValues

@@ -28,7 +28,7 @@ import { showToast } from '@/ui/toast'
 import { ListingFields } from './ListingFields'
 import styles from './Publish.module.css'
 import { findProblem, PublishPreview } from './PublishPreview'
-import { type PublicationValues, usePublicationDraft } from './publicationDraft'
+import { type PublicationValues, useStoredPublication } from './storedPublication'
 import { LastTakedown, WhatGoesAlong } from './WhatGoesAlong'
 
 interface PublicationFormProps {
@@ -59,7 +59,7 @@ export function PublicationForm(props: PublicationFormProps) {
   const { storageKey, initial, agent, publication, workspace, onCancel, onGo } = props
   const { t } = useTexts()
   const client = useQueryClient()
-  const { values, change, forget } = usePublicationDraft(storageKey, initial)
+  const { values, change, forget } = useStoredPublication(storageKey, initial)
   const { busy, error, run } = useAsyncAction()
   const { listing } = publication
   const name = useSettled(values.name.trim())

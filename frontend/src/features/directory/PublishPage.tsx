@@ -7,7 +7,7 @@ import { IconButton } from '@/ui/Button'
 import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { PublicationForm } from './PublicationForm'
-import { buildInitialValues } from './publicationDraft'
+import { buildInitialValues } from './storedPublication'
 
 interface PublishPageProps {
   agent: AgentRow

@@ -5,7 +5,7 @@ import { t, useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
 import { AgentCard } from './AgentCard'
 import styles from './Publish.module.css'
-import type { PublicationValues } from './publicationDraft'
+import type { PublicationValues } from './storedPublication'
 
 interface CheckState {
   isChecking: boolean

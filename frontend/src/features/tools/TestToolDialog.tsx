@@ -1,7 +1,6 @@
 import { Check, TriangleAlert } from 'lucide-react'
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { type ToolEffect, type ToolJobRow, testTool } from '@/api'
-import { useAsyncAction } from '@/lib/asyncAction'
+import { type FormEvent, useMemo, useState } from 'react'
+import { type ToolEffect, useToolTest } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatSeconds } from '@/lib/time'
@@ -49,17 +48,12 @@ function Form({ tool, workspaceId }: { tool: TestedTool; workspaceId: string }) 
   const { t } = useTexts()
   const fields = useMemo(() => listTestFields(tool.input_schema), [tool.input_schema])
   const [texts, setTexts] = useState<Record<string, string>>({})
-  const [result, setResult] = useState<ToolJobRow | null>(null)
-  const { busy, error, run } = useAsyncAction()
-  const aborter = useRef<AbortController | null>(null)
-  useEffect(() => () => aborter.current?.abort(), [])
+  const test = useToolTest(workspaceId, tool.id)
+  const result = test.data
   const callArguments = readTestArguments(fields, texts)
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (!callArguments) return
-    const controller = new AbortController()
-    aborter.current = controller
-    void run(async () => setResult(await testTool(workspaceId, tool.id, callArguments, controller.signal)))
+    if (callArguments) test.mutate(callArguments)
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
@@ -75,7 +69,7 @@ function Form({ tool, workspaceId }: { tool: TestedTool; workspaceId: string }) 
           )}
         </Field>
       ))}
-      <ErrorBanner error={error} />
+      <ErrorBanner error={test.error} />
       {result ? (
         <div className={styles.side} role="status">
           <h3 className={cx(styles.state, result.is_ok ? styles.good : styles.bad)}>
@@ -93,7 +87,7 @@ function Form({ tool, workspaceId }: { tool: TestedTool; workspaceId: string }) 
         <Button
           tone="ink"
           type="submit"
-          busy={busy ? t('tools.testing') : null}
+          busy={test.isPending ? t('tools.testing') : null}
           blocked={!callArguments && t('approval.invalid')}
         >
           {t(tool.effect === 'write' ? 'tools.test.runWrite' : 'tools.test.run')}

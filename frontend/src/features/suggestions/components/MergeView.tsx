@@ -1,6 +1,7 @@
 import { Check, CircleAlert, GitMergeConflict, Info, Square } from 'lucide-react'
 import {
   type ActorRow,
+  ApiError,
   type MergeRow,
   useChatDraft,
   useChats,
@@ -251,16 +252,17 @@ function FailedMerge({ merge, findActor }: Pick<MergeProps, 'merge' | 'findActor
 interface LockHolderProps extends Pick<MergeProps, 'findActor'> {
   chatId: string
   agentId: string
-  /** The reason of the failure, shown until the draft is loaded. */
+  /** The reason of the failure: alone until the draft is loaded, then before "free now". */
   fallback: string
 }
 
-/** The name of the lock holder, read from the draft, which only those in the chat can read. */
+/** Who holds the lock now and until when, or that it is free. Read from the draft, which only those in the chat can read. */
 function LockHolder({ chatId, agentId, fallback, findActor }: LockHolderProps) {
   const { t } = useTexts()
   const draft = useChatDraft(chatId, agentId)
   const { lock_holder_id: holder, lock_expires_at: until } = draft.data ?? {}
-  if (draft.isPending) return fallback
+  const isWithoutDraft = draft.error instanceof ApiError && draft.error.code === 'no_draft'
+  if (!draft.data && !isWithoutDraft) return fallback
   if (!holder || !until || !isFuture(until)) return `${fallback} ${t('freeNow')}`
   return t('lockedNow', { name: findActor(holder)?.name ?? t('unknownPerson'), time: formatTime(until) })
 }

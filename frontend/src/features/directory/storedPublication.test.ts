@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AgentRow, DirectoryDetailRow, PublicationRow } from '@/api'
-import { buildInitialValues } from './publicationDraft'
+import { buildInitialValues } from './storedPublication'
 
 const agent = { actor: { name: 'Robin', handle: 'robin', description: null } } as Pick<AgentRow, 'actor'> as AgentRow
 const listing = {

@@ -51,8 +51,8 @@ export function buildInitialValues(
   }
 }
 
-/** Holds the values of the form. A component that uses it needs the storage key as its key. */
-export function usePublicationDraft(storageKey: string, initial: PublicationValues) {
+/** Holds the values of the form, which survive a reload. They are read when the component is mounted: give it `key={storageKey}`. */
+export function useStoredPublication(storageKey: string, initial: PublicationValues) {
   const [values, setValues] = useState<PublicationValues>(() => ({
     ...initial,
     ...readStored<Partial<PublicationValues>>(storageKey, {}),
