@@ -67,7 +67,9 @@ def test_all_links_of_the_rows_open(filled_environment):
     addresses = {
         address
         for model in MODELS
-        for address in list_links(open_page(client, build_path(model, model.objects.first().pk, "change")))
+        for address in list_links(
+            open_page(client, build_path(model, model._default_manager.order_by("-pk")[0].pk, "change"))
+        )
     }
     for address in sorted(addresses - set(list_links(open_page(client, "/admin/")))):
         assert client.get(address, follow=True).status_code == 200, address

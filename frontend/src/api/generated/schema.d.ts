@@ -6697,7 +6697,7 @@ export interface components {
              */
             type: "typing";
         };
-        /** @description The sender is writing a message in this chat. The server sends `Typing` to the others, at most every two seconds. */
+        /** @description The sender is writing a message in this chat. The server sends `Typing` to all its subscribers, at most every two seconds. */
         TypingIn: {
             topic: string;
             /** @constant */
