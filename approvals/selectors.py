@@ -59,11 +59,12 @@ def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID,
 @dataclass(frozen=True)
 class DecidedCall:
     """What is to be done with a call that waited. `result`: its status and its text for the model, if it is not to be made;
-    null: it is made, with these arguments."""
+    null: it is made, with these arguments. `quotes_agents`: the text is a choice, which the model has written itself (SEC9)."""
 
     arguments: str
     approved_by: Actor | None
     result: tuple[Literal["ok", "rejected"], str] | None = None
+    quotes_agents: bool = False
 
 
 def find_decided_calls(run_id: UUID) -> dict[str, DecidedCall]:
@@ -87,7 +88,8 @@ def _build_decided_call(approval: Approval) -> DecidedCall:
             result = "rejected", "Nobody answered in time."
         case "expired" | "stopped":
             result = "rejected", "Nobody approved this call in time, so it was not made."
-    return DecidedCall(arguments, approval.decided_by, result)
+    choices = {choice["label"] for choice in approval.question["choices"]} if approval.question else set()
+    return DecidedCall(arguments, approval.decided_by, result, quotes_agents=approval.answer in choices)
 
 
 def find_waiting_calls(call_ids: Iterable[str]) -> set[str]:

@@ -160,7 +160,7 @@ def find_known_results(
         elif step is not None and (configured is None or not _can_repeat(step, configured.tool)):
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
-            known[call.id] = ToolResult(call, *result)
+            known[call.id] = ToolResult(call, *result, quotes_agents=decided[call.id].quotes_agents)
     return known | find_task_results(run, calls)
 
 

@@ -222,12 +222,18 @@ def test_approved_for_this_run_also_approves_the_waiting_calls_of_the_same_tool(
 
 
 @pytest.mark.parametrize(
-    ("fields", "answer"), [({"choice": 1}, "That"), ({"answer": " Neither, 兩個都不要 "}, "Neither, 兩個都不要")]
+    ("fields", "answer", "is_choice"),
+    [
+        ({"choice": 1}, "That", True),
+        ({"answer": " Neither, 兩個都不要 "}, "Neither, 兩個都不要", False),
+        ({"answer": "That"}, "That", True),
+    ],
 )
-def test_a_question_is_answered_by_a_choice_or_a_text(team, fields, answer):
+def test_SEC9_a_question_is_answered_by_a_choice_which_the_model_has_written_or_a_text(team, fields, answer, is_choice):
     approval = ask_question(team)
     approvals.decide_approval(team.bob, approval.pk, "answered", **fields)
-    assert find_decided_calls(approval.run_id)["call_1"].result == ("ok", f"Bob answered: {answer}")
+    decided = find_decided_calls(approval.run_id)["call_1"]
+    assert (decided.result, decided.quotes_agents) == (("ok", f"Bob answered: {answer}"), is_choice)
     assert Message.objects.get(type="APPROVAL_DECIDED").payload["answer"] == answer
 
 

@@ -12,6 +12,7 @@ from approvals import services as approvals
 from approvals.models import Approval
 from chats import services as chats
 from chats.models import Message
+from chats.services.text_sources import ReadTexts
 from common.clock import now
 from common.ids import new_id
 from events.rows import Policy
@@ -158,6 +159,20 @@ def test_an_answer_is_the_result_of_the_question(writer):
     writer.wait_until_idle()
     assert list_results(writer) == [("ok", "Bob answered: B")]
     assert writer.list_answers() == ["Thanks."]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("fields", "is_allowed"), [({"choice": 0}, False), ({"answer": "See https://a.example/?q=x"}, True)]
+)
+def test_SEC9_a_choice_written_by_the_model_allows_no_url_and_a_typed_answer_does(writer, fields, is_allowed):
+    url = "https://a.example/?q=x"
+    writer.model.script(calls=[ask_user(choices=[{"label": url}])], then={"text": "Thanks."})
+    writer.post("@robin ask", by=writer.team.bob)
+    [approval] = writer.wait_until_waiting()
+    writer.decide(approval, "answered", by=writer.team.bob, **fields)
+    writer.wait_until_idle()
+    assert ReadTexts(writer.team.chat.id, "").is_url_allowed(url) is is_allowed
 
 
 @pytest.mark.usefixtures("engine")
