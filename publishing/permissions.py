@@ -21,23 +21,28 @@ ID_LENGTH = 36
 def public_agents_visible_to(actor: Actor) -> QuerySet[Any]:
     """Return the public agents of the directory, annotated for `compute_agent_verbs` and with `is_yours`: whether the actor is a
     member of the workspace that published it. Agents that only do jobs, such as summaries, are not among them."""
+    return _list_published_agents(actor).filter(status=AgentStatus.READY)
+
+
+def _list_published_agents(actor: Actor) -> QuerySet[Any]:
+    """Return the agents of `public_agents_visible_to`, also those that are suspended."""
     own = Membership.objects.filter(workspace=OuterRef("published_by_workspace_id"), actor=actor)
-    agents = agents_visible_to(actor).filter(**PUBLIC, status=AgentStatus.READY)
+    agents = agents_visible_to(actor).filter(**PUBLIC)
     jobs = Actor.objects.filter(is_shipped=True, handle__in=AGENT_OF_JOB.values())
     return agents.exclude(pk__in=jobs.values("pk")).annotate(is_yours=Exists(own))
 
 
 def get_public_agent(actor: Actor, handle: str) -> Any:
     """Return the public agent with this handle or id, with its version, listing and publisher. Raises `NotFound`, with the code
-    `taken_down` if the agent was taken down."""
-    agents = public_agents_visible_to(actor).select_related("current_spec", "listing", "published_by_workspace")
+    `taken_down` if the agent was taken down. One that is suspended is found only by those who may take it down."""
+    agents = _list_published_agents(actor).select_related("current_spec", "listing", "published_by_workspace")
     handle = normalize_handle(handle)
     is_meant = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):
         # A text that is an id is only that: the id of another agent may have been chosen as a handle.
         is_meant = Q(pk=UUID(handle)) if len(handle) == ID_LENGTH else is_meant
     agent = agents.filter(is_meant).first()
-    if agent is not None:
+    if agent is not None and (agent.status == AgentStatus.READY or AgentVerb.TAKE_DOWN in compute_agent_verbs(agent)):
         return agent
     taken_down = Listing.objects.filter(agent__in=Actor.objects.filter(is_meant, taken_down_at__isnull=False))
     listing = taken_down.select_related("agent").order_by("-agent__taken_down_at").first()

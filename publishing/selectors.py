@@ -145,6 +145,7 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
             for one in versions[:MAX_LISTED]
         ],
         verbs=sorted(compute_agent_verbs(agent)),
+        is_suspended=agent.status == AgentStatus.SUSPENDED,
         origin_id=origin.id if origin else None,
         origin_workspace_id=origin.workspace_id if origin else None,
     )
@@ -276,10 +277,9 @@ def get_publication(
     origin = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     copy = find_public_copy(origin)
     ended = Listing.objects.filter(agent__published_from_agent=origin, agent__taken_down_at__isnull=False)
-    is_listed = copy is not None and copy.status == AgentStatus.READY
     return PublicationRow(
         check=check,
-        listing=get_directory_detail(actor, copy.handle) if copy is not None and is_listed else None,
+        listing=get_directory_detail(actor, str(copy.pk)) if copy is not None else None,
         origin_version=copy.listing.origin_version if copy is not None else None,
         takedowns=[
             TakedownRow(

@@ -95,7 +95,8 @@ class DirectoryDetailRow(DirectoryRow):
     """A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
     `versions` are the newest twenty. `origin_id` and `origin_workspace_id`: the original and its workspace, for those who may
-    publish its next version; else null."""
+    publish its next version; else null. `is_suspended`: an operator has suspended it, and only the editors of its publisher
+    still read it."""
 
     examples: list[str]
     model: str
@@ -105,6 +106,7 @@ class DirectoryDetailRow(DirectoryRow):
     typical: TypicalRunRow | None
     versions: list[DirectoryVersionRow]
     verbs: list[str]
+    is_suspended: bool
     origin_id: UUID | None
     origin_workspace_id: UUID | None
 

@@ -5,8 +5,10 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
+from actors.services import people
 from agents.models import AgentSpec, AgentToolConfig
 from agents.selectors import build_agent_tool_name
+from agents.services import agents
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
@@ -15,7 +17,7 @@ from events.rows import ReportReason
 from notifications.models import Notification
 from publishing import services as publishing
 from publishing.models import AgentReport, Listing
-from publishing.selectors import count_affected, get_publication, preview_takedown
+from publishing.selectors import count_affected, get_publication, list_directory, preview_takedown
 from publishing.services import lines
 from runs.models import Run
 from tests.api.client import sign_in
@@ -117,6 +119,30 @@ def test_only_editors_of_the_publisher_take_down(team, who, error):
         with pytest.raises(error):
             attempt()
     assert read_state(copy) == before
+
+
+def test_the_publisher_takes_a_suspended_agent_down_and_deletes_the_original(team):
+    copy = publish(team)
+    people.suspend_agent(make_operator(), copy.id)
+    alice, path = sign_in(team.alice.email, PASSWORD), f"directory/{copy.handle}"
+    for name in ("bob", "charlie"):
+        api = sign_in(team[name].email, PASSWORD)
+        for method, at in (("GET", path), ("GET", f"{path}/takedown"), ("POST", f"{path}/takedown")):
+            assert api(method, at, {"reason": "No"} if method == "POST" else None).status_code == 404
+    for actor in (team.alice, team.bob, team.charlie):
+        assert not list_directory(actor).filter(pk=copy.pk).exists()
+    assert Actor.objects.get(pk=copy.pk).taken_down_at is None
+
+    assert alice.ok("GET", path)["is_suspended"]
+    publication = get_publication(team.alice, team.robin.id)
+    assert publication.listing is not None
+    assert (publication.listing.actor.id, publication.listing.is_suspended) == (copy.id, True)
+    with pytest.raises(Conflict):
+        agents.delete_agent(team.alice, team.robin.id)
+    alice.ok("POST", f"{path}/takedown", {"reason": "We gave it up."})
+    assert get_publication(team.alice, team.robin.id).listing is None
+    agents.delete_agent(team.alice, team.robin.id)
+    workspaces.delete_workspace(team.alice, team.workspace.id, name="Lighthouse")
 
 
 def test_an_agent_of_a_workspace_and_one_that_is_down_cannot_be_taken_down(team):

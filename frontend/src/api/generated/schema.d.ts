@@ -3485,7 +3485,8 @@ export interface components {
          * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
          *     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
          *     `versions` are the newest twenty. `origin_id` and `origin_workspace_id`: the original and its workspace, for those who may
-         *     publish its next version; else null.
+         *     publish its next version; else null. `is_suspended`: an operator has suspended it, and only the editors of its publisher
+         *     still read it.
          */
         DirectoryDetailRow: {
             actor: components["schemas"]["ActorRow"];
@@ -3493,6 +3494,7 @@ export interface components {
             chat_count: number | null;
             examples: string[];
             is_shipped: boolean;
+            is_suspended: boolean;
             is_yours: boolean;
             languages: string[];
             max_seconds: number;

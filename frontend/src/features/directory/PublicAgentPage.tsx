@@ -107,15 +107,18 @@ function OpenPage({
                   {t(`directory.category.${agent.category}`)}
                 </p>
               </div>
-              <Uses
-                agent={agent}
-                workspace={workspace}
-                busy={busy ? t('makingChat') : null}
-                onTry={() => begin('')}
-                onGo={onGo}
-              />
+              {agent.is_suspended ? null : (
+                <Uses
+                  agent={agent}
+                  workspace={workspace}
+                  busy={busy ? t('makingChat') : null}
+                  onTry={() => begin('')}
+                  onGo={onGo}
+                />
+              )}
             </div>
             <ErrorBanner error={error} />
+            {agent.is_suspended ? <p className="no">{t('publish.isSuspended')}</p> : null}
             {about ? (
               <p className={styles.description} lang={detectLanguage(about)}>
                 {about}

@@ -58,7 +58,8 @@ function Status({ publication, agent, workspace, onGo }: PublicationSectionProps
         {agent.spec.number === origin_version ? null : t('publish.behind', { version: `v${agent.spec.number}` })}{' '}
         <PathLink className="link" path={publicAgentPath(workspace.handle, listing.actor.handle)} onGo={onGo}>
           {listing.actor.name}
-        </PathLink>
+        </PathLink>{' '}
+        {listing.is_suspended ? <span className="no">{t('publish.isSuspended')}</span> : null}
       </p>
     )
   if (!last) return <p className="faint">{t('publish.isPrivate')}</p>

@@ -219,6 +219,7 @@ const directory = {
     'Correct the agent first if you need to. Publishing anew makes a new public agent, which people add again.',
   'publish.isPublic': 'Public, version {{version}}, made of {{origin}}.',
   'publish.behind': 'Production is {{version}} now.',
+  'publish.isSuspended': 'An operator has suspended it: it answers nobody, and only its publisher finds it here.',
   'publish.isPrivate': 'Only your workspace can use this agent.',
 } as const
 

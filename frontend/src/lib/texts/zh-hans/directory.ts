@@ -215,6 +215,7 @@ const directory = {
   'publish.anewHint': '如有需要，请先修正 Agent。重新发布会产生新的公开 Agent，使用者需要再次加入。',
   'publish.isPublic': '已公开，版本 {{version}}，来自 {{origin}}。',
   'publish.behind': '正式版本现在是 {{version}}。',
+  'publish.isSuspended': '系统管理员已停用它：它不会回答任何人，只有发布者看得到这个页面。',
   'publish.isPrivate': '只有你的工作区能使用这个 Agent。',
 }
 

@@ -215,6 +215,7 @@ const directory = {
   'publish.anewHint': '如有需要，請先修正 Agent。重新發布會產生新的公開 Agent，使用者需要再次加入。',
   'publish.isPublic': '已公開，版本 {{version}}，來自 {{origin}}。',
   'publish.behind': '正式版本現在是 {{version}}。',
+  'publish.isSuspended': '系統管理員已停用它：它不會回答任何人，只有發布者看得到這個頁面。',
   'publish.isPrivate': '只有你的工作區能使用這個 Agent。',
 }
 
