@@ -6,7 +6,7 @@ from statistics import median, quantiles
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from actors.models import Actor, AgentStatus
@@ -181,17 +181,24 @@ def _hide_small(count: int) -> int | None:
 
 
 def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
-    """Return what the newest replies of an agent have cost, from the ledger; null if those whose price is known are of too few
-    workspaces."""
+    """Return what the newest replies of an agent have cost with their sub-agents, from the ledger; null if those whose price is
+    known are of too few workspaces. What the agent has done as a sub-agent is no reply."""
     since = now() - timedelta(days=COUNTED_DAYS)
-    calls = LLMCall.objects.filter(agent=agent, run_id__isnull=False, created_at__gte=since).exclude(paid_by="demo")
-    runs = calls.values("run_id", "workspace").annotate(
-        cost=Sum("cost_micro"),
-        unpriced=Count("pk", filter=Q(cost_micro=None)),
-        ms=Sum("total_ms"),
-        last=Max("created_at"),
+    calls = LLMCall.objects.filter(agent=agent, run_id=F("tree_id"), created_at__gte=since).exclude(paid_by="demo")
+    roots = calls.values("tree_id").annotate(unpriced=Count("pk", filter=Q(cost_micro=None)), last=Max("created_at"))
+    root_ids = list(roots.filter(unpriced=0).order_by("-last").values_list("tree_id", flat=True)[:MAX_TYPICAL_RUNS])
+    # The ledger has an index by run, but none by tree.
+    runs = Run.objects.filter(Q(pk__in=root_ids) | Q(root__in=root_ids)).order_by()
+    trees = (
+        LLMCall.objects.filter(run_id__in=runs.values("pk"))
+        .values("tree_id", "workspace")
+        .annotate(
+            cost=Sum("cost_micro"),
+            unpriced=Count("pk", filter=Q(cost_micro=None)),
+            ms=Sum("total_ms", filter=Q(run_id=F("tree_id"))),
+        )
     )
-    found = list(runs.filter(unpriced=0).order_by("-last").values_list("cost", "ms", "workspace")[:MAX_TYPICAL_RUNS])
+    found = list(trees.filter(unpriced=0).values_list("cost", "ms", "workspace"))
     if len({workspace for _, _, workspace in found} - {None}) < MIN_TYPICAL_WORKSPACES:
         return None
     costs = [cost for cost, _, _ in found]

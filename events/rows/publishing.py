@@ -81,8 +81,9 @@ class DirectoryVersionRow(Row):
 
 
 class TypicalRunRow(Row):
-    """What a reply typically costs, in millionths of a dollar, and how long it takes: the median of `runs` replies of the last 30
-    days whose price is known. `low_micro` and `high_micro`: eight of ten replies cost between them."""
+    """What a reply typically costs with its sub-agents, in millionths of a dollar, and how long the agent's own requests to its
+    model take: the median of `runs` replies of the last 30 days whose price is known. `low_micro` and `high_micro`: eight of ten
+    replies cost between them."""
 
     runs: int
     median_micro: int

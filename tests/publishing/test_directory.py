@@ -12,7 +12,14 @@ from chats import services as chats
 from common.errors import Code, NotFound
 from events.rows import ListingCategory
 from publishing import services as publishing
-from publishing.selectors import MIN_COUNT, SORT_COLUMNS, get_directory_detail, list_directory, list_public_use
+from publishing.selectors import (
+    MIN_COUNT,
+    SORT_COLUMNS,
+    _compute_typical_run,
+    get_directory_detail,
+    list_directory,
+    list_public_use,
+)
 from runs.models import Run
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
@@ -202,6 +209,41 @@ def test_typical_costs_are_the_median_of_replies_with_a_known_price(team):
     assert typical is not None
     assert (typical.runs, typical.median_micro, typical.median_seconds) == (10, 3000, 3.0)
     assert 1000 <= typical.low_micro <= 3000 < 4000 <= typical.high_micro <= 100_000
+
+
+def test_typical_costs_include_sub_agents_and_exclude_what_the_agent_did_as_one(team, django_assert_num_queries):
+    copy = publish(team)
+    dora = make_person("Dora")
+    payers = [team.elsewhere, *(workspaces.create_workspace(dora, name=f"Theirs {number}") for number in range(5))]
+
+    def record(run, agent, *, cost, payer):
+        LLMCallFactory.create(
+            workspace=payer, agent=agent, run_id=run.id, tree_id=run.tree_id, cost_micro=cost, total_ms=1000,
+            paid_by="workspace",
+        )  # fmt: skip
+
+    for number, payer in enumerate(payers):
+        chat = add_to_chat(team, copy)
+        root = RunFactory.create(chat=chat, agent=copy, ended=True)
+        child = RunFactory.create(chat=chat, agent=team.robin, parent=root, root=root, input={}, ended=True)
+        grandchild = RunFactory.create(chat=chat, agent=copy, parent=child, root=root, input={}, ended=True)
+        record(root, copy, cost=1000, payer=payer)
+        record(child, team.robin, cost=400, payer=payer)
+        # The price of a tree with a call without a price is not known.
+        record(grandchild, copy, cost=None if number == 5 else 30, payer=payer)
+        other = RunFactory.create(chat=chat, agent=team.robin, ended=True)
+        record(other, team.robin, cost=70_000, payer=payer)
+        record(
+            RunFactory.create(chat=chat, agent=copy, parent=other, root=other, input={}, ended=True),
+            copy,
+            cost=9,
+            payer=payer,
+        )
+    with django_assert_num_queries(2):
+        typical = _compute_typical_run(copy)
+    assert typical is not None
+    assert (typical.runs, typical.low_micro, typical.median_micro, typical.high_micro) == (5, 1430, 1430, 1430)
+    assert typical.median_seconds == 1.0
 
 
 def test_the_prompt_of_a_public_agent_is_not_shown_to_others(team):

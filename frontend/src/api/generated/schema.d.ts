@@ -6679,8 +6679,9 @@ export interface components {
             workspace_id: string;
         };
         /**
-         * @description What a reply typically costs, in millionths of a dollar, and how long it takes: the median of `runs` replies of the last 30
-         *     days whose price is known. `low_micro` and `high_micro`: eight of ten replies cost between them.
+         * @description What a reply typically costs with its sub-agents, in millionths of a dollar, and how long the agent's own requests to its
+         *     model take: the median of `runs` replies of the last 30 days whose price is known. `low_micro` and `high_micro`: eight of ten
+         *     replies cost between them.
          */
         TypicalRunRow: {
             high_micro: number;
