@@ -23,5 +23,6 @@ draft_handed_over: Hook[[Draft, Actor]] = Hook("draft_handed_over")
 # Called after the lock of a draft was released or expired. Arguments: the draft, the actor who released it (None: it expired),
 # the ids of the people in its waitlist who wait for the lock and may edit the draft.
 draft_unlocked: Hook[[Draft, Actor | None, list[UUID]]] = Hook("draft_unlocked")
-# Called after a public agent got another name or handle, because the release ships an agent that has them.
+# Called after a public agent got another name or handle, because the release ships an agent that has them, and after an agent
+# that comes with the release got another name, description or avatar.
 public_agent_renamed: Hook[[Actor]] = Hook("public_agent_renamed")

@@ -3,6 +3,7 @@ which agents give tasks (`agents/sub_agents.py`) and with which people chat."""
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, Q
@@ -176,13 +177,13 @@ def get_shipped_agent(handle: str) -> Actor:
                 is_public=True,
                 is_shipped=True,
                 handle=handle,
-                name=definition.name,
                 normalized_name=normalize_for_comparison(definition.name),
-                description=definition.description,
                 published_at=now(),
-                avatar={"kind": "emoji", "emoji": definition.emoji},
+                **_build_profile(definition),
             )
-        if not _is_current(agent, definition):
+        elif not _has_current_profile(agent, definition):
+            _update_profile(agent, definition)
+        if not _has_current_content(agent, definition):
             newest = AgentSpec.objects.filter(agent=agent, number__isnull=False).order_by("-number").first()
             number = newest.version + 1 if newest else 1
             agent.current_spec = write_spec(
@@ -190,6 +191,20 @@ def get_shipped_agent(handle: str) -> Actor:
             )
             agent.save(update_fields=["current_spec"])
     return agent
+
+
+def _update_profile(agent: Actor, definition: Definition) -> None:
+    """Give a shipped agent the name, the description and the avatar of this release, also in its chats."""
+    if agent.name != definition.name:
+        _rename_public_agents(agent.handle, definition.name)
+    for field, value in _build_profile(definition).items():
+        setattr(agent, field, value)
+    Actor.objects.filter(pk=agent.pk).update(
+        **_build_profile(definition),
+        normalized_name=normalize_for_comparison(definition.name),
+        revision=F("revision") + 1,
+    )
+    public_agent_renamed.call(agent)
 
 
 def _rename_public_agents(handle: str, name: str) -> None:
@@ -233,7 +248,23 @@ def _find_shipped_agent(handle: str) -> Actor | None:
     return _SHIPPED_AGENT.first(handle)
 
 
+def _build_profile(definition: Definition) -> dict[str, Any]:
+    return {
+        "name": definition.name,
+        "description": definition.description,
+        "avatar": {"kind": "emoji", "emoji": definition.emoji},
+    }
+
+
 def _is_current(agent: Actor, definition: Definition) -> bool:
+    return _has_current_profile(agent, definition) and _has_current_content(agent, definition)
+
+
+def _has_current_profile(agent: Actor, definition: Definition) -> bool:
+    return all(getattr(agent, field) == value for field, value in _build_profile(definition).items())
+
+
+def _has_current_content(agent: Actor, definition: Definition) -> bool:
     return agent.current_spec is not None and _get_content(agent.current_spec) == definition.content
 
 

@@ -152,11 +152,12 @@ def update_published_agent(
 
 
 def update_renamed_agent(agent: Actor) -> None:
-    """Update the listing, the chats and the publisher's list for the new name of a public agent. A listener of
-    `public_agent_renamed`."""
-    listing = Listing.objects.get(agent=agent)
-    listing.search_text = replace_name(listing.search_text, agent.name, agent.handle)
-    listing.save(update_fields=["search_text"])
+    """Update the listing, the chats and the publisher's list for the new name of a public agent. One that comes with the release
+    has no listing. A listener of `public_agent_renamed`."""
+    listing = Listing.objects.filter(agent=agent).first()
+    if listing is not None:
+        listing.search_text = replace_name(listing.search_text, agent.name, agent.handle)
+        listing.save(update_fields=["search_text"])
     send_update_of_chats(agent.pk, None)
     if agent.published_by_workspace_id:
         publish_workspace_list_changed(agent.published_by_workspace_id, "agents")

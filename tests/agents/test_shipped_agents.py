@@ -10,8 +10,12 @@ from actors.models import Actor
 from agents.models import AgentSpec
 from agents.services import shipped
 from agents.services.shipped import SHIPPED, get_shipped_agent
+from chats import services as chats
+from chats.models import ChatActor
+from publishing.services import lines, update_chats
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
+from tests.publishing.publications import publish
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,6 +39,32 @@ def test_a_changed_definition_becomes_the_next_version(monkeypatch):
         assert version is not None
         assert version.prompt == "Another text."
     assert list(AgentSpec.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
+
+
+def test_a_changed_name_description_or_emoji_reaches_the_row_and_the_chats(team, monkeypatch):
+    browser = get_shipped_agent("browser")
+    chat = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[browser.id])
+    copy = publish(team, name="Surfer", handle="surfer")
+    version = ChatActor.objects.get(chat=chat, actor=browser).version
+    changed = replace(SHIPPED["browser"], name="Surfer", description="Reads the web.", emoji="🏄")
+    monkeypatch.setitem(shipped.SHIPPED, "browser", changed)
+    sent = []
+    monkeypatch.setattr(lines, "send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    for _ in range(2):
+        found = get_shipped_agent("browser")
+        assert found == browser
+        for row in (found, Actor.objects.get(pk=browser.pk)):
+            assert (row.name, row.description, row.avatar) == (
+                "Surfer", "Reads the web.", {"kind": "emoji", "emoji": "🏄"}
+            )  # fmt: skip
+    copy.refresh_from_db()
+    assert copy.name == "Surfer 2"
+    assert Actor.objects.get(pk=browser.pk).normalized_name == "surfer"
+    assert AgentSpec.objects.filter(agent=browser).count() == 1
+    tasks = [("publishing.tasks.update_chats", [str(id), None]) for id in (copy.id, browser.id)]
+    assert sent == tasks
+    update_chats(browser.id)
+    assert ChatActor.objects.get(chat=chat, actor=browser).version > version
 
 
 def test_concurrent_calls_create_a_shipped_agent_once():
