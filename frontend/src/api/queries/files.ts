@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
-import { buildUrl, rest, unwrap, upload } from '../client'
+import { ApiError, buildUrl, rest, unwrap, upload } from '../client'
 import type { FileKind, FileRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -43,17 +43,27 @@ export const useFile = (workspaceId: string, id: string) =>
     queryFn: ({ signal }) => unwrap(rest.GET('/api/v1/files/{file_id}', { params: { path: { file_id: id } }, signal })),
   })
 
-/** Reads the names of files. Returns a function that finds the name of one, once it is read and if the reader may see it. */
-export function useFileNames(ids: readonly string[]): (id: string) => string | undefined {
-  const names = useQueries({
-    queries: [...new Set(ids)].map(id => ({
+/** Reads files by their ids. Returns a function that finds one: undefined until it is read, null if there is none that the reader may see. */
+export function useFilesById(ids: readonly string[]): (id: string) => FileRow | null | undefined {
+  const unique = [...new Set(ids)]
+  const files = useQueries({
+    queries: unique.map(id => ({
       queryKey: keys.file(id),
       queryFn: () => unwrap(rest.GET('/api/v1/files/{file_id}', { params: { path: { file_id: id } } })),
       retry: false,
     })),
-    combine: results => new Map(results.flatMap(({ data }) => (data ? [[data.id, data.name] as const] : []))),
+    combine: results =>
+      new Map(results.map(({ data, error }, index) => [unique[index], isNotFound(error) ? null : data])),
   })
-  return id => names.get(id)
+  return id => files.get(id)
+}
+
+const isNotFound = (error: unknown) => error instanceof ApiError && error.status === 404
+
+/** Reads the names of files. Returns a function that finds the name of one, once it is read and if the reader may see it. */
+export function useFileNames(ids: readonly string[]): (id: string) => string | undefined {
+  const findFile = useFilesById(ids)
+  return id => findFile(id)?.name
 }
 
 export const useFileText = (workspaceId: string, id: string) =>

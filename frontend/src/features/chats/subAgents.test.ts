@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MessageMetadata, MessageRow, RunRow, SubAgentResult } from '@/api'
 import { run as buildRun } from '@/realtime/server.testing'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { getCost, getEnd, type SubAgent } from './subAgents'
+import { getCost, getEnd, readTask, type SubAgent } from './subAgents'
 import { buildItems, GrowingItems, type Item } from './timeline'
 
 const metadata = (callId: string, ...path: string[]): MessageMetadata => ({
@@ -203,5 +203,32 @@ describe('the end and the cost of a sub-agent', () => {
       cost_micro: 99,
     }
     expect(getCost(rows, finalResult)).toEqual({ tokens: 30, cost: 99 })
+  })
+})
+
+describe('readTask', () => {
+  it('reads the task with its facts and files', () => {
+    const args = {
+      name: 'reader',
+      task: 'Read it',
+      context: { url: 'https://example.org', years: [2025, 2026], note: null },
+      options: { max_steps: 3, file_ids: ['A1', 'b2', 'a1'] },
+    }
+    expect(readTask(JSON.stringify(args))).toEqual({
+      text: 'Read it',
+      context: 'url: https://example.org\nyears: [2025,2026]\nnote: null',
+      fileIds: ['a1', 'b2'],
+    })
+  })
+
+  it('reads a task alone', () => {
+    const task = { text: 'Read it', context: '', fileIds: [] }
+    expect(readTask('{"task": "Read it"}')).toEqual(task)
+    expect(readTask('{"task": "Read it", "context": null, "options": null}')).toEqual(task)
+    expect(readTask('{"task": "Read it", "context": {}, "options": {"file_ids": "a"}}')).toEqual(task)
+  })
+
+  it.each(['', '{"task": "Rea', '[]', 'null', '{}', '{"task": 1}'])('reads no task from %j', args => {
+    expect(readTask(args)).toBeNull()
   })
 })

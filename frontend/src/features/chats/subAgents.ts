@@ -194,13 +194,32 @@ export function getCost(rows: readonly MessageRow[], result: SubAgentResult | nu
   return { tokens, cost: result && result.cost_micro > (cost ?? 0) ? result.cost_micro : cost }
 }
 
-/** Reads the task of a sub-agent from the arguments of its call; empty while they are incomplete. */
-export function readTask(args: string): string {
+/** What a sub-agent was given by its caller. */
+export interface Task {
+  text: string
+  /** The facts that go along, one in a line; empty if there are none. */
+  context: string
+  fileIds: readonly string[]
+}
+
+/** Reads the task of a sub-agent from the arguments of its call; null while they are unknown or incomplete. */
+export function readTask(args: string): Task | null {
   try {
-    const values: unknown = JSON.parse(args || '{}')
-    if (typeof values !== 'object' || values === null || !('task' in values)) return ''
-    return typeof values.task === 'string' ? values.task : ''
+    const values: unknown = JSON.parse(args)
+    if (!isRecord(values) || typeof values['task'] !== 'string') return null
+    const { task: text, context, options } = values
+    const ids = isRecord(options) ? options['file_ids'] : null
+    const fileIds = Array.isArray(ids) ? ids.filter(id => typeof id === 'string').map(id => id.toLowerCase()) : []
+    return { text, context: isRecord(context) ? formatContext(context) : '', fileIds: [...new Set(fileIds)] }
   } catch {
-    return ''
+    return null
   }
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const formatContext = (context: Record<string, unknown>): string =>
+  Object.entries(context)
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n')

@@ -3,6 +3,7 @@ import { page } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { MessageMetadata, MessageRow, SubAgentResult } from '@/api'
 import { buildChatContext, emptyPart as part, nothingUnread as reading } from '@/testing/chatContext'
+import { answerRequests, withQueries } from '@/testing/restServer'
 import { type MessageChange, messageRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
 import { buildItems } from '../timeline'
@@ -14,10 +15,15 @@ const context = buildChatContext()
 
 const row = (seq: number, runId: string, more: MessageChange = {}) =>
   messageRow(seq, { run_id: runId, author_id: 'robin', payload: { text: `text ${seq}` }, ...more })
-const call = (seq: number, runId: string, callId: string, task: string) =>
+const call = (seq: number, runId: string, callId: string, task: string, more: object = {}) =>
   row(seq, runId, {
     type: 'TOOL_CALL',
-    payload: { call_id: callId, name: 'delegate', arguments: JSON.stringify({ name: 'reader', task }), step: 1 },
+    payload: {
+      call_id: callId,
+      name: 'delegate',
+      arguments: JSON.stringify({ name: 'reader', task, ...more }),
+      step: 1,
+    },
   })
 const result = (seq: number, runId: string, callId: string, data: Partial<SubAgentResult>) =>
   row(seq, runId, {
@@ -44,7 +50,7 @@ const done = (runId: string, more: Partial<SubAgentResult> = {}): SubAgentResult
 
 function log(messages: readonly MessageRow[]) {
   const items = buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' })
-  return (
+  return withQueries(
     <ChatContext value={context}>
       <div style={{ display: 'grid', height: '600px' }}>
         <Timeline
@@ -57,7 +63,7 @@ function log(messages: readonly MessageRow[]) {
           ref={null}
         />
       </div>
-    </ChatContext>
+    </ChatContext>,
   )
 }
 const show = (messages: readonly MessageRow[]) => render(log(messages))
@@ -88,6 +94,52 @@ it('folds a sub-agent that has ended to one line with its summary, in place of i
   await expect.element(screen.getByText('Task · Read it')).toBeVisible()
   // The call itself, with the text for the model, is not shown a second time.
   expect(screen.getByText('for the model').elements()).toEqual([])
+})
+
+it('shows the facts and the files that a sub-agent was given', async () => {
+  const names: Record<string, { name: string; chat_id: string }> = {
+    f1: { name: 'prices.csv', chat_id: 'c' },
+    f2: { name: 'rooms.pdf', chat_id: 'c' },
+    other: { name: 'of-another-chat.pdf', chat_id: 'd' },
+  }
+  const requests = answerRequests(({ path }) => {
+    const id = path.split('/')[2] ?? ''
+    return id in names
+      ? [200, { id, posted: true, ...names[id] }]
+      : [404, { error: { code: 'not_found', message: '' } }]
+  })
+  const reader = { metadata: metadata('a', 'Reader'), author_id: 'reader' }
+  const { agent } = reader.metadata
+  const below = { ...metadata('b', 'Deep'), agent: { ...agent, displayName: 'Deep', path: [...agent.path, 'Deep'] } }
+  const screen = await show([
+    call(1, 'r', 'a', 'Read it', {
+      context: { city: 'Kyoto', years: [2025, 2026] },
+      options: { file_ids: ['f1', 'hidden', 'other'] },
+    }),
+    { ...call(2, 'r1', 'b', 'Read on', { options: { file_ids: ['f1', 'f2'] } }), metadata: reader.metadata },
+    row(3, 'r2', { metadata: below, payload: { text: 'The prices.' } }),
+    row(4, 'r1', { ...reader, payload: { text: 'The whole answer.' } }),
+  ])
+  const unfold = screen.getByRole('button', { name: 'Unfold all' })
+  await expect.element(unfold).toBeVisible()
+  // Nothing is read while they are folded.
+  expect(requests).toEqual([])
+  await unfold.click()
+  const files = screen.getByRole('list', { name: 'Files of the task' })
+  await expect.element(files.first().getByText('A file that was deleted, or that you may not see')).toBeVisible()
+  const linksOf = (index: number) =>
+    files
+      .nth(index)
+      .getByRole('link')
+      .elements()
+      .map(link => [link.textContent, link.getAttribute('href'), link.getAttribute('download')])
+  expect(linksOf(0)).toEqual([['prices.csv', '/api/v1/files/f1/content', 'prices.csv']])
+  // The reader was not given f2, so it could not pass it on.
+  await vi.waitFor(() => expect(linksOf(1)).toEqual([['prices.csv', '/api/v1/files/f1/content', 'prices.csv']]))
+  expect(screen.getByText('rooms.pdf').elements()).toEqual([])
+  expect(screen.getByText('of-another-chat.pdf').elements()).toEqual([])
+  await screen.getByRole('button', { name: /^Context · city: Kyoto/ }).click()
+  await expect.element(screen.getByText('city: Kyoto years: [2025,2026]', { exact: true })).toBeVisible()
 })
 
 it('says why a sub-agent failed', async () => {

@@ -16,6 +16,7 @@ declare const summary: string;
 declare const state: string;
 declare const c: string;
 declare const foot: string;
+declare const files: string;
 declare const failed: string;
 declare const folded: string;
 declare const narrow: string;
@@ -38,6 +39,7 @@ export {
 	state,
 	c,
 	foot,
+	files,
 	failed,
 	folded,
 	narrow,
@@ -61,6 +63,7 @@ declare const __default_export__: {
 	state: typeof state;
 	c: typeof c;
 	foot: typeof foot;
+	files: typeof files;
 	failed: typeof failed;
 	folded: typeof folded;
 	narrow: typeof narrow;

@@ -5,6 +5,7 @@ import {
   ChevronRight,
   CircleStop,
   Clock,
+  FileText,
   ListChevronsDownUp,
   ListChevronsUpDown,
   ShieldQuestion,
@@ -23,7 +24,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { MessageRow, RunRow, Stamp, SubAgentResult } from '@/api'
+import { contentUrlOf, type MessageRow, type RunRow, type Stamp, type SubAgentResult, useFilesById } from '@/api'
 import { cx } from '@/lib/cx'
 import { getRunErrorText } from '@/lib/errors'
 import { getTimeOfId } from '@/lib/ids'
@@ -46,6 +47,7 @@ import {
   readTask,
   type SubAgent,
   type SubAgentEnd,
+  type Task,
 } from '../subAgents'
 import { useChat } from './ChatContext'
 import { FoldingChoices } from './foldingChoices'
@@ -122,11 +124,13 @@ interface NestedPartsProps {
   subAgents: readonly SubAgent[]
   /** The names of the agents above them. */
   above: string
+  /** The task of the agent whose parts they are; null if it is not a sub-agent, or if its task is unknown. */
+  task?: Task | null
   /** What is shown above the first of them. */
   head?: ReactNode
 }
 
-function NestedParts({ parts, isFinished, subAgents, above, head }: NestedPartsProps) {
+function NestedParts({ parts, isFinished, subAgents, above, task = null, head }: NestedPartsProps) {
   const byCall = new Map(subAgents.map(subAgent => [subAgent.metadata.call_id, subAgent]))
   const findSubAgent = (part: Part) => (part.kind === 'tool' ? byCall.get(part.callId) : undefined)
   const placed = new Set(parts.map(findSubAgent))
@@ -148,7 +152,8 @@ function NestedParts({ parts, isFinished, subAgents, above, head }: NestedPartsP
             <SubAgentStream
               subAgent={subAgent}
               above={above}
-              args={part.args}
+              taskAbove={task}
+              args={part.decision?.arguments ?? part.args}
               result={data?.kind === 'sub_agent' ? data : null}
             />
           </div>
@@ -161,6 +166,8 @@ function NestedParts({ parts, isFinished, subAgents, above, head }: NestedPartsP
 interface SubAgentStreamProps {
   subAgent: SubAgent
   above: string
+  /** The task of its caller; null if its caller is not a sub-agent, or if that task is unknown. */
+  taskAbove?: Task | null
   /** The arguments of the call that gave it its task. */
   args?: string
   /** What its caller was told about its end; null until it is told. */
@@ -174,6 +181,7 @@ const DEEP = 4
 const SubAgentStream = memo(function SubAgentStream({
   subAgent,
   above,
+  taskAbove = null,
   args = '',
   result = null,
 }: SubAgentStreamProps) {
@@ -189,8 +197,8 @@ const SubAgentStream = memo(function SubAgentStream({
   const { displayName: name, depth } = metadata.agent
   const path = `${above} › ${name}`
   const isOpen = chosen.get(runId) ?? status !== null
-  const task = readTask(args)
-  const summary = end?.state === 'failed' ? getRunErrorText(end.code) : end?.summary || task
+  const task = useMemo(() => readTask(args), [args])
+  const summary = end?.state === 'failed' ? getRunErrorText(end.code) : end?.summary || task?.text
   const used = getCost(rows, result)
   return (
     <section
@@ -222,6 +230,7 @@ const SubAgentStream = memo(function SubAgentStream({
           subAgent={subAgent}
           path={path}
           task={task}
+          taskAbove={taskAbove}
           reply={reply}
           status={status}
           end={end}
@@ -238,7 +247,8 @@ const SubAgentStream = memo(function SubAgentStream({
 interface StreamBodyProps {
   subAgent: SubAgent
   path: string
-  task: string
+  task: Task | null
+  taskAbove: Task | null
   reply: ReplyParts
   /** Null once it has ended. */
   status: ActiveStatus | null
@@ -247,22 +257,66 @@ interface StreamBodyProps {
   used: RunCost
 }
 
-function StreamBody({ subAgent, path, task, reply, status, end, stamp, used }: StreamBodyProps) {
-  const { t } = useTexts()
+function StreamBody({ subAgent, path, task, taskAbove, reply, status, end, stamp, used }: StreamBodyProps) {
   const { parts, runEnd } = reply
   const { metadata } = subAgent
   return (
     <div className={styles.c}>
-      {task ? (
-        <Collapsible plain head={<span className="cut">{t('subAgents.task', { text: task })}</span>}>
-          <p className={messageStyles.reasoning}>{task}</p>
-        </Collapsible>
-      ) : null}
-      <NestedParts parts={parts} isFinished={runEnd !== null} subAgents={subAgent.subAgents} above={path} />
+      {task ? <TaskView task={task} taskAbove={taskAbove} /> : null}
+      <NestedParts parts={parts} isFinished={runEnd !== null} subAgents={subAgent.subAgents} above={path} task={task} />
       {status && isPending(status) ? <PendingIndicator status={status} /> : null}
       {end?.state === 'failed' ? <Failure end={end} runEnd={runEnd} caller={metadata.agent.path.at(-2) ?? ''} /> : null}
       <StreamFooter subAgent={subAgent} stamp={stamp} used={used} isActive={status !== null} />
     </div>
+  )
+}
+
+/** What a sub-agent was given: the task, the facts that go along, and the files. */
+function TaskView({ task, taskAbove }: { task: Task; taskAbove: Task | null }) {
+  const { t } = useTexts()
+  const { text, context, fileIds } = task
+  // A sub-agent passes on no other files than those that it was given itself.
+  const passed = taskAbove ? fileIds.filter(id => taskAbove.fileIds.includes(id)) : fileIds
+  return (
+    <>
+      <Collapsible plain head={<span className="cut">{t('subAgents.task', { text })}</span>}>
+        <p className={messageStyles.reasoning}>{text}</p>
+      </Collapsible>
+      {context ? (
+        <Collapsible plain head={<span className="cut">{t('subAgents.context', { text: context })}</span>}>
+          <p className={messageStyles.reasoning}>{context}</p>
+        </Collapsible>
+      ) : null}
+      {passed.length > 0 ? <TaskFiles ids={passed} /> : null}
+    </>
+  )
+}
+
+/** The files that a sub-agent may read. Those that are not in the chat were not given to it, although its caller has named them. */
+function TaskFiles({ ids }: { ids: readonly string[] }) {
+  const { t } = useTexts()
+  const { chatId } = useChat()
+  const findFile = useFilesById(ids)
+  const files = ids.flatMap(id => {
+    const file = findFile(id)
+    return file === undefined || (file && (file.chat_id !== chatId || !file.posted)) ? [] : [{ id, name: file?.name }]
+  })
+  if (files.length === 0) return null
+  return (
+    <ul className={styles.files} aria-label={t('subAgents.files')}>
+      {files.map(({ id, name }) => (
+        <li key={id}>
+          <FileText className="i s" aria-hidden />
+          {name === undefined ? (
+            <span className="faint">{t('subAgents.hiddenFile')}</span>
+          ) : (
+            <a className="link cut" href={contentUrlOf(id)} download={name} title={name}>
+              {name}
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }
 
