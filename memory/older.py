@@ -36,8 +36,8 @@ def read_older_lines(
     """Return the lines about older messages that fit into so many tokens, each with its chat: with `summarise` the sentences of the
     newest summaries, with `retrieve` the messages that match the request, with `truncate` none.
 
-    They are of the `shared` chats in which the agent has a history in use, and of messages after the last clearing. Messages of
-    `entries`, which are read already, are not found again.
+    They are of the `shared` chats in which the agent has a history in use, the newest first, and of messages after the last
+    clearing. Messages of `entries`, which are read already, are not found again.
     """
     if strategy == "truncate":
         return []
@@ -46,7 +46,8 @@ def read_older_lines(
     chats = Chat.objects.in_bulk([row["chat"] for row in newest])
     cleared = MemoryClearing.objects.filter(agent=agent, undone_at=None).aggregate(at=Max("cleared_at"))["at"]
     lines: list[tuple[UUID, str]] = []
-    for other in chats.values():
+    for row in newest:
+        other = chats[row["chat"]]
         title = " ".join(other.title.split())
         where = f"in “{title}”" if title else "in another chat"
         first_seq = _find_first_seq(other, cleared)
@@ -55,14 +56,13 @@ def read_older_lines(
             if strategy == "summarise"
             else _list_found(other, first_seq, request, entries)
         )
-        lines += [(other.pk, f"[{where}] {text}") for text in found]
-    fitting: list[tuple[UUID, str]] = []
-    for chat_id, line in lines:
-        budget -= estimate_tokens(line) + 1
-        if budget < 0:
-            break
-        fitting.append((chat_id, line))
-    return fitting
+        for text in found:
+            line = f"[{where}] {text}"
+            budget -= estimate_tokens(line) + 1
+            if budget < 0:
+                return lines
+            lines.append((other.pk, line))
+    return lines
 
 
 def _find_first_seq(chat: Chat, cleared: datetime | None) -> int:
