@@ -1,15 +1,17 @@
 """Which parts of a version are published."""
 
 import re
-from typing import Literal
 
-from agents.specs.content import SpecContent
-from agents.sub_agents import list_named_tools
-from events.rows import DirectoryToolRow, UnpublishedToolRow
+from pydantic import ValidationError
+
+from agents.services.shipped import SHIPPED
+from agents.specs.content import SpecContent, ToolUse
+from agents.sub_agents import Delegate, DelegateConfig, list_named_tools
+from events.rows import DirectoryToolRow, UnpublishedReason, UnpublishedToolRow
 from files.pages import READ_PAGES
 from tools.interface import Tool
 
-UNPUBLISHED_TOOLS: dict[str, Literal["editing", "pages", "memory"]] = {
+UNPUBLISHED_TOOLS: dict[str, UnpublishedReason] = {
     "revise_prompt": "editing",
     READ_PAGES: "pages",
     "remember": "memory",
@@ -20,9 +22,10 @@ public agent has no memory beyond the chat it is in: its publisher sees nothing 
 
 
 def build_public_content(content: SpecContent) -> SpecContent:
-    """Return the spec of a public copy: without the tools that are not published, and with a memory for each chat by itself."""
+    """Return the spec of a public copy: without the tools that are not published, without the agents of the workspace that it
+    gives tasks to, and with a memory for each chat by itself."""
     tools = _find_public_tools(content)
-    public = tuple(use for use in content.tools if use.tool in tools)
+    public = tuple(_remove_own_sub_agents(use) for use in content.tools if use.tool in tools)
     return content.model_copy(update={"tools": public, "memory": "chat"})
 
 
@@ -36,18 +39,57 @@ def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:
 
 
 def list_unpublished_tools(content: SpecContent, own_tools: frozenset[str]) -> list[UnpublishedToolRow]:
-    """Return the tools that are not published. `own_tools` are the names of the tools that the agent's workspace has."""
+    """Return the tools that are not published, and the agents of the workspace that the agent gives tasks to, by their handles.
+    `own_tools` are the names of the tools that the agent's workspace has."""
     public = _find_public_tools(content)
     lines = content.prompt.split("\n")
     rows = []
-    for name in (use.tool for use in content.tools if use.tool not in public):
+
+    def add(name: str, reason: UnpublishedReason) -> None:
         pattern = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])")
-        reason = UNPUBLISHED_TOOLS.get(name) or ("workspace" if name in own_tools else "missing")
         named = [number for number, line in enumerate(lines, 1) if pattern.search(line)]
         rows.append(UnpublishedToolRow(name=name, reason=reason, lines=named))
+
+    for use in content.tools:
+        if use.tool not in public:
+            reason = UNPUBLISHED_TOOLS.get(use.tool)
+            if reason is None and use.tool == Delegate.name:
+                reason = "no_sub_agent"
+            add(use.tool, reason or ("workspace" if use.tool in own_tools else "missing"))
+        for handle in _list_sub_agents(use):
+            if not _is_shipped(handle):
+                add(handle, "sub_agent")
     return rows
+
+
+def _list_sub_agents(use: ToolUse) -> list[str]:
+    """Return the handles of the agents that a tool gives tasks to by `delegate`. None if its settings are not valid."""
+    if use.tool != Delegate.name:
+        return []
+    try:
+        config = Delegate().parse_config(use.custom_config)
+    except ValidationError:
+        return []
+    return list(dict.fromkeys(config.allowed_sub_agents)) if isinstance(config, DelegateConfig) else []
+
+
+def _is_shipped(handle: str) -> bool:
+    definition = SHIPPED.get(handle)
+    return definition is not None and definition.is_sub_agent
+
+
+def _remove_own_sub_agents(use: ToolUse) -> ToolUse:
+    """Return the tool without the agents of its workspace. They are not public, and another agent may get such a handle."""
+    handles = _list_sub_agents(use)
+    shipped = [handle for handle in handles if _is_shipped(handle)]
+    if shipped == handles:
+        return use
+    return use.model_copy(update={"custom_config": {**use.custom_config, "allowed_sub_agents": shipped}})
 
 
 def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
     """Return the tools of the spec that work in every workspace."""
-    return {name: tool for name, tool in list_named_tools(None, content).items() if name not in UNPUBLISHED_TOOLS}
+    tools = {name: tool for name, tool in list_named_tools(None, content).items() if name not in UNPUBLISHED_TOOLS}
+    if not any(_is_shipped(handle) for use in content.tools for handle in _list_sub_agents(use)):
+        tools.pop(Delegate.name, None)
+    return tools

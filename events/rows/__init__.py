@@ -87,6 +87,7 @@ from events.rows.publishing import (
     TakedownPreviewRow,
     TakedownRow,
     TypicalRunRow,
+    UnpublishedReason,
     UnpublishedToolRow,
 )
 from events.rows.schedules import LastTimeRow, NextTimesRow, PauseReason, ScheduleRow
@@ -181,6 +182,7 @@ __all__ = [
     "LLMCallRow",
     "LLMProfileRow",
     "LLMProfileUseRow",
+    "UnpublishedReason",
     "UnpublishedToolRow",
     "LetterAvatar",
     "LinkRow",

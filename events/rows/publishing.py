@@ -112,11 +112,17 @@ class DirectoryDetailRow(DirectoryRow):
     origin_workspace_id: UUID | None
 
 
+UnpublishedReason = Literal["workspace", "editing", "pages", "memory", "sub_agent", "no_sub_agent", "missing"]
+"""Why a tool is not published. `sub_agent`: an agent of the workspace, to which `delegate` gives tasks; `no_sub_agent`: `delegate`
+itself, if no agent that comes with the release is left."""
+
+
 class UnpublishedToolRow(Row):
-    """A tool that is not published. `lines` are the lines of the prompt that name it, from 1."""
+    """A tool that is not published, or an agent of the workspace that a tool gives tasks to, by its handle. `lines` are the lines
+    of the prompt that name it, from 1."""
 
     name: str
-    reason: Literal["workspace", "editing", "pages", "memory", "missing"]
+    reason: UnpublishedReason
     lines: list[int]
 
 

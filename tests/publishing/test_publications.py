@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.permissions import get_production
+from agents.selectors import build_agent_tool_name
 from agents.services import agents, drafts, specs
 from agents.services.shipped import SHIPPED, get_shipped_agent
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
@@ -98,6 +99,46 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
     ]  # fmt: skip
     assert get_production(publish(team)).content().tool_names == {"current_time"}
     assert (check.name.is_free, check.handle.is_free) == (True, True)
+
+
+def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
+    handles = ["scribe", "browser", "planner", "merger"]
+    delegate = ToolUse(tool="delegate", custom_config={"allowed_sub_agents": handles, "max_depth": 2})
+    save_version(team, prompt="Ask scribe.\nThen browser.\nThen scribe.", tools=(delegate,))
+    check = check_publication(team.alice, team.robin.id)
+    assert [tool.name for tool in check.tools] == ["delegate"]
+    assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [
+        ("scribe", "sub_agent", [1, 3]), ("planner", "sub_agent", []), ("merger", "sub_agent", [])
+    ]  # fmt: skip
+    [use] = get_production(publish(team)).content().tools
+    assert use.custom_config == {"allowed_sub_agents": ["browser"], "max_depth": 2}
+    assert get_production(Actor.objects.get(pk=team.robin.pk)).content().tools == (delegate,)
+
+
+def test_delegate_is_published_only_with_agents_of_the_release(team):
+    own = ToolUse(tool="delegate", custom_config={"allowed_sub_agents": ["scribe"]})
+    save_version(team, prompt="Ask scribe.", tools=(own,))
+    check = check_publication(team.alice, team.robin.id)
+    assert check.tools == []
+    assert [(tool.name, tool.reason) for tool in check.unpublished_tools] == [
+        ("delegate", "no_sub_agent"), ("scribe", "sub_agent")
+    ]  # fmt: skip
+    save_version(team, prompt="Ask.", tools=(ToolUse(tool="delegate"),))
+    assert check_publication(team.alice, team.robin.id).unpublished_tools == []
+    assert get_production(publish(team)).content().tools == (ToolUse(tool="delegate"),)
+
+
+def test_public_agents_as_tools_are_published(team):
+    wren = make_agent(team.elsewhere, team.charlie, "Wren")
+    called = publishing.publish_agent(team.charlie, wren.id, name="Wren", handle="wren", **LISTING)
+    use = ToolUse(
+        tool=build_agent_tool_name(called.id), custom_config={"max_depth": 2}, usage_instructions="For birds."
+    )
+    save_version(team, prompt="Ask Wren.", tools=(use,))
+    check = check_publication(team.alice, team.robin.id)
+    assert [tool.name for tool in check.tools] == [use.tool]
+    assert check.unpublished_tools == []
+    assert get_production(publish(team)).content().tools == (use,)
 
 
 def test_a_version_other_than_production_can_be_published(team):

@@ -6706,12 +6706,15 @@ export interface components {
             /** @constant */
             type: "typing";
         };
-        /** @description A tool that is not published. `lines` are the lines of the prompt that name it, from 1. */
+        /**
+         * @description A tool that is not published, or an agent of the workspace that a tool gives tasks to, by its handle. `lines` are the lines
+         *     of the prompt that name it, from 1.
+         */
         UnpublishedToolRow: {
             lines: number[];
             name: string;
             /** @enum {string} */
-            reason: "workspace" | "editing" | "pages" | "memory" | "missing";
+            reason: "workspace" | "editing" | "pages" | "memory" | "sub_agent" | "no_sub_agent" | "missing";
         };
         /** @description The number of unread notifications, counted up to 100. */
         UnreadRow: {

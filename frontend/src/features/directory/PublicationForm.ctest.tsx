@@ -25,7 +25,10 @@ const buildPublication = (name: string, handle: string): PublicationRow => ({
     max_seconds: 1800,
     tools: [{ name: 'web_fetch', description: 'Reads a page.', effect: 'read' }],
     memory: 'chat',
-    unpublished_tools: [{ name: 'draft_campaign', reason: 'workspace', lines: [18] }],
+    unpublished_tools: [
+      { name: 'draft_campaign', reason: 'workspace', lines: [18] },
+      { name: 'scribe', reason: 'sub_agent', lines: [] },
+    ],
     name: { value: name, is_free: name !== 'Robin', suggestions: name === 'Robin' ? ['Lighthouse Robin'] : [] },
     handle: { value: handle, is_free: true, suggestions: [] },
   } as PublicationRow['check'],
@@ -64,6 +67,7 @@ it('shows what is published and what is not, with the lines that name a tool tha
   await expect.element(screen.getByText('v4, 41 lines')).toBeVisible()
   await expect.element(screen.getByText('draft_campaign', { exact: true })).toBeVisible()
   await expect.element(screen.getByText(/^Line 18 of the prompt names draft_campaign/)).toBeVisible()
+  await expect.element(screen.getByText('Its sub-agents @scribe')).toBeVisible()
   expect((await axe.run(document.body, { rules: { region: { enabled: false } } })).violations).toEqual([])
 })
 

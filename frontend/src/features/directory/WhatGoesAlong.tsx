@@ -18,8 +18,9 @@ interface WhatGoesAlongProps {
 /** Which parts of the version are published, and which are not. */
 export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
   const { t } = useTexts()
-  const tools = check.unpublished_tools.filter(tool => tool.reason !== 'pages')
-  const hasPages = tools.length < check.unpublished_tools.length
+  const tools = check.unpublished_tools.filter(tool => tool.reason !== 'pages' && tool.reason !== 'sub_agent')
+  const hasPages = check.unpublished_tools.some(tool => tool.reason === 'pages')
+  const subAgents = check.unpublished_tools.filter(tool => tool.reason === 'sub_agent')
   const named = check.unpublished_tools.filter(tool => tool.lines.length > 0)
   const limits = [
     check.model || t('defaultModel'),
@@ -59,6 +60,11 @@ export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
             {tools.length > 0 ? (
               <Staying name={t('nTools', { count: tools.length })}>
                 <ToolNames tools={tools} />
+              </Staying>
+            ) : null}
+            {subAgents.length > 0 ? (
+              <Staying name={t('publish.subAgents', { names: formatList(subAgents.map(({ name }) => `@${name}`)) })}>
+                {t('publish.subAgentsHint')}
               </Staying>
             ) : null}
             {hasPages ? <Staying name={t('publish.pages')}>{t('publish.pagesHint')}</Staying> : null}

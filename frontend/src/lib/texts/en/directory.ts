@@ -156,6 +156,8 @@ const directory = {
   'publish.modelAndLimits': 'Model and limits',
   'publish.minutes_one': '{{count}} minute',
   'publish.minutes_other': '{{count}} minutes',
+  'publish.subAgents': 'Its sub-agents {{names}}',
+  'publish.subAgentsHint': 'elsewhere it gives tasks only to agents that come with Atelier',
   'publish.pages': 'Knowledge pages',
   'publish.pagesHint': 'with the tool read_pages',
   'publish.keys': 'Keys and credentials',

@@ -156,6 +156,8 @@ const directory = {
   'publish.modelAndLimits': '模型与限制',
   'publish.minutes_one': '{{count}} 分钟',
   'publish.minutes_other': '{{count}} 分钟',
+  'publish.subAgents': '它的子 Agent {{names}}',
+  'publish.subAgentsHint': '在别处，它只能把任务交给内置的 Agent',
   'publish.pages': '知识页面',
   'publish.pagesHint': '连同工具 read_pages',
   'publish.keys': '密钥与凭证',

@@ -156,6 +156,8 @@ const directory = {
   'publish.modelAndLimits': '模型與限制',
   'publish.minutes_one': '{{count}} 分鐘',
   'publish.minutes_other': '{{count}} 分鐘',
+  'publish.subAgents': '它的子 Agent {{names}}',
+  'publish.subAgentsHint': '在別處，它只能把任務交給內建的 Agent',
   'publish.pages': '知識頁面',
   'publish.pagesHint': '連同工具 read_pages',
   'publish.keys': '金鑰與憑證',
