@@ -4,6 +4,7 @@ then the model of the workspace, of the operator, and the demo model.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from uuid import UUID
 
 from django.conf import settings
@@ -43,6 +44,31 @@ class ModelChoice:
     person: Actor | None = None
 
 
+class StoredSettings:
+    """The stored settings that decide which model answers in a workspace for a person. Each is read when it is first needed, and
+    then kept, so that runs which are claimed together can share them."""
+
+    def __init__(self, workspace: Workspace, person: Actor | None) -> None:
+        self._workspace = workspace
+        self._person = person
+
+    @cached_property
+    def policy(self) -> LLMPolicy:
+        """The policy of the operator."""
+        return get_policy()
+
+    @cached_property
+    def profile(self) -> LLMProfile | None:
+        """The person's own model; null also if the operator or the workspace does not allow it."""
+        may_use = self.policy.allows_llm_profiles and self._workspace.allows_llm_profiles
+        return _LLM_PROFILE.first(self._person.id) if self._person is not None and may_use else None
+
+    @cached_property
+    def credential(self) -> Credential | None:
+        """The model of the workspace."""
+        return _CREDENTIAL.first(self._workspace.id)
+
+
 def build_keyless_endpoint(choice: ModelChoice) -> Endpoint:
     """Return the endpoint of a chosen model without its key, to look up its price before it is asked."""
     stored, system = choice.settings, settings.SYSTEM_MODEL
@@ -53,14 +79,16 @@ def build_keyless_endpoint(choice: ModelChoice) -> Endpoint:
     return Endpoint("demo", None, Secret(""), "demo")
 
 
-def get_endpoint(workspace: Workspace, model: str = "", person: Actor | None = None) -> tuple[Endpoint, str]:
+def get_endpoint(
+    workspace: Workspace, model: str = "", person: Actor | None = None, *, stored: StoredSettings | None = None
+) -> tuple[Endpoint, str]:
     """Return the endpoint and the model's name for a spec with this `model` (empty: the default), in a run that works for this
-    person. The endpoint says who pays and why.
+    person. The endpoint says who pays and why. `stored`: the settings, if they are read for several runs.
 
     Only workers call this, because it decrypts the key. Raises `Invalid` (`model_unusable`), see `choose_model`, and for a
     person's own key that cannot be decrypted.
     """
-    choice = choose_model(workspace, model, person)
+    choice = choose_model(workspace, model, person, stored=stored)
     if choice.settings is not None:
         return _build_stored_endpoint(choice, choice.settings), choice.model
     if choice.paid_by == "system":
@@ -77,24 +105,25 @@ def get_endpoint(workspace: Workspace, model: str = "", person: Actor | None = N
     return Endpoint("demo", None, Secret(""), "demo", reason=choice.reason), choice.model
 
 
-def choose_model(workspace: Workspace, model: str = "", person: Actor | None = None) -> ModelChoice:
+def choose_model(
+    workspace: Workspace, model: str = "", person: Actor | None = None, *, stored: StoredSettings | None = None
+) -> ModelChoice:
     """Return the model for a spec with this `model` (empty: the default) in a run that works for this person. No key is decrypted.
 
     A person's own model answers only for specs that name no model, or this one: the person has agreed to pay for no other. The
     demo endpoint has one model, whatever the spec names. Raises `Invalid` (`model_unusable`) for a model that the operator does
     not offer.
     """
-    policy = get_policy()
-    if policy.requires_system_model:
+    stored = stored or StoredSettings(workspace, person)
+    if stored.policy.requires_system_model:
         return ModelChoice("system", "system_required", _require_offered(model, is_required=True))
     reason: PayerReason = "no_person"
     if person is not None:
-        may_use = policy.allows_llm_profiles and workspace.allows_llm_profiles
-        profile = _LLM_PROFILE.first(person.id) if may_use else None
-        reason = explain_llm_profile(policy, workspace, profile, model)
+        profile = stored.profile
+        reason = explain_llm_profile(stored.policy, workspace, profile, model)
         if profile is not None and reason == "llm_profile":
             return ModelChoice("person", reason, profile.default_model, profile, person)
-    credential = _CREDENTIAL.first(workspace.id)
+    credential = stored.credential
     if credential is not None and credential.provider != "demo":
         return ModelChoice("workspace", reason, model or credential.default_model, credential)
     if credential is None and settings.SYSTEM_MODEL["provider"]:
@@ -102,11 +131,13 @@ def choose_model(workspace: Workspace, model: str = "", person: Actor | None = N
     return ModelChoice("demo", reason, DEMO_MODEL)
 
 
-def find_usable_model(workspace: Workspace, model: str, person: Actor | None) -> str:
+def find_usable_model(
+    workspace: Workspace, model: str, person: Actor | None, *, stored: StoredSettings | None = None
+) -> str:
     """Return the model that a public agent names if it can be had in the workspace of the chat, as far as is known without asking
     the provider; otherwise the empty string, which stands for the default."""
     try:
-        choice = choose_model(workspace, model, person)
+        choice = choose_model(workspace, model, person, stored=stored)
     except Invalid:
         return ""
     credential = choice.settings

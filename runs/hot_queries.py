@@ -90,6 +90,7 @@ def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
         seen=Subquery(participants.values("last_read_seq")[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),
+        caller_name=F("parent__agent__name"),
     )
 
 
@@ -102,7 +103,7 @@ CLAIMED_RUNS = PreparedQuery(
 )
 CLAIMED_RUN = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
-chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes."""
+chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes; `caller_name`: which agent gave it its task."""
 
 
 def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:

@@ -15,6 +15,7 @@ from common.models import Identified, build_display_name
 from context.earlier import EarlierContext
 from context.retrieval import Vector
 from events.rows import RunRow, Stamp
+from llm.endpoints import StoredSettings
 from llm.sent_requests import RequestRecorder
 from memory.selectors import ReadMemory
 from tools.models import EFFECTS
@@ -83,6 +84,9 @@ class Run(Identified, VersionedRow):
     earlier: EarlierContext | None = None
     # The same: the embedding of the message that it answers, if older messages are searched by it.
     request_vector: Vector | None = None
+    # Of runs of sub-agents that were claimed together: what was read once for all of them.
+    calls_of_other_runs: int | None = None
+    stored_settings: StoredSettings | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(

@@ -227,8 +227,8 @@ class Engine:
                 self._start_run(run_id)
 
     async def _execute(self, run_id: UUID, claimed: Run | None = None) -> None:
-        """Claim and execute a run, then the next runs of its concurrency key. Then claim runs that got no slot before. `claimed`:
-        the run, if it was claimed with its siblings."""
+        """Claim and execute a run, then the next runs of its concurrency key; that of a sub-agent has no others. Then claim runs
+        that got no slot before. `claimed`: the run, if it was claimed with its siblings."""
         try:
             claim = partial(claim_run, run_id) if claimed is None else lambda *_, **__: claimed
             prepared = await self._claim(claim)
@@ -248,7 +248,7 @@ class Engine:
                 self._capacity.release_slot(run.id)
                 self.report_states([run])
             prepared = None
-            if not self._is_draining:
+            if not self._is_draining and not run.is_sub_agent:
                 if self._isolated:
                     # Other workers may execute the next run of the key.
                     await self._db(dispatch_next_run, run.concurrency_key)

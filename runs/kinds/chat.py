@@ -24,7 +24,7 @@ from embeddings.services import request_embeddings_on_commit
 from events.payloads import ContextLimit, ContextStrategy, SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import get_context_budget, get_model_size
-from llm.endpoints import LLM_PROFILE_CODES, find_usable_model, get_endpoint
+from llm.endpoints import LLM_PROFILE_CODES, StoredSettings, find_usable_model, get_endpoint
 from llm.prices import can_see_images
 from llm.sent_requests import Section
 from memory.selectors import Reach, ReadMemory, may_still_use
@@ -156,17 +156,18 @@ class ChatRun(RunKind):
     def prepare(self, run: Run) -> PreparedRun:
         spec = run.get_spec()
         content, replaced_model = get_content(spec), ""
-        workspace = run.get_chat().workspace
+        workspace, person = run.get_chat().workspace, run.on_behalf_of
+        stored = run.stored_settings or StoredSettings(workspace, person)
         if run.agent.is_public:
             # The publisher may have a model that cannot be had here.
-            model = find_usable_model(workspace, content.model, run.on_behalf_of)
+            model = find_usable_model(workspace, content.model, person, stored=stored)
             if model != content.model:
                 content, replaced_model = content.model_copy(update={"model": model}), content.model
         tools = add_find_tools(
             get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.only_reading)
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
-        resolved = resolve_model_of_run(run, *get_endpoint(workspace, content.model, run.on_behalf_of))
+        resolved = resolve_model_of_run(run, *get_endpoint(workspace, content.model, person, stored=stored))
         resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
@@ -181,28 +182,20 @@ class ChatRun(RunKind):
         pages = ""
         if READ_PAGES in tools:
             pages = build_pages_text(run.agent.workspace_id, tools[READ_PAGES].config, size)
-        entries, memory = (
-            read.entries,
-            self.read_memory(run, content.memory, read, size, strategy=content.context.strategy),
-        )
+        entries = read.entries
+        memory = self.read_memory(run, content.memory, read, size, strategy=content.context.strategy)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
-        budget = get_context_budget(
-            endpoint, model, content.parameters.max_tokens, system, schemas, size, resolved.token_factor
-        )
+        max_answer, factor = content.parameters.max_tokens, resolved.token_factor
+        budget = get_context_budget(endpoint, model, max_answer, system, schemas, size, factor)
         if self.reads_older_messages:
             run.earlier = find_earlier_context(run, content.context.strategy, entries, budget)
         if run.earlier is not None and run.earlier.text:
             system = f"{system}\n\n{run.earlier.text}"
-            budget = get_context_budget(
-                endpoint, model, content.parameters.max_tokens, system, schemas, size, resolved.token_factor
-            )
+            budget = get_context_budget(endpoint, model, max_answer, system, schemas, size, factor)
             kept = {read.trigger_id, run.id}
-            entries = [
-                entry
-                for entry in entries
-                if entry.seq >= run.earlier.kept_from or entry.id in kept or entry.run_id in kept
-            ]
+            since = run.earlier.kept_from
+            entries = [entry for entry in entries if entry.seq >= since or {entry.id, entry.run_id} & kept]
         transcript = build_transcript(
             entries,
             system=system,

@@ -11,13 +11,14 @@ from agents.specs.content import Limits
 from chats import services as chats
 from common.writing import RowUpdate
 from context.transcript import ChatContext, LogEntry, build_sub_agent_text
+from llm.endpoints import StoredSettings
 from runs.errors import RunNotAllowed
-from runs.hot_queries import ACTORS, CLAIMED_RUNS, MESSAGES_OF_RUN
+from runs.hot_queries import CLAIMED_RUNS, MESSAGES_OF_RUN
 from runs.kinds.base import PreparedRun, build_run_update
 from runs.kinds.chat import ChatRun, ReadConversation
 from runs.models import Run, RunState
 from runs.permissions import lock_chat_of_run
-from runs.runtime.history import build_entry, build_participant
+from runs.runtime.history import build_entry, build_participant, read_started_calls
 from runs.runtime.sub_agents import Task
 
 
@@ -37,16 +38,18 @@ class SubAgentRun(ChatRun):
 
     def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[Run]:
         """Start the first attempts of queued runs of one caller in the current transaction: the chat is locked once, and one frame
-        is published. Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be started."""
+        is published. They share what `prepare` reads. Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be started."""
         chat = lock_chat_of_run(*waiting)
         runs = CLAIMED_RUNS.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
         updates: list[RowUpdate[Run]] = []
+        stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of)
+        calls = read_started_calls(waiting[0]).of_other_runs
         for run in runs:
             found = answering[run.agent_id]
             if found is None or run.stop_requested_at is not None:
                 raise RunNotAllowed("not_startable", "This run is ended when it is claimed by itself.")
-            run.chat = chat
+            run.chat, run.stored_settings, run.calls_of_other_runs = chat, stored, calls
             update = build_run_update(run, state=RunState.QUEUED, attempt=0)
             spec, stamp = found
             updates.append(self.start(update, owner, spec, stamp.model_dump(mode="json")).set(read_to=chat.version))
@@ -61,11 +64,11 @@ class SubAgentRun(ChatRun):
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
     ) -> ReadConversation:
-        [caller] = ACTORS.all([run.path[-2]])
-        task = LogEntry(run.id, "TEXT_MESSAGE", caller.id, {"text": Task.from_run(run).build_message()})
+        task = LogEntry(run.id, "TEXT_MESSAGE", run.path[-2], {"text": Task.from_run(run).build_message()})
         own = MESSAGES_OF_RUN.rows(run.id) if run.steps_done else ()
         # A public agent does not read the name of its caller: a stranger has written its prompt.
-        name = caller.name if run.agent.workspace_id == run.workspace_id else ""
+        is_own = run.agent.workspace_id == run.workspace_id
+        name = getattr(run, "caller_name", "") if is_own else ""  # an annotation of the query of a claim
         system = build_sub_agent_text(prompt, build_participant(run.agent), name, instructions)
         return ReadConversation(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), run.id)
 

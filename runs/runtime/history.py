@@ -195,10 +195,11 @@ class StartedCalls:
 def read_started_calls(run: Run) -> StartedCalls:
     """Return what the run and the other runs of its tree have started. The other runs are counted when this one is claimed.
 
-    It makes one query, and none for a run that has no parent and has done no step: it can have started no other.
+    It makes one query, and none for a run that has done no step, if it has no parent, and so has started no other run, or if it
+    was claimed with its siblings.
     """
-    if run.root_id is None and not run.steps_done:
-        return StartedCalls()
+    if not run.steps_done and (run.root_id is None or run.calls_of_other_runs is not None):
+        return StartedCalls(run.calls_of_other_runs or 0)
     counts = STARTED_CALLS.rows(run.id, run.tree_id)
     of_other_runs, writing = counts[0] if counts else (0, 0)
     return StartedCalls(of_other_runs, has_written=writing > 0)

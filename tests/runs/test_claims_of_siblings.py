@@ -7,11 +7,14 @@ from actors.models import Actor
 from chats.models import Chat
 from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
+from runs.kinds.base import get_content
 from runs.models import Run
 from runs.runtime.conversation import make_storable
+from runs.runtime.history import StartedCalls
 from runs.runtime.steps import ModelAnswered, RunEnded, TaskRequest
 from runs.services import claims
 from runs.services.capacity import Capacity
+from tests.factories.runs import StepFactory
 from tests.people import make_agent
 from tests.recorder import Recorder
 from tools.interface import AgentTask
@@ -25,7 +28,7 @@ OWNER = "here:1:a"
 def helpers(environment):
     with transaction.atomic():
         return [
-            make_agent(environment.team.workspace, environment.team.alice, name, prompt=f"You are {name}.")
+            make_agent(environment.team.workspace, environment.team.alice, name, prompt=f"You are {name}.", tools=[])
             for name in ("Ada", "Bea", "Cleo")
         ]
 
@@ -49,6 +52,20 @@ def run_ids(environment, helpers):
     return list(Run.objects.filter(parent=caller).order_by("pk").values_list("pk", flat=True))
 
 
+def claim_and_read_contents(run_ids):
+    """Claim siblings, and read the contents of their specs, which a process keeps."""
+    claimed = claims.claim_siblings(run_ids, OWNER, slots=Capacity())
+    for run in claimed:
+        get_content(run.get_spec())
+    return claimed
+
+
+def store_answer(prepared):
+    step = prepared.build_conversation().step
+    answer = make_storable(Answer("Done.", "", (), Usage(1, 1), "stop", "scripted"), step)
+    Recorder(prepared.run, prepared.model).record_answer(ModelAnswered(step, answer))
+
+
 def list_states(run_ids):
     return list(Run.objects.filter(pk__in=run_ids).order_by("pk").values_list("state", "attempt", "lease_owner"))
 
@@ -70,6 +87,32 @@ def test_siblings_are_claimed_in_one_transaction(environment, run_ids):
     slots = Capacity()
     assert claims.claim_siblings(run_ids, "there:1:b", slots=slots) == []
     assert (get_version(environment), slots.list_full_ids()) == (version + 1, [])
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_siblings_share_what_their_preparation_reads(run_ids, django_assert_num_queries, count):
+    for index in range(4):
+        StepFactory.create(run=Run.objects.get(parent=None), index=index)
+    siblings = claim_and_read_contents(run_ids[:count])
+    with django_assert_num_queries(2):  # the operator's policy and the model of the workspace
+        prepared = [get_kind(run).prepare(run) for run in siblings]
+    assert [one.started_calls for one in prepared] == [StartedCalls(of_other_runs=4)] * count
+
+
+def test_the_statements_of_a_sub_agent(run_ids, django_assert_num_queries):
+    """It reads no memory, no pins, no read cursor and no other message, so a run of a chat may need more."""
+    siblings = claim_and_read_contents(run_ids[:2])
+    store_answer(get_kind(siblings[0]).prepare(siblings[0]))
+    with django_assert_num_queries(0):
+        ready = get_kind(siblings[1]).prepare(siblings[1])
+    with django_assert_num_queries(11):
+        store_answer(ready)
+    with django_assert_num_queries(9):
+        alone = claims.claim_run(run_ids[2], OWNER)
+    assert alone is not None
+    get_content(alone.get_spec())
+    with django_assert_num_queries(3):
+        get_kind(alone).prepare(alone)
 
 
 def test_siblings_without_a_slot_stay_queued(settings, run_ids):
@@ -98,3 +141,17 @@ def test_the_siblings_of_a_run_that_is_not_allowed_are_executed(environment, hel
     ended = Run.objects.filter(pk__in=run_ids).order_by("pk").values_list("state", "error_code", "attempt")
     assert list(ended) == [("completed", "", 1), ("failed", "no_tasks", 0), ("completed", "", 1)]
     assert Run.objects.get(parent=None).state == "completed"
+
+
+def test_no_other_run_is_looked_for_after_that_of_a_sub_agent(environment, run_ids, engine, monkeypatch):
+    keys = []
+
+    def record_key(key, *args, **options):
+        keys.append(key)
+        return claims.claim_next_run(key, *args, **options)
+
+    monkeypatch.setattr("worker.engine.claim_next_run", record_key)
+    environment.model.script(match="Help, ", text="Here it is.")
+    engine.submit_siblings(run_ids)
+    environment.wait_until_idle()
+    assert keys == [Run.objects.get(parent=None).concurrency_key]

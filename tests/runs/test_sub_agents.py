@@ -85,6 +85,7 @@ def test_a_sub_agent_sees_only_what_was_passed(environment, researcher):
     text = json.dumps(request.body["messages"], ensure_ascii=False)
     assert "find it" in text
     assert "京都 🍁" in text
+    assert "Robin" in text
     for unseen in ("secret", "Alice", environment.team.workspace.name):
         assert unseen not in text
 
