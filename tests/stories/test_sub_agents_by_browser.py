@@ -2,11 +2,16 @@
 
 import json
 import re
+import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
+from common.ids import new_id
 from tests.scripted_model import ScriptedModel
+from tests.stack import Stack
+from tests.stories.integrator import Integrator
 from tests.stories.screens import Person, invite, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
@@ -64,6 +69,42 @@ TAKE_DOWN = """id => fetch(`/api/v1/directory/${id}/takedown`, {
 
 def delegate(name: str, task: str) -> dict[str, str]:
     return {"name": "delegate", "arguments": json.dumps({"name": name, "task": task}, ensure_ascii=False)}
+
+
+def ask(person: Person, method: str, path: str, **body: Any) -> Any:
+    """Send a request of the API as the signed-in person, and return its answer."""
+    token = next(cookie["value"] for cookie in person.context.cookies() if cookie["name"] == "csrftoken")
+    url = f"{person.stack.url}/api/v1/{path}"
+    answer = person.context.request.fetch(url, method=method, headers={"X-CSRFToken": token}, **body)
+    assert answer.ok, (method, path, answer.status, answer.text())
+    return answer.json()
+
+
+def publish_researcher(stack: Stack) -> dict[str, Any]:
+    """Publish an agent of another workspace, which may give tasks to Browser. Return its actor."""
+    lin = Integrator(stack, "Lin")
+    workspace = lin.ok("POST", "workspaces", {"name": "Nanhai Studio"})["id"]
+    file = {"atelier": "agent/1", "name": "Researcher", "prompt": "You research.", "tools": [{"tool": "delegate"}]}
+    made = lin.ok("POST", f"workspaces/{workspace}/agents/import", {"text": json.dumps(file)})
+    listing = {"name": "Open Researcher", "handle": "open-researcher", "description": "Finds.", "category": "research"}
+    public = lin.ok("POST", f"agents/{made['agent']['actor']['id']}/publish", listing)
+    lin.close()
+    actor: dict[str, Any] = public["actor"]
+    return actor
+
+
+def open_report_chat(alice: Person, tool: str, file_id: str) -> None:
+    """Create the agent Report Writer with this tool, open a chat with it, and post a file there under this id."""
+    workspace = ask(alice, "GET", "workspaces")["results"][0]
+    file = {"atelier": "agent/1", "name": "Report Writer", "prompt": "You write reports.", "tools": [{"tool": tool}]}
+    made = ask(alice, "POST", f"workspaces/{workspace['id']}/agents/import", data={"text": json.dumps(file)})
+    body = {"title": "Report", "actor_ids": [made["agent"]["actor"]["id"]]}
+    chat_id = ask(alice, "POST", f"workspaces/{workspace['id']}/chats", data=body)["chat"]["id"]
+    prices = {"name": "prices.csv", "mimeType": "text/csv", "buffer": b"month,price\nNovember,120\n"}
+    ask(alice, "POST", f"chats/{chat_id}/files", multipart={"id": file_id, "file": prices})
+    ask(alice, "POST", f"files/{file_id}/post", data={"wake": "nobody"})
+    alice.open(re.sub(r"/c/.*", f"/c/{chat_id}", alice.page.url.removeprefix(alice.stack.url)))
+    alice.sees("prices.csv")
 
 
 def get_stream(person: Person, path: str) -> Locator:
@@ -239,3 +280,85 @@ def test_editors_choose_the_agents_that_get_tasks(people, model: ScriptedModel):
     alice.page.reload()
     tools.get_by_role("tab", name=re.compile("^Tools")).click()
     expect(tools.get_by_role("button", name=re.compile("Open Reader.*taken down"))).to_be_visible()
+
+
+RESEARCHER = "Report Writer › Open Researcher"
+BROWSER = f"{RESEARCHER} › Browser"
+OPEN = [[f"{RESEARCHER}, depth 1", None, "true"], [f"{BROWSER}, depth 2", f"{RESEARCHER}, depth 1", "true"]]
+"""The streams of a researcher and its browser that are open."""
+FOLDED = [f"{RESEARCHER}, depth 1", None, "false"]
+STOP_SECONDS = 10
+"""The most seconds from the click on "Stop all" until the last run has ended."""
+
+
+def test_a_tree_with_a_public_agent_of_another_workspace_is_stopped_by_a_person(
+    browser, people, stack, model: ScriptedModel, tmp_path
+):
+    alice, bob = people
+    model.reset()
+    public = publish_researcher(stack)
+    tool = f"agent_{public['id'].replace('-', '')}"
+    file_id = str(new_id())
+    start(alice, model)
+    open_report_chat(alice, tool, file_id)
+    join_by_link(alice, bob, "suggester")
+    bob.sees("prices.csv")
+
+    # Two tasks for the public agent, each of which asks Browser. The second one goes on.
+    options = {"context": {"city": "Kyoto", "year": 2026}, "options": {"file_ids": [file_id]}}
+    calls = [
+        {"name": tool, "arguments": json.dumps({"task": "Find the prices of rooms", **options})},
+        {"name": tool, "arguments": json.dumps({"task": "Find out about the crowds"})},
+    ]
+    model.script(match="autumn in Kyoto", calls=calls, text="Two work on it.", then={"text": "Never."})
+    found = {"text": "A room costs 120 [1]."}
+    model.script(match="prices of rooms", calls=[delegate("browser", "Look up a hotel")], then=found)
+    model.script(match="about the crowds", calls=[delegate("browser", "Look up route 100")], then={"text": "Never."})
+    model.script(match="Look up a hotel", text="120, at https://kyoto.example.")
+    model.script(match="Look up route 100", mode="drip", count=5000, every=0.05)
+    alice.post("@report-writer One page on autumn in Kyoto")
+    for person in people:
+        expect(person.log.get_by_text("2 working · 2 done")).to_be_visible()
+        expect(get_stream(person, BROWSER).get_by_text("w1 w2")).to_be_visible()
+    carol = Person(browser, stack, "Carol", viewport={"width": 1440, "height": 900})
+    join_by_link(alice, carol, "suggester")
+    bob.page.reload()
+    # The stream of the finished browser is hidden in that of its researcher.
+    for person in (alice, bob, carol):
+        expect(person.log.get_by_text("2 working · 2 done")).to_be_visible()
+        expect(get_stream(person, BROWSER).get_by_text("w1 w2")).to_be_visible()
+        assert list_streams(person) == [FOLDED, *OPEN]
+        person.page.screenshot(path=tmp_path / f"{person.name}-working.png")
+
+    # The task of the first researcher, with its facts and its file, for everybody who is in the chat.
+    for person in (alice, bob, carol):
+        researcher = get_stream(person, RESEARCHER).first
+        researcher.get_by_role("button").first.click()
+        expect(researcher.get_by_role("link", name="prices.csv")).to_be_visible()
+        researcher.get_by_role("button", name="Context · city: Kyoto year: 2026").click()
+        expect(researcher.get_by_text("year: 2026").last).to_be_visible()
+        person.page.screenshot(path=tmp_path / f"{person.name}-task.png")
+    carol.close()
+
+    # Bob may stop nothing of it. Alice stops all: every run ends, and none begins.
+    expect(bob.log.get_by_role("button", name="Stop all")).to_have_attribute("aria-disabled", "true")
+    chat_id = alice.page.url.split("/c/")[1].split("/")[0]
+    alice.log.get_by_role("button", name="Stop all").click()
+    clicked = time.monotonic()
+    while ask(alice, "GET", f"chats/{chat_id}/runs?state=active")["results"]:
+        assert time.monotonic() - clicked < STOP_SECONDS
+        time.sleep(0.02)
+    seconds = time.monotonic() - clicked
+    print(f"The last of three runs has ended {seconds:.2f} s after the click.")  # noqa: T201
+    runs = ask(alice, "GET", f"chats/{chat_id}/runs?state=all")["results"]
+    assert sorted(run["state"] for run in runs) == ["completed"] * 2 + ["stopped"] * 3
+    for person in people:
+        expect(person.log.get_by_text("2 done · 2 stopped")).to_be_visible()
+        expect(person.log.get_by_text("Never.")).to_have_count(0)
+    bob.page.reload()
+    alice.page.reload()
+    for person in people:
+        expect(person.log.get_by_text("2 done · 2 stopped")).to_be_visible()
+        expect(person.log.get_by_role("button", name="Retry")).to_be_visible()
+        assert list_streams(person) == [FOLDED, FOLDED]
+        person.page.screenshot(path=tmp_path / f"{person.name}-stopped.png")
