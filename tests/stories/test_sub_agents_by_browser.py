@@ -329,6 +329,10 @@ def test_a_tree_with_a_public_agent_of_another_workspace_is_stopped_by_a_person(
         expect(get_stream(person, BROWSER).get_by_text("w1 w2")).to_be_visible()
         assert list_streams(person) == [FOLDED, *OPEN]
         person.page.screenshot(path=tmp_path / f"{person.name}-working.png")
+    # On a phone, the mark of what the agent has read is beside the text.
+    mark = bob.log.get_by_role("img", name="Report Writer has read up to here").bounding_box()
+    line = bob.log.get_by_text("One page on autumn in Kyoto").bounding_box()
+    assert mark and line and line["x"] + line["width"] <= mark["x"] <= 390 - mark["width"]
 
     # The task of the first researcher, with its facts and its file, for everybody who is in the chat.
     for person in (alice, bob, carol):
