@@ -1,22 +1,4 @@
-import {
-  BookOpen,
-  ChevronDown,
-  ChevronRight,
-  Clock,
-  FilePlus,
-  FileSearch,
-  FileText,
-  Folder,
-  Globe,
-  type LucideIcon,
-  MessageCircleQuestion,
-  MessageSquareText,
-  PenLine,
-  Search,
-  Send,
-  Workflow,
-  Wrench,
-} from 'lucide-react'
+import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
 import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { OfferedTool } from '@/features/tools'
@@ -25,6 +7,7 @@ import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { listKeys } from '@/lib/listKeys'
 import { formatNumber } from '@/lib/time'
+import { getToolIcon } from '@/lib/toolIcons'
 import { Avatar } from '@/ui/Avatar'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
@@ -139,21 +122,6 @@ interface ToolItemProps {
   onChange(change: Partial<ToolUse>): void
 }
 
-const icons: Record<string, LucideIcon> = {
-  current_time: Clock,
-  web_fetch: Globe,
-  web_search: Search,
-  search_history: MessageSquareText,
-  send_message: Send,
-  revise_prompt: PenLine,
-  list_files: Folder,
-  read_file: FileText,
-  search_files: FileSearch,
-  write_file: FilePlus,
-  read_pages: BookOpen,
-  ask_user: MessageCircleQuestion,
-  [DELEGATE]: Workflow,
-}
 const shortTexts: Record<string, PlainTextKey> = {
   current_time: 'tool.about.current_time',
   web_fetch: 'tool.about.web_fetch',
@@ -172,7 +140,7 @@ const shortTexts: Record<string, PlainTextKey> = {
 
 function ToolItem({ tool, workspaceId, agentId, mayTest, ...item }: ToolItemProps) {
   const { t } = useTexts()
-  const Icon = icons[tool.name] ?? Wrench
+  const Icon = getToolIcon(tool.name)
   const short = shortTexts[tool.name]
   return (
     <ToolLine

@@ -1,13 +1,4 @@
-import {
-  Check,
-  CircleAlert,
-  FilePlus,
-  MessageCircleQuestion,
-  Pencil,
-  PenLine,
-  ShieldQuestion,
-  Wrench,
-} from 'lucide-react'
+import { Check, CircleAlert, Pencil, ShieldQuestion } from 'lucide-react'
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval } from '@/api'
 import { ToolName } from '@/features/agents'
@@ -16,6 +7,7 @@ import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { showHiddenCharacters } from '@/lib/hiddenCharacters'
 import { type PlainTextKey, useTexts } from '@/lib/language'
+import { getToolIcon } from '@/lib/toolIcons'
 import { Button } from '@/ui/Button'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
@@ -33,9 +25,6 @@ const reasons: Record<NonNullable<ApprovalAsked['reason']>, PlainTextKey> = {
   others: 'approval.whyOthers',
   outside: 'approval.whyOutside',
 }
-
-const icons = { write_file: FilePlus, revise_prompt: PenLine, ask_user: MessageCircleQuestion }
-const getIcon = (tool: string) => icons[tool as keyof typeof icons] ?? Wrench
 
 /** A call, or a question of an agent, that waits for a person. All its words are ours; what the model wrote is shown as data. */
 export function ApprovalCard({ row }: { row: ApprovalAskedRow }) {
@@ -98,7 +87,7 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const { tool, target_id: agentId, target_name: agentName, arguments: args, reason } = row.payload
   const [mode, setMode] = useState<Mode>(() => (onDecide && readEditDraft(row.id) ? 'edit' : 'view'))
   const agent = findActor(agentId)?.name ?? agentName
-  const Icon = getIcon(tool)
+  const Icon = getToolIcon(tool)
   const calledId = getCalledAgentId(tool)
   const name = calledId ? (findActor(calledId)?.name ?? t('subAgents.publicAgent')) : showHiddenCharacters(tool)
   return (

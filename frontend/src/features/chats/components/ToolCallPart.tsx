@@ -1,24 +1,12 @@
-import {
-  BookOpen,
-  Check,
-  Clock,
-  FilePlus,
-  Globe,
-  MessageCircleQuestion,
-  PenLine,
-  Search,
-  Send,
-  Workflow,
-  Wrench,
-  X,
-} from 'lucide-react'
+import { Check, X } from 'lucide-react'
 import { memo, type ReactNode, Suspense } from 'react'
 import type { ApprovalDecided, ToolResponsePayload, WebPage } from '@/api'
 import { ToolName } from '@/features/agents'
-import { DELEGATE, getCalledAgentId } from '@/lib/agentTools'
+import { getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
+import { getToolIcon } from '@/lib/toolIcons'
 import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
 import { getHost } from '@/ui/prose/urls'
@@ -35,7 +23,7 @@ type ToolPart = Extract<Part, { kind: 'tool' }>
 /** A tool call: collapsed to one line, or with its arguments as they stream and the result. */
 export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPart }) {
   const { t } = useTexts()
-  const Icon = getIcon(part.name)
+  const Icon = getToolIcon(part.name)
   const data = part.response?.data ?? null
   return (
     <Collapsible
@@ -67,21 +55,6 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
     </Collapsible>
   )
 })
-
-const icons: Record<string, typeof Globe> = {
-  web_fetch: Globe,
-  web_search: Search,
-  search_history: Search,
-  find_tools: Search,
-  send_message: Send,
-  write_file: FilePlus,
-  revise_prompt: PenLine,
-  ask_user: MessageCircleQuestion,
-  read_pages: BookOpen,
-  [DELEGATE]: Workflow,
-}
-const getIcon = (name: string) =>
-  icons[name] ?? (getCalledAgentId(name) ? Workflow : name.endsWith('_time') ? Clock : Wrench)
 
 function CallHead({ part }: { part: ToolPart }) {
   return (

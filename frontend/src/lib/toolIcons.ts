@@ -1,0 +1,38 @@
+import {
+  BookOpen,
+  Clock,
+  FilePlus,
+  FileSearch,
+  FileText,
+  Folder,
+  Globe,
+  type LucideIcon,
+  MessageCircleQuestion,
+  MessageSquareText,
+  PenLine,
+  Search,
+  Send,
+  Workflow,
+  Wrench,
+} from 'lucide-react'
+import { DELEGATE, getCalledAgentId } from './agentTools'
+
+const icons: Record<string, LucideIcon> = {
+  current_time: Clock,
+  web_fetch: Globe,
+  web_search: Search,
+  search_history: MessageSquareText,
+  find_tools: Search,
+  send_message: Send,
+  revise_prompt: PenLine,
+  list_files: Folder,
+  read_file: FileText,
+  search_files: FileSearch,
+  write_file: FilePlus,
+  read_pages: BookOpen,
+  ask_user: MessageCircleQuestion,
+  [DELEGATE]: Workflow,
+}
+
+/** Returns the icon of a tool, by its name; that of any other tool is a wrench. */
+export const getToolIcon = (tool: string): LucideIcon => icons[tool] ?? (getCalledAgentId(tool) ? Workflow : Wrench)
