@@ -14,6 +14,7 @@ from pydantic import Field
 from actors.models import Actor, AgentStatus, Kind
 from agents.selectors import AGENT_TOOL_PREFIX, build_agent_tool_name
 from agents.specs.content import SpecContent
+from common.handles import normalize_handle
 from common.text import to_storable, to_storable_json
 from tools.interface import AgentTask, Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 from tools.selectors import get_tools
@@ -144,7 +145,8 @@ class Delegate(TaskTool):
         return "\n".join([super().description, *(["The agents are:", *lines] if lines else [])])
 
     def build_task(self, args: Args, config: ToolConfig) -> AgentTask:
-        found = next((agent for agent in self.sub_agents if agent.handle == args.name.strip().removeprefix("@")), None)
+        handle = normalize_handle(args.name)
+        found = next((agent for agent in self.sub_agents if agent.handle == handle), None)
         if found is None:
             names = ", ".join(agent.handle for agent in self.sub_agents) or "none"
             raise ToolError(

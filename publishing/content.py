@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from agents.services.shipped import SHIPPED
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import Delegate, DelegateConfig, list_named_tools
+from common.handles import normalize_handle
 from events.rows import DirectoryToolRow, UnpublishedReason, UnpublishedToolRow
 from files.pages import READ_PAGES
 from tools.interface import Tool
@@ -70,7 +71,8 @@ def _list_sub_agents(use: ToolUse) -> list[str]:
         config = Delegate().parse_config(use.custom_config)
     except ValidationError:
         return []
-    return list(dict.fromkeys(config.allowed_sub_agents)) if isinstance(config, DelegateConfig) else []
+    handles = config.allowed_sub_agents if isinstance(config, DelegateConfig) else []
+    return list(dict.fromkeys(map(normalize_handle, handles)))
 
 
 def _is_shipped(handle: str) -> bool:

@@ -19,6 +19,7 @@ from agents.services.shipped import find_shipped_sub_agent
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import AgentTool, Delegate, DelegateConfig, list_named_tools
 from common.errors import Forbidden, NotFound
+from common.handles import normalize_handle
 from common.prepared_query import PreparedQuery, is_any_of
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
@@ -103,10 +104,11 @@ def get_run_tools(
 def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
     """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, and agents of
     its own workspace that accept tasks. Of two with the same handle, the one that comes with the release is returned."""
+    handles = list(dict.fromkeys(map(normalize_handle, handles)))
     own: dict[str, Actor] = {}
     if agent.workspace_id is not None:
-        own = {found.handle: found for found in _OWN_SUB_AGENTS.all(agent.workspace_id, list(handles))}
-    found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in dict.fromkeys(handles)]
+        own = {found.handle: found for found in _OWN_SUB_AGENTS.all(agent.workspace_id, handles)}
+    found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in handles]
     return [sub_agent for sub_agent in found if sub_agent is not None]
 
 

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+import psycopg
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
@@ -26,6 +27,10 @@ def report_agent(actor: Actor, agent_id: UUID, *, reason: ReportReason, text: st
         with transaction.atomic():
             report = AgentReport.objects.create(agent=agent, reporter=actor, reason=reason, text=text.strip()[:2000])
     except IntegrityError as error:
+        cause = error.__cause__
+        rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
+        if rule != "one_open_report_per_person_and_agent":
+            raise
         raise Conflict(
             "You have reported this agent already.",
             code=Code.ALREADY_REPORTED,

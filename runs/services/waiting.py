@@ -1,5 +1,6 @@
 """Runs that wait for people or for other agents: queue them again when that is over."""
 
+import logging
 from collections.abc import Sequence
 
 from django.db import transaction
@@ -13,6 +14,8 @@ from runs.kinds.base import build_run_update
 from runs.models import ACTIVE, Run, RunState
 from runs.runtime.dispatch import dispatch_run
 from runs.runtime.sub_agents import build_resumed_callers
+
+logger = logging.getLogger(__name__)
 
 
 def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
@@ -31,11 +34,13 @@ def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
 
 def queue_callers_of_ended_sub_agents() -> None:
     """Queue the runs that wait for sub-agents which have all ended. The end of a sub-agent does this, unless it could not be stored
-    with its messages."""
+    with its messages. An error is logged, and the others are queued all the same."""
     sub_agents = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE)
     for caller in Run.objects.filter(~Exists(sub_agents), state=RunState.WAITING_CHILD):
-        with transaction.atomic():
-            chats.lock_chat(caller.get_chat_id())
-            ended = list(Run.objects.filter(parent=caller)[:1])
-            if changes := build_resumed_callers(ended):
-                chats.save_changes(caller.get_chat_id(), changes)
+        try:
+            with transaction.atomic():
+                chats.lock_chat(caller.get_chat_id())
+                if changes := build_resumed_callers(list(Run.objects.filter(parent=caller)[:1])):
+                    chats.save_changes(caller.get_chat_id(), changes)
+        except Exception:
+            logger.exception("Run %s was not queued again after its sub-agents have ended", caller.id)

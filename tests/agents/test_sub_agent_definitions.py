@@ -50,6 +50,19 @@ def test_a_shipped_agent_is_meant_before_an_own_agent_of_its_handle(team):
     assert task.agent_id == found.id
 
 
+@pytest.mark.parametrize("name", ["Browser", "@BROWSER ", "browser"])
+def test_the_case_of_the_name_of_an_agent_does_not_matter(team, name):
+    browser = get_shipped_agent("browser")
+    assert find_sub_agents(team.robin, [name, "browser"]) == [browser]
+    use = ToolUse(tool="delegate", custom_config={"allowed_sub_agents": [name]})
+    tools = get_run_tools(team.robin, team.robin.current_spec, SpecContent(tools=(use,)), team.workspace.id)
+    delegate = tools["delegate"]
+    arguments = delegate.tool.parse_arguments(json.dumps({"name": name, "task": "Find it."}))
+    task = delegate.tool.build_task(arguments, delegate.config)
+    assert task is not None
+    assert task.agent_id == browser.id
+
+
 def test_a_shipped_agent_that_does_jobs_is_given_no_tasks(team):
     get_shipped_agent("merger")
     assert find_sub_agents(team.robin, ["merger", "summarizer"]) == []

@@ -1,7 +1,7 @@
 """Takedowns: what is stopped, what stays, and who is notified; reports about public agents."""
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
@@ -243,6 +243,13 @@ def test_a_person_reports_an_agent_once_until_the_report_is_closed(team):
         publishing.close_report(operator, report.id)
     publishing.report_agent(team.charlie, copy.id, reason=ReportReason.OTHER)
     assert AgentReport.objects.filter(state="open").count() == 1
+
+
+def test_another_error_of_the_database_is_not_an_earlier_report(team):
+    copy = publish(team)
+    with pytest.raises(IntegrityError):
+        publishing.report_agent(team.charlie, copy.id, reason="unknown")  # type: ignore[arg-type]
+    assert not AgentReport.objects.exists()
 
 
 def test_reports_are_about_public_agents_and_closed_by_operators(team):

@@ -16,8 +16,9 @@ from publishing import services as publishing
 from publishing.services.lines import update_chats
 from runs.models import ACTIVE, Run
 from runs.runtime import sub_agents
-from runs.services import runs
+from runs.services import runs, waiting
 from runs.services.waiting import queue_callers_of_ended_sub_agents
+from tests.factories.runs import RunFactory
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING
@@ -317,6 +318,29 @@ def test_RUN23_a_caller_whose_sub_agent_ended_without_a_trace_is_queued_by_the_s
     caller, _ = environment.wait_until_idle()
     assert caller.state == "completed"
     assert [result["ok"] for result in list_results(environment, caller)] == [False]
+
+
+def test_RUN23_an_error_with_one_caller_does_not_keep_the_others_waiting(environment, monkeypatch, caplog):
+    team = environment.team
+    callers = []
+    for _ in range(3):
+        caller = RunFactory.create(chat=team.chat, agent=team.robin, state="waiting_child", attempt=1)
+        RunFactory.create(
+            chat=team.chat, agent=team.robin, parent=caller, root=caller, input={}, call_id="c", ended=True
+        )
+        callers.append(caller)
+    build = sub_agents.build_resumed_callers
+
+    def fail_for_first(ended):
+        if ended[0].parent_id == callers[0].id:
+            raise ValueError("It fails.")
+        return build(ended)
+
+    monkeypatch.setattr(waiting, "build_resumed_callers", fail_for_first)
+    queue_callers_of_ended_sub_agents()
+    states = dict(Run.objects.filter(parent=None).values_list("pk", "state"))
+    assert [states[caller.id] for caller in callers] == ["waiting_child", "queued", "queued"]
+    assert str(callers[0].id) in caplog.text
 
 
 @pytest.mark.usefixtures("engine")
