@@ -151,8 +151,8 @@ TEMPLATES = [
 
 # --- servers --------------------------------------------------------------------------------------------------
 
-# Database connections of one process: `DATABASE_POOL` for requests or runs, `SOCKET_THREADS` for sockets, or for a worker's tools,
-# heartbeat and sweeper.
+# Database connections of one process: `DATABASE_POOL` for requests, and `SOCKET_THREADS` for sockets. A worker may have as many:
+# four for tools, one each for its heartbeat and its sweeper, and the rest, `DATABASE_POOL - 2`, for runs.
 DATABASE_POOL = env.int("DATABASE_POOL", default=8)
 SOCKET_THREADS = 4
 MAX_CONNECTIONS = DATABASE_POOL + SOCKET_THREADS

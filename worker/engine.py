@@ -146,6 +146,7 @@ class Engine:
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
+        # Two of the pool are left to the heartbeat and the sweeper (`MAX_CONNECTIONS` in the settings).
         self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
         self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=exit_on_memory_error)
         # A separate thread: leases are extended in time also when many steps are stored at once.
