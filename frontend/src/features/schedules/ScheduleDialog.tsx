@@ -116,7 +116,7 @@ export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleD
             blocked={!isComplete || problem !== null}
             busy={save.isPending ? t('saving') : null}
           >
-            {t('saveChanges')}
+            {t(row ? 'saveChanges' : 'schedule.saveNew')}
           </Button>
         </div>
       </form>

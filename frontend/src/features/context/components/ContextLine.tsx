@@ -3,11 +3,11 @@ import { Suspense, useState } from 'react'
 import { useContextSettings, useSummary } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { formatNumber, formatShortDate } from '@/lib/time'
+import { formatNumber } from '@/lib/time'
 import { lazy } from '@/ui/lazy'
 import menuStyles from '@/ui/Menu.module.css'
 import { PathLink } from '@/ui/PathLink'
-import { findLimit, type NextContext } from '../facts'
+import { findLimit, formatDates, type NextContext } from '../facts'
 import styles from './Context.module.css'
 
 const SummaryDialog = lazy(() => import('./SummaryDialog').then(module => ({ default: module.SummaryDialog })))
@@ -60,12 +60,7 @@ export function ContextLine({ chatId, workspaceId, next, settingsPath, onGo, goT
                 <div>
                   <dt>{t('context.summary')}</dt>
                   <dd>
-                    {t('context.nMessages', { count })} ·{' '}
-                    {t('context.dates', {
-                      from: formatShortDate(summary.from_at),
-                      to: formatShortDate(summary.through_at),
-                    })}{' '}
-                    ·{' '}
+                    {t('context.nMessages', { count })} · {formatDates(t, summary.from_at, summary.through_at)} ·{' '}
                     {t('context.tokensFor', {
                       n: formatNumber(summary.tokens),
                       of: formatNumber(summary.source_tokens),

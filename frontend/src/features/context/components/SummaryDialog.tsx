@@ -10,6 +10,7 @@ import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
+import { formatDates } from '../facts'
 import styles from './Context.module.css'
 
 interface SummaryDialogProps {
@@ -62,10 +63,7 @@ const formatMoment = (iso: string) => `${formatShortDate(iso)} ${formatTime(iso)
 function About({ summary }: { summary: HistorySummaryRow }) {
   const { t } = useTexts()
   const { from_at, through_at, written_at, state } = summary
-  const dates =
-    from_at && through_at
-      ? t('context.dates', { from: formatShortDate(from_at), to: formatShortDate(through_at) })
-      : null
+  const dates = from_at && through_at ? formatDates(t, from_at, through_at) : null
   const written = written_at ? t('context.written', { time: formatMoment(written_at), model: summary.model }) : null
   const tokens = summary.id
     ? t('context.tokensFor', { n: formatNumber(summary.tokens), of: formatNumber(summary.source_tokens) })

@@ -248,6 +248,7 @@ const screens = {
   'schedule.lastMissed': 'missed: {{at}}',
   'schedule.lastMadeUp': 'last: {{at}}, once for {{count}} missed',
   'schedule.new': 'New schedule',
+  'schedule.saveNew': 'Save schedule',
   'schedule.edit': 'Change schedule',
   'schedule.name': 'Name',
   'schedule.instructions': 'What to do',

@@ -17,7 +17,7 @@ const context = {
   'context.openSummary': '打开摘要',
   'context.summary': '摘要',
   'context.summaryOf': '{{count}} 条消息的摘要',
-  'context.dates': '{{from}} 至 {{to}}',
+  'context.dates': '{{from}}至 {{to}}',
   'context.written': '{{time}} 由 {{model}} 撰写',
   'context.tokensFor': '{{n}} Token，原为 {{of}}',
   'context.writing': '正在撰写新的摘要',

@@ -42,7 +42,7 @@ const memory = {
   'memory.hiddenNotes_one': '另有 {{count}} 条笔记来自你不能读的聊天室。',
   'memory.hiddenNotes_other': '另有 {{count}} 条笔记来自你不能读的聊天室。',
   'memory.history': '它自己的历史',
-  'memory.tokens': '{{n}} / {{max}} token',
+  'memory.tokens': '{{n}} / {{max}} Token',
   'memory.noHistory': '还没有内容：每次运行结束后会成为一个条目。',
   'memory.offHistory': '它分开记住各个聊天室，因此不保留跨聊天室的历史。',
   'memory.readAll': '阅读全部',

@@ -246,6 +246,7 @@ const screens: Record<keyof typeof en, string> = {
   'schedule.lastMissed': '错过：{{at}}',
   'schedule.lastMadeUp': '上次：{{at}}，合并错过的 {{count}} 次',
   'schedule.new': '新建定时',
+  'schedule.saveNew': '保存定时',
   'schedule.edit': '更改定时',
   'schedule.name': '名称',
   'schedule.instructions': '要做的事',

@@ -101,7 +101,7 @@ const tools = {
   'tools.operations': '{{count}} 个操作',
   'tools.findOperation': '查找操作',
   'tools.imported': '已导入',
-  'tools.schemaTokens': '结构描述共 {{n}} 个 token',
+  'tools.schemaTokens': '结构描述共 {{n}} 个 Token',
   'tools.replaceCredential': '更换 {{name}} 的凭据',
   'tools.replaceCredential.hint': '旧凭据会删除。工具、名称和规则不变。',
   'tools.replaceCredential.action': '更换',

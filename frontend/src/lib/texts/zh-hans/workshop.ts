@@ -77,7 +77,7 @@ const workshop: Record<keyof typeof en, string> = {
   'field.model': '模型',
   'field.temperature': '温度',
   'field.top_p': 'Top p',
-  'field.max_tokens': '回答 token 上限',
+  'field.max_tokens': '回答 Token 上限',
   'field.max_steps': '步骤上限',
   'field.max_seconds': '时间上限（秒）',
   'field.timeout_s': '超时（秒）',

@@ -17,7 +17,7 @@ const context = {
   'context.openSummary': '開啟摘要',
   'context.summary': '摘要',
   'context.summaryOf': '{{count}} 則訊息的摘要',
-  'context.dates': '{{from}} 至 {{to}}',
+  'context.dates': '{{from}}至 {{to}}',
   'context.written': '{{time}} 由 {{model}} 撰寫',
   'context.tokensFor': '{{n}} Token，原為 {{of}}',
   'context.writing': '正在撰寫新的摘要',

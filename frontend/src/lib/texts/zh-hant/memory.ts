@@ -42,7 +42,7 @@ const memory = {
   'memory.hiddenNotes_one': '另有 {{count}} 則筆記來自你不能讀的聊天室。',
   'memory.hiddenNotes_other': '另有 {{count}} 則筆記來自你不能讀的聊天室。',
   'memory.history': '它自己的歷程',
-  'memory.tokens': '{{n}} / {{max}} token',
+  'memory.tokens': '{{n}} / {{max}} Token',
   'memory.noHistory': '還沒有內容：每次執行結束後會成為一個項目。',
   'memory.offHistory': '它分開記住各個聊天室，因此不保留跨聊天室的歷程。',
   'memory.readAll': '閱讀全部',

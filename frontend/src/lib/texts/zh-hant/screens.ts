@@ -246,6 +246,7 @@ const screens: Record<keyof typeof en, string> = {
   'schedule.lastMissed': '錯過：{{at}}',
   'schedule.lastMadeUp': '上次：{{at}}，合併錯過的 {{count}} 次',
   'schedule.new': '新增排程',
+  'schedule.saveNew': '儲存排程',
   'schedule.edit': '變更排程',
   'schedule.name': '名稱',
   'schedule.instructions': '要做的事',

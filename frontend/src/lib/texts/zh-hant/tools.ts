@@ -101,7 +101,7 @@ const tools = {
   'tools.operations': '{{count}} 個操作',
   'tools.findOperation': '尋找操作',
   'tools.imported': '已匯入',
-  'tools.schemaTokens': '結構描述共 {{n}} 個 token',
+  'tools.schemaTokens': '結構描述共 {{n}} 個 Token',
   'tools.replaceCredential': '更換 {{name}} 的憑證',
   'tools.replaceCredential.hint': '舊憑證會刪除。工具、名稱和規則不變。',
   'tools.replaceCredential.action': '更換',

@@ -77,7 +77,7 @@ const workshop: Record<keyof typeof en, string> = {
   'field.model': '模型',
   'field.temperature': '溫度',
   'field.top_p': 'Top p',
-  'field.max_tokens': '回答 token 上限',
+  'field.max_tokens': '回答 Token 上限',
   'field.max_steps': '步驟上限',
   'field.max_seconds': '時間上限（秒）',
   'field.timeout_s': '逾時（秒）',
