@@ -332,7 +332,9 @@ def test_a_tree_with_a_public_agent_of_another_workspace_is_stopped_by_a_person(
     # On a phone, the mark of what the agent has read is beside the text.
     mark = bob.log.get_by_role("img", name="Report Writer has read up to here").bounding_box()
     line = bob.log.get_by_text("One page on autumn in Kyoto").bounding_box()
-    assert mark and line and line["x"] + line["width"] <= mark["x"] <= 390 - mark["width"]
+    assert mark is not None
+    assert line is not None
+    assert line["x"] + line["width"] <= mark["x"] <= 390 - mark["width"]
 
     # The task of the first researcher, with its facts and its file, for everybody who is in the chat.
     for person in (alice, bob, carol):

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import type { MessageRow } from '@/api'
-import type { Texts } from '@/lib/language'
 import { messageRow } from '@/testing/rows'
-import { findLimit, findNextContext, findSummarisedThrough, formatDates } from './facts'
+import { findLimit, findNextContext, findSummarisedThrough } from './facts'
 
 const reply = (context: object | null) =>
   ({ type: 'TEXT_MESSAGE', payload: { stamp: { context } } }) as never as MessageRow
@@ -50,12 +49,4 @@ it('the limit is the smallest one, with the present one of the workspace', () =>
   expect(findLimit(ofModel, 7_000)).toEqual({ tokens: 7_000, by: 'workspace' })
   expect(findLimit({ tokens: 5_000, by: 'workspace' }, 6_000)).toEqual({ tokens: 6_000, by: 'workspace' })
   expect(findLimit({ tokens: 5_000, by: 'workspace' }, null)).toBeNull()
-})
-
-it('a summary of one day has one date', () => {
-  const t = ((key: string, { from, to }: { from: string; to: string }) => `${key} ${from} ${to}`) as Texts['t']
-  const year = new Date().getFullYear()
-  const at = (day: number, hour: number) => new Date(year, 2, day, hour).toISOString()
-  expect(formatDates(t, at(4, 8), at(4, 20))).toBe('Mar 4')
-  expect(formatDates(t, at(4, 8), at(5, 7))).toBe('context.dates Mar 4 Mar 5')
 })

@@ -1,7 +1,5 @@
 /** What a reply in a long chat was built from, and what the next one will be. Pure functions. */
 import type { MessageRow, Stamp } from '@/api'
-import type { Texts } from '@/lib/language'
-import { formatShortDate } from '@/lib/time'
 
 export type ContextFacts = NonNullable<Stamp['context']>
 
@@ -36,12 +34,6 @@ export interface NextContext {
 interface Limit {
   tokens: number
   by: NonNullable<ContextFacts['limit_by']>
-}
-
-/** Formats the dates from one moment to another; one date if they are on the same day. */
-export function formatDates(t: Texts['t'], fromAt: string, toAt: string): string {
-  const [from, to] = [formatShortDate(fromAt), formatShortDate(toAt)]
-  return from === to ? from : t('context.dates', { from, to })
 }
 
 /** Returns the smallest limit. That of the workspace is the present one; it may have changed since the last answer. */

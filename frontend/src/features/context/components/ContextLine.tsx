@@ -7,7 +7,8 @@ import { formatNumber } from '@/lib/time'
 import { lazy } from '@/ui/lazy'
 import menuStyles from '@/ui/Menu.module.css'
 import { PathLink } from '@/ui/PathLink'
-import { findLimit, formatDates, type NextContext } from '../facts'
+import { formatDates } from '../dates'
+import { findLimit, type NextContext } from '../facts'
 import styles from './Context.module.css'
 
 const SummaryDialog = lazy(() => import('./SummaryDialog').then(module => ({ default: module.SummaryDialog })))

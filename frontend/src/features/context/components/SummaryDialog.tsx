@@ -10,7 +10,7 @@ import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
-import { formatDates } from '../facts'
+import { formatDates } from '../dates'
 import styles from './Context.module.css'
 
 interface SummaryDialogProps {
