@@ -52,7 +52,8 @@ DRAIN_SECONDS = 15.0
 
 class Engine:
     """Executes the runs of this process. `start` and `stop` are called from its main thread, the other public methods from any
-    thread. An `isolated` engine executes one isolated run and looks for no other runs."""
+    thread. An `isolated` engine executes one isolated run and looks for no other runs. What belongs to the
+    event loop (executors, tasks, `_closing`) is made in `_main`."""
 
     def __init__(self, *, isolated: bool = False) -> None:
         self.owner = get_owner_name()
@@ -68,7 +69,7 @@ class Engine:
         self._preparing: set[UUID] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
-        self._claiming = 0
+        self._claiming = 0  # the number of claims under way
         self._is_claiming_refused = False
         self._is_draining = False
         self._last_beat = 0.0

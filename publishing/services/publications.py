@@ -233,7 +233,8 @@ def _check_description(description: str) -> str:
 
 
 def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> str:
-    """Return the name as it is stored. Raises `Invalid`, and `Conflict` (`name_taken`) with free names."""
+    """Return the name as it is stored. Raises `Invalid`, also for invisible characters, and `Conflict` (`name_taken`) with free
+    names."""
     name = check_agent_name(name)
     checked = check_public_name(name, workspace, copy)
     if checked.is_free:

@@ -236,8 +236,7 @@ def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
 
 
 def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
-    """Set the run to a new attempt of this process. Later attempts keep the start and the message id of the first;
-    the caller passes its spec."""
+    """Set the run to a new attempt of this process. Later attempts keep the start, the message id and, by the caller, the spec."""
     run = update.row
     if run.waiting_since is not None:
         waited = run.waited_seconds + (now() - run.waiting_since).total_seconds()

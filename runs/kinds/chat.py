@@ -333,9 +333,7 @@ class ChatRun(RunKind):
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
-            resumed: list[RowUpdate[Run]] = []
-            if not event.answer.calls:
-                resumed = build_resumed_callers([finish_run(update).row])
+            resumed = build_resumed_callers([finish_run(update).row]) if not event.answer.calls else []
             self.save(update, [*record_context(run), *rows, *queued, *resumed])
             if not event.answer.calls and self.is_participant:
                 record_history(run, claimed.get_spec(), "completed")
@@ -343,8 +341,8 @@ class ChatRun(RunKind):
 
 
 def _withdraw_memory(claimed: Run, saved: StepSaved) -> StepSaved:
-    """Return the reply to the loop before the model is asked again: without what the run remembers, if somebody has joined who may
-    not read it, or if it was cleared or forgotten. The chat is locked."""
+    """Return `saved`, before the model is asked again. If somebody has joined who may not read what the run remembers, or if it was
+    cleared or forgotten, it tells the loop to remove that, and the memory of `claimed` is null. The chat is locked."""
     memory = claimed.memory
     if memory is None or not memory.text:
         return saved

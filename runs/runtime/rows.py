@@ -76,7 +76,7 @@ def build_answer_rows(
 def build_partial_rows(
     run: Run, partial: PartialMessage, model: ResolvedModel, *, find_mentions: bool
 ) -> list[Message]:
-    """Return the rows of a message that was not completed; none if the complete message has been stored since (RUN11)."""
+    """Return the rows of a message that was not completed; none if the run has begun its next message."""
     if partial.message_id != run.message_id:
         return []
     rows = _build_thinking(run, partial.message_id, partial.thinking)

@@ -152,7 +152,8 @@ def _build_ended_error() -> Conflict:
 def retry_merge(actor: Actor, merge_id: UUID) -> Merge:
     """Retry a merge that failed or was stopped. The actor gets the lock of the draft. A merge under way is returned unchanged.
 
-    The outcome of the last attempt is used if only its draft could not be created, and production has not changed since.
+    If the merge itself succeeded and only the creation of the draft failed, its outcome is used again, unless production has
+    changed since.
     Raises the errors of `merge_suggestions`, and `Conflict` (`merge_ended`) if the merge is done.
     """
     merge = get_merge_for(actor, merge_id, MergeVerb.RETRY, lock=True)

@@ -60,6 +60,7 @@ const readCookie = (name: string) =>
     .find(pair => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1) ?? ''
 
+/** Returns the CSRF token, which is a cookie. If there is none, a request makes the server set it. */
 async function readCsrfToken(signal: AbortSignal): Promise<string> {
   if (!readCookie('csrftoken')) await fetch('/_allauth/browser/v1/auth/session', { credentials: 'same-origin', signal })
   return readCookie('csrftoken')

@@ -9,8 +9,8 @@ export const getShare = (spentMicro: number, limitMicro: number): number =>
 
 /** Returns the millionths of a dollar that a person typed in dollars; null if it is no amount. */
 export function parseDollars(text: string): number | null {
-  const dollars = Number(text.trim().replace(/^\$/, ''))
-  return text.trim() === '' || !Number.isFinite(dollars) || dollars < 0 ? null : Math.round(dollars * 1_000_000)
+  const digits = text.trim().replace(/^\$\s*/, '')
+  return /^(\d+\.?\d*|\.\d+)$/.test(digits) ? Math.round(Number(digits) * 1_000_000) : null
 }
 
 /**

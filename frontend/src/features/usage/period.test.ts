@@ -40,5 +40,8 @@ describe('an amount', () => {
     ['', null],
     ['-1', null],
     ['abc', null],
+    ['$', null],
+    ['1e3', null],
+    [' $ 3. ', 3_000_000],
   ])('of %s', (text, micro) => expect(parseDollars(text)).toBe(micro))
 })

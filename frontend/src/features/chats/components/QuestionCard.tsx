@@ -94,7 +94,10 @@ export function QuestionCard({ row, question, onDecide, isDeciding, expiry }: Qu
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** Calls `choose` for the keys 1 to `count`, unless the person types somewhere or a dialog is open. */
+/**
+ * Calls `choose` for the keys 1 to `count` (at most 9), unless the person types somewhere or a dialog is open. The effect runs after
+ * each render, because `choose` is a new function then.
+ */
 function useNumberKeys(isEnabled: boolean, count: number, choose: (index: number) => void): void {
   useEffect(() => {
     if (!isEnabled) return

@@ -182,7 +182,7 @@ interface StopButtonProps {
   status: ActiveStatus
   /** The name of the button, if it is not only "Stop". */
   label?: string
-  /** Whether a small screen shows only its icon. */
+  /** Whether a small screen shows only its icon. "Stop" is then the text on larger ones, and `label` the accessible name. */
   isSmall?: boolean
 }
 
