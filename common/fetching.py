@@ -36,8 +36,8 @@ async def open_url(
 ) -> AsyncIterator[aiohttp.ClientResponse]:
     """GET a URL, follow its redirects, and yield the response, whatever its status. Read its body by `read_capped`.
 
-    `allow_private`: see `check_url`. `seconds` is the time limit of the whole `async with` block. Redirects from https to http are not
-    followed; another origin gets only `_CROSS_ORIGIN_HEADERS`. Raises `HostRefused` and `FetchFailed`, also while the body is
+    `allow_private`: see `check_url`. `seconds` is the time limit of the whole `async with` block. Redirects from https to http are
+    not followed; another origin gets only `_CROSS_ORIGIN_HEADERS`. Raises `HostRefused` and `FetchFailed`, also while the body is
     read.
     """
     try:
