@@ -30,6 +30,7 @@ from chats.permissions import (
 from chats.search import has_all_terms, split_terms
 from common.errors import NotFound
 from common.prepared_query import is_any_of
+from common.sql_constant import SqlConstant
 from events.payloads import FoundMessage
 from events.rows import ActorRow, ChatActivityRow, ChatRow, ChatSummaryRow, MessageRow
 from workspaces.models import Workspace
@@ -279,7 +280,7 @@ def search_messages(chats: QuerySet[Chat], query: str) -> QuerySet[Message]:
         return Message.objects.none()
     # The ids are read first, because PostgreSQL knows how many messages they have; it cannot know that of a subquery.
     ids = list(chats.values_list("pk", flat=True))
-    texts = Message.objects.filter(is_any_of("chat_id", ids), type="TEXT_MESSAGE", metadata__isnull=True)
+    texts = Message.objects.filter(is_any_of("chat_id", ids), type=SqlConstant("TEXT_MESSAGE"), metadata__isnull=True)
     return texts.filter(has_all_terms(terms)).select_related("author", "chat")
 
 

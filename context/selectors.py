@@ -10,6 +10,7 @@ from django.db.models.fields.json import KT
 
 from chats.hot_queries import shorten_texts
 from chats.models import IMPORTANT_TYPES, Chat, Message
+from common.sql_constant import SqlConstant
 from context.models import AgentContext, HistorySummary, Sentence, SummaryCorrection, SummaryState
 from events.payloads import MessageReference
 from events.rows import ContextSettingsRow, HistorySummaryRow, SentenceRow
@@ -107,7 +108,11 @@ def list_pinned_messages(chat_id: UUID, before_seq: int, *, max_characters: int)
 def list_important_events(chat_id: UUID, before_seq: int) -> list[Message]:
     """Return the newest `MAX_EVENTS` important events before `before_seq` that are not pinned, in the order of the log."""
     events = Message.objects.filter(
-        chat=chat_id, seq__lt=before_seq, type__in=IMPORTANT_TYPES, metadata__isnull=True, pinned_at=None
+        type__in=[SqlConstant(type) for type in IMPORTANT_TYPES],
+        chat=chat_id,
+        seq__lt=before_seq,
+        metadata__isnull=True,
+        pinned_at=None,
     ).select_related("author")
     return list(events.order_by("-seq")[:MAX_EVENTS])[::-1]
 

@@ -22,6 +22,7 @@ from yarl import URL
 
 from actors.models import Kind
 from chats.models import ChatActor, Message
+from common.sql_constant import SqlConstant
 from tools.interface import NO_SUCH_TOOL
 from tools.registry import FIND_TOOLS, registry
 
@@ -55,7 +56,9 @@ def _has_outside_result(chat_id: UUID) -> bool:
     before it was made has a result that we wrote ourselves."""
     # `find_tools` only returns descriptions that an editor has approved; without it the same texts would be in every request.
     trusted = [FIND_TOOLS, *(name for name, tool in registry.items() if tool.is_trusted)]
-    results = Message.objects.filter(chat_id=chat_id, type="TOOL_RESPONSE").exclude(payload__name__in=trusted)
+    results = Message.objects.filter(chat_id=chat_id, type=SqlConstant("TOOL_RESPONSE")).exclude(
+        payload__name__in=trusted
+    )
     # A sub-agent that was stopped may have written a text before.
     results = results.exclude(payload__status__in=["rejected", "stopped"], payload__quotes_agents__isnull=True)
     # A call that was made has `seconds`. A text alone proves nothing: it may begin with the name of a server.
