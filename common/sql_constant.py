@@ -21,5 +21,5 @@ class SqlConstant(Value):
             raise ValueError(f"{word!r} is no word.")
         super().__init__(word, output_field=CharField())
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
-        return f"'{self.value}'", []
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[str | int, ...]]:
+        return f"'{self.value}'", ()
