@@ -1,6 +1,7 @@
 """Classify errors of the database."""
 
-from django.db import InterfaceError, OperationalError
+import psycopg
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 CONNECTION_SQLSTATE_CLASSES = ("08", "57")
 """Classes of SQLSTATE: the connection failed; the server is being stopped or started."""
@@ -22,6 +23,12 @@ def is_database_unavailable(error: BaseException) -> bool:
     if state is None:
         return _CLIENT_ERROR_TEXT not in str(cause)  # an error of psycopg itself, which sent nothing
     return str(state)[:2] in CONNECTION_SQLSTATE_CLASSES and state not in TRANSIENT_SQLSTATES
+
+
+def get_violated_constraint(error: DatabaseError) -> str | None:
+    """Return the name of the constraint that a statement has violated; null for any other error."""
+    cause = error.__cause__
+    return cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
 
 
 def is_retryable(error: BaseException) -> bool:

@@ -71,20 +71,21 @@ def build_reply_rows(reader: Actor, runs: Sequence[Run]) -> list[ReplyRow]:
     found = Message.objects.filter(run_id__in=[run.pk for run in runs], type="TEXT_MESSAGE")
     last = found.order_by("run_id", "-seq").distinct("run_id")
     excerpts = last.annotate(excerpt=Left(KT("payload__text"), MAX_EXCERPT_CHARACTERS))
-    answers = {run_id: (pk, excerpt) for run_id, pk, excerpt in excerpts.values_list("run_id", "pk", "excerpt")}
+    found_texts = {run_id: (pk, excerpt) for run_id, pk, excerpt in excerpts.values_list("run_id", "pk", "excerpt")}
+    texts = [found_texts.get(run.pk, (None, "")) for run in runs]
     return [
         ReplyRow(
             run_id=run.id,
             chat_id=run.get_chat().id,
             chat_title=run.get_chat().shown_title,
-            message_id=answers.get(run.pk, (None, ""))[0],
-            excerpt=answers.get(run.pk, (None, ""))[1] or "",
+            message_id=message_id,
+            excerpt=excerpt or "",
             state=run.state,
             cost_micro=run.cost_micro,
             seconds=(run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else None,
             created_at=run.created_at,
         )
-        for run in runs
+        for run, (message_id, excerpt) in zip(runs, texts, strict=True)
     ]
 
 

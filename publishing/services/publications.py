@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-import psycopg
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
@@ -20,6 +19,7 @@ from agents.services.specs import write_spec
 from chats import services as chats
 from chats.models import Chat
 from common.clock import now
+from common.database import get_violated_constraint
 from common.errors import Code, Conflict, Invalid, LimitReached
 from common.handles import RESERVED, check_handle
 from common.text import normalize_for_comparison, remove_undisplayed_characters
@@ -251,9 +251,7 @@ def _refuse_taken_name(name: str) -> Iterator[None]:
         with transaction.atomic():
             yield
     except IntegrityError as error:
-        cause = error.__cause__
-        rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
-        if rule != "public_agent_name_unique":
+        if get_violated_constraint(error) != "public_agent_name_unique":
             raise
         raise _build_name_taken_error(name, []) from error
 

@@ -2,13 +2,13 @@
 
 from uuid import UUID
 
-import psycopg
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from common.clock import now
+from common.database import get_violated_constraint
 from common.errors import Code, Conflict, Invalid
 from common.operators import get_for_operator
 from events import audit
@@ -27,9 +27,7 @@ def report_agent(actor: Actor, agent_id: UUID, *, reason: ReportReason, text: st
         with transaction.atomic():
             report = AgentReport.objects.create(agent=agent, reporter=actor, reason=reason, text=text.strip()[:2000])
     except IntegrityError as error:
-        cause = error.__cause__
-        rule = cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
-        if rule != "one_open_report_per_person_and_agent":
+        if get_violated_constraint(error) != "one_open_report_per_person_and_agent":
             raise
         raise Conflict(
             "You have reported this agent already.",

@@ -4,14 +4,13 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from common.database import is_database_unavailable
+from common.database import get_violated_constraint, is_database_unavailable
 from runs.errors import LeaseLost, RunNotAllowed, RunNotStartable
 from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, QUEUED_SIBLINGS, list_claimable_runs
 from runs.kinds import get_kind
@@ -57,8 +56,7 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
         except LeaseLost:
             return None
         except DatabaseError as error:
-            cause: Any = error.__cause__
-            if isinstance(error, IntegrityError) and cause.diag.constraint_name == "one_active_run_per_concurrency_key":
+            if get_violated_constraint(error) == "one_active_run_per_concurrency_key":
                 return None  # Another worker was faster.
             if is_database_unavailable(error):
                 raise

@@ -15,13 +15,16 @@ from runs.models import ACTIVE, Run, RunState
 from runs.runtime.dispatch import dispatch_run
 from runs.runtime.sub_agents import build_resumed_callers
 
+logger = logging.getLogger(__name__)
+
 
 def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
     """Return the change that queues a run of a locked chat again, once nothing of it is undecided. A listener of
     `approvals_decided`. A worker continues the run as after a crash: it makes the open calls, as decided."""
-    if decided[0].decision == "stopped" or Approval.objects.filter(run_id=decided[0].run_id, decision=None).exists():
+    run_id = decided[0].run_id
+    if decided[0].decision == "stopped" or Approval.objects.filter(run_id=run_id, decision=None).exists():
         return []
-    run = Run.objects.filter(pk=decided[0].run_id, state=RunState.WAITING_APPROVAL).first()
+    run = Run.objects.filter(pk=run_id, state=RunState.WAITING_APPROVAL).first()
     if run is None:
         return []
     dispatch_run(run)
@@ -40,6 +43,4 @@ def queue_callers_of_ended_sub_agents() -> None:
                 if changes := build_resumed_callers(list(Run.objects.filter(parent=caller)[:1])):
                     chats.save_changes(caller.get_chat_id(), changes)
         except Exception:
-            logging.getLogger(__name__).exception(
-                "Run %s was not queued again after its sub-agents have ended", caller.id
-            )
+            logger.exception("Run %s was not queued again after its sub-agents have ended", caller.id)

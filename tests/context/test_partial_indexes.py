@@ -10,6 +10,7 @@ from chats.services.text_sources import find_foreign_texts
 from common.sql_constant import SqlConstant
 from context.seeding import create_messages
 from context.selectors import list_important_events
+from tests.queries import record_statements
 
 pytestmark = pytest.mark.django_db
 
@@ -27,16 +28,9 @@ def explain(team):
     create_messages(team.chat.id, 3000, seed=1)
 
     def explain_(function: Any) -> list[str]:
-        found: list[str] = []
-
-        def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-            if 'FROM "chats_message"' in sql:
-                found.append(sql)
-            return execute(sql, params, many, context)
-
-        with connection.execute_wrapper(record):
+        with record_statements() as recorded:
             function()
-        return [explain_without_parameters(sql) for sql in found]
+        return [explain_without_parameters(sql) for sql, _ in recorded.statements if 'FROM "chats_message"' in sql]
 
     return explain_
 

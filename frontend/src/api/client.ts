@@ -35,6 +35,8 @@ export class ApiError extends Error {
   }
 }
 
+export const isNotFound = (error: unknown) => error instanceof ApiError && error.status === 404
+
 /** The id of the signed-in person. Every request sends it, and the server refuses the request if its session belongs to another person. */
 let personId: string | null = null
 let onSignedOut: () => void = () => undefined

@@ -1,6 +1,6 @@
 /** The directory of public agents, and the publication of an agent. */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, rest, unwrap } from '../client'
+import { ApiError, isNotFound, rest, unwrap } from '../client'
 import type { BodyOf, ListingCategory } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -53,7 +53,7 @@ export const usePublicAgent = (handle: string | null, maxAge = 0) =>
       unwrap(rest.GET('/api/v1/directory/{handle}', { params: { path: { handle: handle ?? '' } }, signal })),
     enabled: handle !== null,
     staleTime: maxAge,
-    retry: (count, error) => !(error instanceof ApiError && error.status === 404) && count < 2,
+    retry: (count, error) => !isNotFound(error) && count < 2,
   })
 
 /** A public agent that was taken down. `originId`: the original, for those who may publish it anew. */

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, buildUrl, rest, unwrap, upload } from '../client'
+import { buildUrl, isNotFound, rest, unwrap, upload } from '../client'
 import type { FileKind, FileRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -57,8 +57,6 @@ export function useFilesById(ids: readonly string[]): (id: string) => FileRow | 
   })
   return id => files.get(id)
 }
-
-const isNotFound = (error: unknown) => error instanceof ApiError && error.status === 404
 
 /** Reads the names of files. Returns a function that finds the name of one, once it is read and if the reader may see it. */
 export function useFileNames(ids: readonly string[]): (id: string) => string | undefined {

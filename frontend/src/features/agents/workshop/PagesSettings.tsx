@@ -1,6 +1,6 @@
 import { FileX, Plus, X } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
-import { ApiError, type FileKind, type SpecContent, useFile, useFiles } from '@/api'
+import { type FileKind, isNotFound, type SpecContent, useFile, useFiles } from '@/api'
 import { iconOf } from '@/features/files'
 import { useTexts } from '@/lib/language'
 import { Button, IconButton } from '@/ui/Button'
@@ -102,8 +102,7 @@ function Page({ id, workspaceId, onRemove }: PageProps) {
   const { t } = useTexts()
   const query = useFile(workspaceId, id)
   // A file of a chat is no page either, also if the reader is in that chat.
-  const isMissing =
-    (query.error instanceof ApiError && query.error.status === 404) || (query.data && query.data.chat_id !== null)
+  const isMissing = isNotFound(query.error) || (query.data && query.data.chat_id !== null)
   if (!query.data && !isMissing) return <Loading query={query} lines={1} />
   const Icon = query.data && !isMissing ? iconOf(query.data.kind) : FileX
   const name = (!isMissing && query.data?.name) || t('pages.missing')
