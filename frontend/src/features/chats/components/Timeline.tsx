@@ -75,7 +75,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
     items,
     messages,
     unreadIndex,
-    isAtEnd: isAtEnd && isNewest,
+    isAtEnd,
     scroller,
     virtual,
     reading,
