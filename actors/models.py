@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 
 from common.clock import now
 from common.models import Identified, WithRevision
-from events.rows import ActorRow, ApiTokenRow, ViewingRow
+from events.rows import ActorRow, ApiTokenRow, TokenScope, ViewingRow
 
 
 class Kind(models.TextChoices):
@@ -312,13 +312,6 @@ class Viewing(Identified):
 
 TOKEN_PREFIX = "atl_"
 """The prefix of all API tokens, by which people and secret scanners recognise them."""
-
-
-class TokenScope(models.TextChoices):
-    """Whether an API token may do all that its person or agent may, or only read."""
-
-    FULL = "full", _("Full")
-    READ = "read", _("Read")
 
 
 class UnrevokedTokens(models.Manager["ApiToken"]):

@@ -13,7 +13,8 @@ from actors.models import Actor, AgentStatus, Kind
 from agents.models import AgentGrant, AgentSpec
 from common.access import Fetch, annotate_rights, compute_verbs
 from common.errors import Code, Forbidden
-from workspaces.models import Membership, Role
+from events.rows import Role
+from workspaces.models import Membership
 from workspaces.permissions import AGENT, build_role_expression
 
 ANYONE = "anyone"

@@ -13,9 +13,9 @@ from chats.permissions import list_readable_chats
 from chats.services.text_sources import find_foreign_texts
 from common.prepared_query import PreparedQuery
 from events.payloads import ApprovalReason
-from events.rows import Policy
+from events.rows import Policy, Role
 from tools.interface import Tool, ToolContext
-from workspaces.models import Membership, Role
+from workspaces.models import Membership
 
 _DECIDED_APPROVALS = PreparedQuery(
     lambda run_id: Approval.objects.filter(run_id=run_id, decision__isnull=False).select_related("decided_by"), UUID

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow, Response
+from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow, Response, Role
 from llm.tokens import estimate_tokens
-from workspaces.models import Role, Workspace
+from workspaces.models import Workspace
 
 
 class VersionedRow(models.Model):

@@ -15,7 +15,8 @@ from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
 from common.access import Fetch, annotate_rights, compute_verbs, replace_not_found
 from common.errors import Forbidden, NotFound
-from workspaces.models import Membership, Role
+from events.rows import Role
+from workspaces.models import Membership
 from workspaces.permissions import (
     AGENT,
     WorkspaceVerb,

@@ -91,7 +91,7 @@ class Postgres(Server):
     def run(self) -> subprocess.Popen[bytes]:
         """Start the program on `_port`."""
         return spawn(
-            [self._binaries / "postgres", "-D", self.data, *self._options()],
+            [self._binaries / "postgres", "-D", self.data, *self._build_server_options()],
             death_signal=signal.SIGINT,
             as_unprivileged_user=is_root(),
             cwd=self._home,
@@ -142,7 +142,7 @@ class Postgres(Server):
             if is_root():
                 give_to_unprivileged_user(temporary)
                 give_to_unprivileged_user(password_file)
-            self._call(["initdb", "-D", temporary, f"--pwfile={password_file}", *self._initdb_options(major)])
+            self._call(["initdb", "-D", temporary, f"--pwfile={password_file}", *self._build_initdb_options(major)])
             self._call(["postgres", "--single", "-D", temporary, "postgres"], f"CREATE DATABASE {DATABASE}\n")
             (temporary / "atelier-password").write_text(self._password_hash)
             temporary.rename(self.data)
@@ -150,7 +150,7 @@ class Postgres(Server):
             password_file.unlink(missing_ok=True)
             shutil.rmtree(temporary, ignore_errors=True)
 
-    def _initdb_options(self, major: int) -> list[str]:
+    def _build_initdb_options(self, major: int) -> list[str]:
         options = [f"--username={USER}", "--auth=scram-sha-256", "--encoding=UTF8", "--no-instructions"]
         # Versions before 17 have no locale that is the same on every machine.
         builtin = ["--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -172,7 +172,7 @@ class Postgres(Server):
         if child.returncode:
             raise self.build_error(f"PostgreSQL could not be set up in {self._home}", join_last_lines(output))
 
-    def _options(self) -> list[str]:
+    def _build_server_options(self) -> list[str]:
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": str(self._port),

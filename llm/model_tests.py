@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, NotRequired, TypedDict, Unpack
+from typing import Literal, NotRequired, TypedDict, Unpack
 from uuid import UUID
 
 from django.conf import settings
@@ -122,20 +122,22 @@ def start_llm_profile_test(actor: Actor, **settings: Unpack[TestedSettings]) -> 
 def _start_test(actor: Actor, owner_id: UUID, **settings: Unpack[TestedSettings]) -> ModelTest:
     """Start a test for the owner of the key: a workspace or a person."""
     model, key, options = settings["default_model"].strip(), settings.get("key"), dict(settings.get("options") or {})
-    server: Any = {"provider": settings["provider"], "api_base": settings.get("api_base", ""), "options": options}
+    provider, api_base = settings["provider"], settings.get("api_base", "")
     if model:
-        check_model(actor, default_model=settings["default_model"], **server)
+        check_model(
+            actor, provider=provider, api_base=api_base, options=options, default_model=settings["default_model"]
+        )
     else:
-        check_server(actor, **server)
+        check_server(actor, provider=provider, api_base=api_base, options=options)
     kind = "answer" if model else "list"
     locks = (f"model-test:{kind}:of:{owner_id}", f"model-test:{kind}:by:{actor.id}")
     test = ModelTest(str(new_id()), "waiting", time.time(), tuple(dict.fromkeys(locks)))
     _acquire_locks(test)
     _store(owner_id, test)
     encrypted_key = encrypt_for(key, owner=str(owner_id), purpose=MODEL_TEST_PURPOSE) if key is not None else None
-    arguments = [*server.values(), model, encrypted_key, str(actor.id)]
+    server = [provider, api_base, options]
     try:
-        send_task_now(TASK, [test.id, str(owner_id), *arguments])
+        send_task_now(TASK, [test.id, str(owner_id), *server, model, encrypted_key, str(actor.id)])
     except Unavailable:
         _release_locks(test.locks, test.id)
         raise

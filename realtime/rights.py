@@ -16,9 +16,10 @@ from actors.models import CAN_USE_TOKENS, Actor, AgentStatus, ApiToken, Kind
 from chats.models import Chat
 from common.clock import now
 from common.prepared_query import is_any_of
+from events.rows import Role
 from realtime.hot_queries import PARTICIPANTS
 from realtime.topics import Topic
-from workspaces.models import Membership, Role
+from workspaces.models import Membership
 
 
 @dataclass(frozen=True, slots=True)

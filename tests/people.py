@@ -6,10 +6,11 @@ from actors.models import Actor
 from agents.services import agents
 from chats import services as chats
 from chats.models import Chat
+from events.rows import Role
 from notifications.models import Notification
 from tests.factories.actors import PASSWORD, PersonFactory
 from workspaces import services as workspaces
-from workspaces.models import Role, Workspace
+from workspaces.models import Workspace
 
 
 @dataclass

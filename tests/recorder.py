@@ -6,7 +6,7 @@ from llm.messages import ToolCall
 from llm.protocol import LLMError
 from runs.kinds import get_kind
 from runs.models import Run
-from runs.runtime.rows import PartialMessage
+from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
 from tools.interface import ToolOutput
 from usage.callers import ResolvedModel

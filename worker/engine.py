@@ -65,14 +65,14 @@ class Engine:
         self._sweeper = None if isolated else Sweeper(self, processes, self._failures)
         self._runners: dict[UUID, Runner] = {}
         # Runs that were asked to stop while they were not executed here: they may be claimed at this moment.
-        self._early_stops: BoundedMap[UUID, bool] = BoundedMap(1_000)
+        self._stopped_before_execution: BoundedMap[UUID, bool] = BoundedMap(1_000)
         self._preparing: set[UUID] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
-        self._claiming = 0  # the number of claims under way
+        self._claims_under_way = 0
         self._is_claiming_refused = False
         self._is_draining = False
-        self._last_beat = 0.0
+        self._last_heartbeat = 0.0
 
     def start(self) -> None:
         """Start the event loop and the sweeper."""
@@ -128,7 +128,7 @@ class Engine:
     def free_slots(self) -> int:
         """The number of runs that this process may still claim."""
         total: int = settings.RUNS_PER_WORKER
-        return max(0, total - len(self._runners) - self._claiming)
+        return max(0, total - len(self._runners) - self._claims_under_way)
 
     @property
     def full_ids(self) -> list[UUID]:
@@ -138,7 +138,7 @@ class Engine:
     @property
     def is_healthy(self) -> bool:
         """Whether the heartbeat of the event loop works."""
-        return bool(time.monotonic() - self._last_beat < 4 * settings.RUN_HEARTBEAT)
+        return bool(time.monotonic() - self._last_heartbeat < 4 * settings.RUN_HEARTBEAT)
 
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -199,7 +199,7 @@ class Engine:
         if not self.free_slots:
             self._capacity.has_refused = True
             return
-        self._claiming += 1
+        self._claims_under_way += 1
         self._create_task(self._execute(run_id), f"run {run_id}")
 
     def _start_siblings(self, run_ids: Sequence[UUID]) -> None:
@@ -209,7 +209,7 @@ class Engine:
             for run_id in run_ids:
                 self._start_run(run_id)
             return
-        self._claiming += len(run_ids)
+        self._claims_under_way += len(run_ids)
         self._create_task(self._execute_siblings(run_ids), f"run {run_ids[0]} and its siblings")
 
     async def _execute_siblings(self, run_ids: Sequence[UUID]) -> None:
@@ -220,10 +220,10 @@ class Engine:
         except (DatabaseError, InterfaceError) as error:
             logger.warning("The runs of sub-agents could not be claimed together: %s", error)
         finally:
-            self._claiming -= len(run_ids)
+            self._claims_under_way -= len(run_ids)
         for run_id in run_ids:
             if run_id in claimed:
-                self._claiming += 1
+                self._claims_under_way += 1
                 self._create_task(self._execute(run_id, claimed[run_id]), f"run {run_id}")
             else:
                 self._start_run(run_id)
@@ -235,12 +235,12 @@ class Engine:
             claim = partial(claim_run, run_id) if claimed is None else lambda *_, **__: claimed
             prepared = await self._claim(claim)
         finally:
-            self._claiming -= 1
+            self._claims_under_way -= 1
         while prepared is not None:
             run = prepared.run
             self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db)
             self.report_states([run])
-            if self._early_stops.get(run.id, False):
+            if self._stopped_before_execution.get(run.id, False):
                 # Called when `execute` waits for the first time: only then it can be cancelled.
                 self._loop.call_soon(runner.cancel, "stop")
             try:
@@ -307,7 +307,7 @@ class Engine:
         """Extend the leases at each heartbeat. Cancel the runs that are to stop and those that this process has lost."""
         extended_at = self._loop.time()
         while True:
-            self._last_beat = time.monotonic()
+            self._last_heartbeat = time.monotonic()
             await asyncio.sleep(settings.RUN_HEARTBEAT)
             runners = dict(self._runners)
             asked_at = self._loop.time()
@@ -334,7 +334,7 @@ class Engine:
             if runner := self._runners.get(run_id):
                 runner.cancel("stop")
             else:
-                self._early_stops.set(run_id, True)
+                self._stopped_before_execution.set(run_id, True)
 
 
 def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:

@@ -33,7 +33,7 @@ from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.loop import run_loop
-from runs.runtime.rows import PartialMessage
+from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import LoopEvent, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
 from runs.runtime.toolbox import Toolbox
 from runs.services.leases import requeue_run
@@ -110,7 +110,7 @@ class Runner:
         except TimeoutError:
             await self._end_run(RunEnded("failed", "time_limit", "It reached its limit of time."))
         except LLMError as error:
-            await self._end_run(await self._build_end_by_model(error), error)
+            await self._end_run(await self._record_model_error(error), error)
         except RunNotAllowed as error:
             # Rights were withdrawn during the answer: what was streamed of it is not stored.
             self._discard_partial()
@@ -289,9 +289,9 @@ class Runner:
         workspace_id = self.run.workspace_id
         await self._db(check_endpoint, model.endpoint, model.name, workspace_id=workspace_id, spec_model=spec_model)
 
-    async def _build_end_by_model(self, error: LLMError) -> RunEnded:
-        """Return the end of a run whose model failed. Details about the operator's model are only logged, and those about a
-        person's own model are only shown to that person."""
+    async def _record_model_error(self, error: LLMError) -> RunEnded:
+        """Record that the model failed, and return the end of the run. Details about the operator's model are only logged, and
+        those about a person's own model are only shown to that person."""
         endpoint = self._prepared.model.endpoint
         if endpoint.paid_by == "system":
             logger.warning("The operator's model failed in run %s: %s", self.run.id, error.message)

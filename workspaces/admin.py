@@ -18,9 +18,10 @@ from admin_kit.links import RelatedLink, audit_link, link_column
 from admin_kit.model_admin import ReadOnlyAdmin, action_menu, get_operator
 from common.errors import AppError
 from common.operators import may_operate
+from events.rows import Role
 from workspaces import grants
 from workspaces import services as workspaces
-from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
+from workspaces.models import Credential, Membership, PastMembership, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
     GrantModelForm = forms.ModelForm[Any]

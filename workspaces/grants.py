@@ -12,8 +12,9 @@ from common.errors import Invalid
 from common.operators import check_operator
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed
+from events.rows import Role
 from workspaces.hooks import member_demoted
-from workspaces.models import Membership, Role, Workspace
+from workspaces.models import Membership, Workspace
 
 if TYPE_CHECKING:
     from actors.models import Actor

@@ -12,17 +12,10 @@ from django.utils.translation import gettext_noop
 from common.model_settings import ModelSettings
 from common.models import Identified, ObjectGrant, WithRevision, build_display_name
 from events.payloads import ContextStrategy
-from events.rows import MembershipRow
+from events.rows import MembershipRow, Role
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
-
-
-class Role(models.TextChoices):
-    """The role of a member, which determines their rights. `RoleName` of `events.rows` has the same values."""
-
-    EDITOR = "editor", _("Editor")
-    SUGGESTER = "suggester", _("Suggester")
 
 
 CONTEXT_STRATEGIES: dict[ContextStrategy, str] = {

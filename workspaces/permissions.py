@@ -8,7 +8,8 @@ from django.db.models import CharField, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
 from common.access import Fetch, annotate_rights, compute_verbs
-from workspaces.models import Membership, Role, Workspace, WorkspaceGrant
+from events.rows import Role
+from workspaces.models import Membership, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
     from actors.models import Actor

@@ -22,6 +22,7 @@ from common.tasks import send_task_now
 from common.text import normalize_name
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed, publish_workspace_list_changed
+from events.rows import Role
 from workspaces.grants import end_grants
 from workspaces.hooks import (
     member_demoted,
@@ -31,7 +32,7 @@ from workspaces.hooks import (
     workspace_deleted,
     workspace_purged,
 )
-from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
+from workspaces.models import Credential, Membership, PastMembership, Workspace, WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 if TYPE_CHECKING:

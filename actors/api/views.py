@@ -21,7 +21,7 @@ from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.request_types import Name
 from common.rest import Body, Page, Request, build_empty_response, build_response, read
-from events.rows import ApiTokenRow, Row, TokenScopeName, ViewingRow
+from events.rows import ApiTokenRow, Row, TokenScope, ViewingRow
 
 
 class SignUpRow(Row):
@@ -62,7 +62,7 @@ class TokenBody(Body):
 
     name: Name
     password: str = Field(max_length=500)
-    scope: TokenScopeName = "full"
+    scope: TokenScope = TokenScope.FULL
     days: Literal[7, 30, 90, 365] | None = 90
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
-from actors.models import TOKEN_PREFIX, Actor, ApiToken, TokenScope
+from actors.models import TOKEN_PREFIX, Actor, ApiToken
 from actors.operators import check_may_manage
 from actors.permissions import get_token_for
 from common.clock import now
@@ -17,6 +17,7 @@ from common.operators import get_for_operator
 from common.secrets import hash_secret
 from events import audit
 from events.publish import publish_rights_changed
+from events.rows import TokenScope
 
 MAX_TOKENS = 20
 """The maximum of unrevoked tokens of one person or agent."""

@@ -10,7 +10,7 @@ from chats.services.links import MAX_HOURS, MAX_USES
 from common.paging import PageQuery
 from common.rest import Body
 from events.payloads import MESSAGE_TEXT, MessageWake
-from events.rows import MessageRow, Response, RoleName, Row, WorkspaceRow
+from events.rows import MessageRow, Response, Role, Row, WorkspaceRow
 
 
 class NewChatBody(Body):
@@ -89,7 +89,7 @@ class ReadBody(Body):
 class NewLinkBody(Body):
     """`max_uses` is the number of people who can join by the link; null: any number. Default: one for editors, else null."""
 
-    role: RoleName
+    role: Role
     expires_in_hours: int = Field(default=168, ge=1, le=MAX_HOURS)
     max_uses: int | None = Field(default=None, ge=1, le=MAX_USES)
 
@@ -105,7 +105,7 @@ class InvitationRow(Row):
 
     workspace_name: str
     chat_title: str
-    role: RoleName
+    role: Role
     invited_by: str
     already_participant: bool
 

@@ -21,8 +21,9 @@ from common.quotas import check_quota
 from common.secrets import hash_secret
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed
+from events.rows import Role
 from workspaces import services as workspaces
-from workspaces.models import Role, Workspace
+from workspaces.models import Workspace
 
 MAX_HOURS = 24 * 90
 MAX_USES = 1000

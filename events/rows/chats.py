@@ -11,7 +11,7 @@ from pydantic import Field
 from events.payloads import Stamp
 from events.row import DescribedAs, Row
 from events.rows.messages import MessageMetadata, MessageRow
-from events.rows.people import ActorRow, RoleName
+from events.rows.people import ActorRow, Role
 
 
 class Response(models.TextChoices):
@@ -217,7 +217,7 @@ class LinkRow(Row):
 
     id: UUID
     chat_id: UUID
-    role: RoleName
+    role: Role
     created_by: UUID
     created_at: datetime
     expires_at: datetime

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from django.db import models
+from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from common.providers import ProviderName
@@ -11,10 +13,19 @@ from events.payloads import PaidBy, PayerReason
 from events.row import Row
 from events.rows.avatars import Avatar
 
-RoleName = Literal["editor", "suggester"]
-"""The role of a member of a workspace."""
-TokenScopeName = Literal["full", "read"]
-"""Whether an API token may do all that its person may, or only read."""
+
+class TokenScope(models.TextChoices):
+    """Whether an API token may do all that its person or agent may, or only read."""
+
+    FULL = "full", _("Full")
+    READ = "read", _("Read")
+
+
+class Role(models.TextChoices):
+    """The role of a member of a workspace, which determines their rights."""
+
+    EDITOR = "editor", _("Editor")
+    SUGGESTER = "suggester", _("Suggester")
 
 
 class ActorRow(Row):
@@ -37,7 +48,7 @@ class ApiTokenRow(Row):
     id: UUID
     name: str
     prefix: str
-    scope: TokenScopeName
+    scope: TokenScope
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
@@ -62,7 +73,7 @@ class WorkspaceRow(Row):
     handle: str
     time_zone: str
     revision: int
-    role: RoleName
+    role: Role
     verbs: list[str]
 
 
@@ -72,7 +83,7 @@ class MembershipRow(Row):
     id: UUID
     workspace_id: UUID
     actor: ActorRow
-    role: RoleName
+    role: Role
     joined_at: datetime
 
 

@@ -15,7 +15,7 @@ from chats.services.messages import MENTION
 from common.ids import new_id
 from common.providers import get_provider
 from embeddings.models import EmbeddingModel
-from events.rows import MergeMethod, MergeState
+from events.rows import MergeMethod, MergeState, Role
 from notifications.models import Notification
 from notifications.services.notifying import notify
 from publishing.models import Listing
@@ -25,7 +25,7 @@ from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
 from tools.models import WorkspaceTool
 from usage.models import Balance
-from workspaces.models import Credential, Membership, Role, Workspace
+from workspaces.models import Credential, Membership, Workspace
 
 MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 

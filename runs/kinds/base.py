@@ -34,7 +34,7 @@ from runs.models import Run, RunState, Step
 from runs.runtime.conversation import Conversation
 from runs.runtime.history import StartedCalls
 from runs.runtime.ledger import record_llm_call
-from runs.runtime.rows import PartialMessage
+from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import (
     ModelAnswered,
     ModelRetried,
@@ -129,7 +129,7 @@ class RunKind(ABC):
     def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[RowChange] = ()) -> None:
         """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat."""
 
-    def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
+    def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
         """Return the rows of a message that was not completed; none by default."""
         return []
 
@@ -181,7 +181,7 @@ class RunKind(ABC):
         update = self.lock_attempt(claimed, at_end=not is_waiting)
         if is_waiting and update.row.stop_requested_at is not None:
             is_waiting, end = False, RunEnded("stopped")
-        rows = self.build_partial_rows(update.row, partial, model) if partial is not None else []
+        rows = self.build_partial_messages(update.row, partial, model) if partial is not None else []
         if error is not None:
             record_llm_call(update, model, error)
         run = update.row

@@ -61,14 +61,14 @@ from runs.runtime.history import (
     read_started_calls,
 )
 from runs.runtime.ledger import resolve_model_of_run
-from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
-from runs.runtime.rows import (
+from runs.runtime.messages import (
     PartialMessage,
-    build_answer_rows,
-    build_partial_rows,
-    build_result_row,
+    build_answer_messages,
+    build_partial_messages,
+    build_result_message,
     build_results_of_open_calls,
 )
+from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
 from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
 from runs.runtime.sub_agents import build_resumed_callers
@@ -291,8 +291,8 @@ class ChatRun(RunKind):
         closing = build_closing_changes(update, end, by=by)
         chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *build_resumed_callers([update.row])])
 
-    def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        return build_partial_rows(run, partial, model, find_mentions=self.is_participant)
+    def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
+        return build_partial_messages(run, partial, model, find_mentions=self.is_participant)
 
     @transaction.atomic
     def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
@@ -309,7 +309,7 @@ class ChatRun(RunKind):
                 # A result that is stored already is kept; the transaction of a tool stores one.
                 stored, data = step.result, None
             call_id, name, seconds = result.call.id, result.call.name, result.seconds
-            rows.append(build_result_row(run, call_id=call_id, name=name, seconds=seconds, data=data, **stored))
+            rows.append(build_result_message(run, call_id=call_id, name=name, seconds=seconds, data=data, **stored))
         new_turns = read_new_turns(run) if self.is_participant else []
         since = run.read_to
         update.set(read_to=run.get_chat().version)
@@ -326,7 +326,7 @@ class ChatRun(RunKind):
     def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows, message = build_answer_rows(run, event, model, find_mentions=self.is_participant)
+        rows, message = build_answer_messages(run, event, model, find_mentions=self.is_participant)
         add_llm_step(update, event, model)
         queued = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
         if not event.answer.calls and message is None:

@@ -34,7 +34,7 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState
 from runs.runtime.ledger import resolve_model_of_run
-from runs.runtime.rows import build_stamp
+from runs.runtime.messages import build_stamp
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ProgressSink, StreamSink
 from usage.callers import ResolvedModel

@@ -167,9 +167,12 @@ def retry_merge(actor: Actor, merge_id: UUID) -> Merge:
     _check_draft_is_available(merge)
     outcome = get_stored_outcome(merge) if merge.base_id == agent.current_spec_id else None
     merge.agent, merge.base = agent, get_production(agent)
-    merge.state, merge.ended_at, merge.error_code, merge.error = MergeState.WAITING, None, "", ""
-    merge.method, merge.content, merge.result = "", None, None
-    merge.fallback_code, merge.fallback = "", ""
+    merge.state = MergeState.WAITING
+    merge.ended_at = None
+    merge.error_code = merge.error = ""
+    merge.method = ""
+    merge.content = merge.result = None
+    merge.fallback_code = merge.fallback = ""
     audit.record(actor, "merge.retried", workspace_id=merge.workspace_id, object_id=merge.id)
     if outcome is not None:
         complete_merge(merge, suggestions, outcome)

@@ -17,7 +17,7 @@ from chats import services as chats
 from common.clock import now
 from common.secrets import Secret
 from events import audit
-from events.rows import ListingCategory
+from events.rows import ListingCategory, Role
 from llm import services as llm
 from publishing import services as publishing
 from tests.api.test_rights import OURS
@@ -59,7 +59,6 @@ from tests.factories.workspaces import PastMembershipFactory, grant_right
 from tests.people import Team, make_agent, make_person
 from webhooks.models import AgentWake
 from workspaces import services as workspaces
-from workspaces.models import Role
 
 NAMES = ("李雷 🦊", "<script>alert('x')</script>", 'O\'Brien "Q" & Co', "{{ 7 }} x-data", "ملاك", "a" * 80)
 CANARY = "sk-CANARY-0123456789abcdef"

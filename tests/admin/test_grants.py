@@ -14,10 +14,11 @@ from common.errors import Forbidden
 from common.redis_client import redis_client
 from events.models import AuditRecord
 from events.publish import RIGHTS_GROUP
+from events.rows import Role
 from tests.admin.environment import build_path, sign_in_as
 from tests.people import make_agent
 from workspaces import services as workspaces
-from workspaces.models import Role, WorkspaceGrant
+from workspaces.models import WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 

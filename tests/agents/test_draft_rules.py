@@ -18,7 +18,7 @@ from chats import services as chats
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Forbidden
 from events.models import AuditRecord
-from events.rows import SpecOrigin
+from events.rows import Role, SpecOrigin
 from runs.kinds import get_kind
 from runs.models import Run
 from runs.services import claims
@@ -30,7 +30,7 @@ from tests.people import make_agent, make_operator, make_person
 from tools.interface import Tool, ToolArgs, ToolConfig
 from tools.registry import registry
 from workspaces import services as workspaces
-from workspaces.models import Membership, Role
+from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,7 +13,7 @@ from agents.services import drafts
 from agents.specs.content import SpecContent
 from chats import services as chats
 from common.errors import AppError, Code, Conflict, Forbidden, NotFound
-from events.rows import Provenance
+from events.rows import Provenance, Role
 from notifications.models import Notification
 from suggestions import services as suggestions
 from tests.agents.test_draft_rules import run_concurrently
@@ -21,7 +21,6 @@ from tests.api.test_rights import client_for
 from tests.concurrency import ConcurrentTransaction
 from tests.people import make_agent, make_operator, make_person
 from workspaces import services as workspaces
-from workspaces.models import Role
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

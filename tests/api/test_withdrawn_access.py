@@ -10,13 +10,14 @@ from actors import tasks
 from actors.models import Actor, EmailChange
 from chats import services as chats
 from chats.models import ChatActor
+from events.rows import Role
 from tests.actors.test_passwords import WEB_APP_URL, key_of, link_of, reset
 from tests.api.client import Api, sign_in
 from tests.api.test_rights import fingerprint
 from tests.factories.actors import PASSWORD
 from tests.people import Team, make_operator
 from workspaces import services as workspaces
-from workspaces.models import Membership, Role
+from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db
 

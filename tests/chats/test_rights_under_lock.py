@@ -11,6 +11,7 @@ from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Forbidden, NotFound
 from common.ids import new_id
+from events.rows import Role
 from suggestions import services as suggestions
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
@@ -19,7 +20,7 @@ from tests.api.test_rights import client_for
 from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
 from tests.people import make_agent, make_team
 from workspaces import services as workspaces
-from workspaces.models import Membership, Role
+from workspaces.models import Membership
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 pytestmark = pytest.mark.django_db(transaction=True)

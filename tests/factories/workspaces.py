@@ -10,7 +10,8 @@ from actors.models import Actor
 from agents.models import AgentGrant
 from chats.models import Chat, ChatGrant
 from common.clock import now
-from workspaces.models import Credential, PastMembership, Role, Workspace, WorkspaceGrant
+from events.rows import Role
+from workspaces.models import Credential, PastMembership, Workspace, WorkspaceGrant
 
 
 class PastMembershipFactory(DjangoModelFactory[PastMembership]):

@@ -6,10 +6,10 @@ import pytest
 
 from actors.models import Actor
 from chats import services as chats
+from events.rows import Role
 from notifications.models import Notification
 from tests.people import Team, make_person
 from workspaces import services as workspaces
-from workspaces.models import Role
 
 
 @dataclass

@@ -39,7 +39,7 @@ from publishing import services as publishing
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run
 from runs.runtime.conversation import make_storable
-from runs.runtime.rows import PartialMessage
+from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, comparisons, leases, runs
 from schedules import services as schedules

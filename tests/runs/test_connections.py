@@ -7,12 +7,12 @@ import pytest
 from django.db import connection, transaction
 
 from chats import services as chats
+from events.rows import Role
 from runs.models import Run
 from tests.chaos import IS_CHAOS, report
 from tests.people import make_person
 from tests.serving import run_web_process
 from workspaces import services as workspaces
-from workspaces.models import Role
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 

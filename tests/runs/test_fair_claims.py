@@ -10,6 +10,7 @@ from agents.services import drafts
 from chats import services as chats
 from chats.models import Chat
 from common.ids import new_id
+from events.rows import Role
 from runs.hot_queries import NEXT_OF_SAME_KEY
 from runs.kinds import chat as kinds
 from runs.kinds.job import JobInput
@@ -22,7 +23,6 @@ from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_person, make_team
 from tests.scripted_model import overlap
 from workspaces import services as workspaces
-from workspaces.models import Role
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -86,9 +86,9 @@ def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(enviro
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT 1 WHERE 1 IN ({', '.join(['%s'] * 65_536)})", list(range(65_536)))
 
-    monkeypatch.setattr(kinds, "build_answer_rows", refused)
+    monkeypatch.setattr(kinds, "build_answer_messages", refused)
     monkeypatch.setattr(
-        kinds, "build_partial_rows", lambda run, partial, model, **options: refused() if partial.text else []
+        kinds, "build_partial_messages", lambda run, partial, model, **options: refused() if partial.text else []
     )
     environment.post("hello")
     [run] = environment.wait_until_idle(60)

@@ -9,6 +9,7 @@ from django.db import transaction
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, NotFound
 from events.control import send_stop
+from events.rows import Role
 from events.stream import get_partials
 from llm.tokens import estimate_tokens
 from runs.kinds.chat import ChatRun
@@ -16,7 +17,6 @@ from runs.services import runs
 from tests.people import make_person
 from usage.models import LLMCall
 from workspaces import services as workspaces
-from workspaces.models import Role
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

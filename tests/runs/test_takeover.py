@@ -23,7 +23,7 @@ from runs.kinds import get_kind
 from runs.models import Run, Step
 from runs.runtime.conversation import make_storable
 from runs.runtime.history import StartedCalls
-from runs.runtime.rows import PartialMessage
+from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from tests.factories.runs import RunFactory, StepFactory

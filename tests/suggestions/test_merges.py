@@ -13,6 +13,7 @@ from common.errors import Code, Conflict, Forbidden, NotFound
 from common.ids import new_id
 from common.secrets import Secret
 from events.models import AuditRecord
+from events.rows import Role
 from llm.protocol import Endpoint
 from notifications.models import Notification
 from runs.models import Run
@@ -38,7 +39,7 @@ from tests.suggestions.environment import (
 )
 from tests.suggestions.test_suggestions import assert_refused, get_row
 from usage.callers import ResolvedModel
-from workspaces.models import Membership, Role
+from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db
 

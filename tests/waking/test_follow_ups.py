@@ -4,11 +4,11 @@ import pytest
 
 from chats import services as chats
 from chats.models import ChatActor
+from events.rows import Role
 from runs.models import Run
 from tests.people import make_person
 from waking.services.wake import preview_wakes
 from workspaces import services as workspaces
-from workspaces.models import Role
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from common.request_types import Name
 from common.rest import Body
-from events.rows import ActorRow, ApiTokenRow, Row, TokenScopeName, WebhookRow
+from events.rows import ActorRow, ApiTokenRow, Row, TokenScope, WebhookRow
 
 
 class AccessBody(Body):
@@ -24,7 +24,7 @@ class AgentTokenBody(Body):
     """The token expires after `days`; null: never. The scope `read` can only read."""
 
     name: Name
-    scope: TokenScopeName = "full"
+    scope: TokenScope = TokenScope.FULL
     days: Literal[7, 30, 90, 365] | None = 90
 
 

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.request_types import Handle, Name, Revision
 from common.rest import Body, Page, Request, build_empty_response, build_response, read
-from events.rows import MembershipRow, RoleName, WorkspaceRow
+from events.rows import MembershipRow, Role, WorkspaceRow
 from workspaces import services as workspaces
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
 from workspaces.rows import build_workspace_row
@@ -36,7 +36,7 @@ class DeletionBody(Body):
 
 
 class RoleBody(Body):
-    role: RoleName
+    role: Role
 
 
 class Workspaces(APIView):

@@ -2863,11 +2863,8 @@ export interface components {
             /** @default 90 */
             days?: (7 | 30 | 90 | 365) | null;
             name: string;
-            /**
-             * @default full
-             * @enum {string}
-             */
-            scope?: "full" | "read";
+            /** @default full */
+            scope?: components["schemas"]["TokenScopeRequest"];
         };
         /** @description An API token of the reader. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
@@ -2879,8 +2876,7 @@ export interface components {
             last_used_at: string | null;
             name: string;
             prefix: string;
-            /** @enum {string} */
-            scope: "full" | "read";
+            scope: components["schemas"]["TokenScope"];
         };
         /**
          * @description A run waits for a decision about one of its calls. The message has the id of the approval.
@@ -4095,8 +4091,7 @@ export interface components {
             already_participant: boolean;
             chat_title: string;
             invited_by: string;
-            /** @enum {string} */
-            role: "editor" | "suggester";
+            role: components["schemas"]["Role"];
             workspace_name: string;
         };
         /** @description The workspace and the chat that a link was accepted for. */
@@ -4224,8 +4219,7 @@ export interface components {
             max_uses: number | null;
             /** @default null */
             revoked_at: string | null;
-            /** @enum {string} */
-            role: "editor" | "suggester";
+            role: components["schemas"]["Role"];
             /** @default null */
             url: string | null;
             /** @default 0 */
@@ -4370,8 +4364,7 @@ export interface components {
             id: string;
             /** Format: date-time */
             joined_at: string;
-            /** @enum {string} */
-            role: "editor" | "suggester";
+            role: components["schemas"]["Role"];
             /** Format: uuid */
             workspace_id: string;
         };
@@ -4686,8 +4679,7 @@ export interface components {
             expires_in_hours?: number;
             /** @default null */
             max_uses?: number | null;
-            /** @enum {string} */
-            role: "editor" | "suggester";
+            role: components["schemas"]["RoleRequest"];
         };
         /** @description Without `chat_id`, the note is for the whole workspace. */
         NewNoteBodyRequest: {
@@ -5230,8 +5222,7 @@ export interface components {
             response: components["schemas"]["ResponseRequest"];
         };
         PatchedRoleBodyRequest: {
-            /** @enum {string} */
-            role: "editor" | "suggester";
+            role: components["schemas"]["RoleRequest"];
         };
         /** @description The fields to change. The editor who changes a schedule becomes its owner; `is_enabled` true also ends its pause. */
         PatchedScheduleBodyRequest: {
@@ -5539,6 +5530,16 @@ export interface components {
         RevisionBodyRequest: {
             revision: number;
         };
+        /**
+         * @description The role of a member of a workspace, which determines their rights.
+         * @enum {string}
+         */
+        Role: "editor" | "suggester";
+        /**
+         * @description The role of a member of a workspace, which determines their rights.
+         * @enum {string}
+         */
+        RoleRequest: "editor" | "suggester";
         /** @description A run with its steps. `runs_ahead`: queued runs of its workspace that start before it; null if it waits for no slot. */
         RunDetailRow: {
             run: components["schemas"]["RunRow"];
@@ -6404,12 +6405,19 @@ export interface components {
             days?: (7 | 30 | 90 | 365) | null;
             name: string;
             password: string;
-            /**
-             * @default full
-             * @enum {string}
-             */
-            scope?: "full" | "read";
+            /** @default full */
+            scope?: components["schemas"]["TokenScopeRequest"];
         };
+        /**
+         * @description Whether an API token may do all that its person or agent may, or only read.
+         * @enum {string}
+         */
+        TokenScope: "full" | "read";
+        /**
+         * @description Whether an API token may do all that its person or agent may, or only read.
+         * @enum {string}
+         */
+        TokenScopeRequest: "full" | "read";
         /** @description `hash`: of the definition that the person has read. */
         ToolApprovalBodyRequest: {
             /** @enum {string} */
@@ -6945,8 +6953,7 @@ export interface components {
             id: string;
             name: string;
             revision: number;
-            /** @enum {string} */
-            role: "editor" | "suggester";
+            role: components["schemas"]["Role"];
             time_zone: string;
             verbs: string[];
         };

@@ -52,7 +52,7 @@ class PartialMessage:
         return "".join(self._thinking)
 
 
-def build_answer_rows(
+def build_answer_messages(
     run: Run, event: ModelAnswered, model: ResolvedModel, *, find_mentions: bool
 ) -> tuple[list[Message], Message | None]:
     """Return the rows of an answer in their order, and the text message among them, or null."""
@@ -73,7 +73,7 @@ def build_answer_rows(
     return rows, message
 
 
-def build_partial_rows(
+def build_partial_messages(
     run: Run, partial: PartialMessage, model: ResolvedModel, *, find_mentions: bool
 ) -> list[Message]:
     """Return the rows of a message that was not completed; none if the run has begun its next message."""
@@ -87,7 +87,7 @@ def build_partial_rows(
     return rows
 
 
-def build_result_row(
+def build_result_message(
     run: Run,
     *,
     call_id: str,
@@ -98,7 +98,7 @@ def build_result_row(
     data: ToolData | None = None,
     quotes_agents: bool = False,
 ) -> Message:
-    """Return the row of a call's result. Its id is derived from that of the call, so that there is only one."""
+    """Return the message of a call's result. Its id is derived from that of the call, so that there is only one."""
     fields = {"tool_call_id": call_id, "name": name, "status": status, "text": text, "seconds": seconds, "data": data}
     response = ToolResponsePayload.model_validate(fields | {"quotes_agents": True if quotes_agents else None})
     return _build_message(run, uuid5(UUID(call_id.removeprefix("call_")), "result"), "TOOL_RESPONSE", response)
@@ -113,7 +113,7 @@ def build_results_of_open_calls(run: Run) -> list[Message]:
     unfinished = UNFINISHED_CALL[RunState(run.state)]
     done = dict(Step.objects.filter(run=run, kind="tool", state="done").values_list("call_id", "result"))
     return [
-        build_result_row(run, call_id=call.call_id, name=call.name, **(done.get(call.call_id) or unfinished))
+        build_result_message(run, call_id=call.call_id, name=call.name, **(done.get(call.call_id) or unfinished))
         for call in calls
         if call.call_id not in finished
     ]
