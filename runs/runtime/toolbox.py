@@ -113,13 +113,12 @@ class Toolbox:
             yield _build_finished_batch(finished)
 
     def _may_need_consent(self, call: ToolCall) -> bool:
-        """Return whether a person may have to decide about this call. No query is made for a call that only reads."""
+        """Return whether a person may have to decide about this call, or it gives a task."""
         tool, policy = self.tools[call.name].tool, self.tools[call.name].policy
         return tool.effect == "write" or policy == Policy.ASK or tool.is_question or tool.is_task
 
     def _add_task(self, call: ToolCall) -> ToolResult | None:
-        """Add the task that a call gives another agent. Return the result of a call that is refused: of an agent that is at work
-        above this one, of one that is too deep, and of one too many."""
+        """Add the task that a call gives another agent. Return the result of a call that is refused, else null."""
         configured, depth = self.tools[call.name], max(len(self.path) - 1, 0)
         try:
             task = configured.tool.build_task(configured.tool.parse_arguments(call.arguments), configured.config)
@@ -151,6 +150,8 @@ class Toolbox:
             return None if question else ToolResult(call, "rejected", NOBODY_TO_ASK)
         if question is not None:
             self.requests.append(ApprovalRequest(call, question=question))
+            return None
+        if configured.tool.effect == "read" and configured.policy != Policy.ASK:
             return None
         try:
             consent = await self.find_consent(configured, replace(self.context, call_id=call.id))

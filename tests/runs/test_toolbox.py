@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from agents.services.allowed_tools import ConfiguredTool, configure_tools
 from agents.specs.content import ToolUse
 from approvals.selectors import Consent
 from common.egress import HostRefused
+from common.ids import new_id
 from events.rows import Policy
 from llm.messages import ToolCall
 from runs.models import Step
@@ -18,7 +20,7 @@ from runs.runtime.steps import Batch, ToolResult
 from runs.runtime.toolbox import MAX_RESULT, Toolbox
 from runs.services import runs
 from tests.factories.tools import ToolPolicyFactory
-from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+from tools.interface import AgentTask, Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 from tools.registry import register, registry
 
 
@@ -34,10 +36,11 @@ async def find_consent(configured, context):
     return Consent()
 
 
-def build_toolbox(run, *, effect="write", is_idempotent=False, **config):
+def build_toolbox(run, *, effect="write", is_idempotent=False, is_task=False, build_task=None, **config):
     """A toolbox with one tool, `it`."""
     body = {
-        "__doc__": "It.", "name": "it", "effect": effect, "is_idempotent": is_idempotent, "Args": Nothing, "run": run
+        "__doc__": "It.", "name": "it", "effect": effect, "is_idempotent": is_idempotent, "Args": Nothing, "run": run,
+        "is_task": is_task, "build_task": build_task,
     }  # fmt: skip
     context = ToolContext(Actor(name="Scribe"), None, None, None, "")  # type: ignore[arg-type]  # no run in this test
 
@@ -298,3 +301,21 @@ def test_a_tool_that_is_off_in_the_workspace_is_neither_offered_nor_called(envir
     [asked, *_] = environment.model.requests
     assert [tool["function"]["name"] for tool in asked.body["tools"]] == ["current_time"]
     assert name_of(environment) == "Robin"
+
+
+@pytest.mark.parametrize(("policy", "is_asked"), [(Policy.AUTO, False), (Policy.ASK, True)])
+async def test_consent_to_a_task_is_looked_up_only_if_the_policy_requires_it(policy, is_asked):
+    task = AgentTask(new_id(), "Look it up.", None, (), None, 900, 3)
+    toolbox = build_toolbox(None, effect="read", is_task=True, build_task=lambda tool, args, config: task)
+    toolbox.tools = {"it": replace(toolbox.tools["it"], policy=policy)}
+    asked = []
+
+    async def find_consent(configured, context):
+        asked.append(context.call_id)
+        return Consent("policy")
+
+    toolbox.find_consent = find_consent
+    calls = [ToolCall("call_1", "it", "{}")]
+    assert [batch async for batch in toolbox.build_batches(calls, is_cut=False)] == []
+    expected = (["call_1"], 1, 0) if is_asked else ([], 0, 1)
+    assert (asked, len(toolbox.requests), len(toolbox.tasks)) == expected
