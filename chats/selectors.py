@@ -119,13 +119,14 @@ def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
 
 
 def _build_titled_row(chat: Any, participants: list[ActorRow]) -> ChatRow:
-    """Return the row of a chat. A direct chat has the name of the other participant as its title, for a reader of both the names
-    of both."""
+    """Return the row of a chat. One without a title has the names of the others in it as its title; a direct chat never has one of
+    its own."""
     row: ChatRow = chat.to_row()
-    if not chat.is_direct:
-        return row
-    names = [actor.name for actor in participants if actor.id != chat.reader_id]
-    return row.model_copy(update={"title": " · ".join(names)})
+    return row if chat.title else row.model_copy(update={"title": _join_names(participants, chat.reader_id)})
+
+
+def _join_names(participants: Iterable[ActorRow], reader_id: UUID) -> str:
+    return " · ".join([actor.name for actor in participants if actor.id != reader_id][:MAX_NAMES])
 
 
 def load_titles(reader: Actor, chats: Iterable[Chat]) -> None:
@@ -134,8 +135,7 @@ def load_titles(reader: Actor, chats: Iterable[Chat]) -> None:
     untitled = [chat for chat in chats if not chat.title]
     participants = _list_participants(untitled) if untitled else {}
     for chat in untitled:
-        names = [actor.name for actor in participants.get(chat.pk, []) if actor.id != reader.id]
-        chat.names = " · ".join(names[:MAX_NAMES])
+        chat.names = _join_names(participants.get(chat.pk, []), reader.id)
 
 
 def _get_previews(ids: Collection[UUID]) -> dict[UUID, Message]:

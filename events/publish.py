@@ -85,9 +85,9 @@ def publish_now(*frames: Frame) -> None:
 
 
 def publish_list_changed(actor_ids: Iterable[UUID], list_name: ListName) -> None:
-    """Publish to these people, on commit, that a list of theirs changed."""
-    for actor_id in actor_ids:
-        publish(ListChanged(topic=f"actor:{actor_id}", list=list_name))
+    """Publish to these people, on commit and in one round trip, that a list of theirs changed."""
+    frames = [ListChanged(topic=f"actor:{actor_id}", list=list_name) for actor_id in actor_ids]
+    _send_on_commit(*map(encode_for_redis, frames))
 
 
 def publish_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> None:

@@ -13,14 +13,14 @@ from actors.models import Actor
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite, get_link_for
 from chats.services.locking import lock_chat
-from chats.services.participants import check_group, join_chat
+from chats.services.participants import check_group, join_chat, publish_chat_lists
 from common.clock import now
 from common.errors import Code, Forbidden, Invalid, NotFound
 from common.operators import get_for_operator
 from common.quotas import check_quota
 from common.secrets import hash_secret
 from events import audit
-from events.publish import publish_list_changed, publish_rights_changed
+from events.publish import publish_rights_changed
 from events.rows import Role
 from workspaces import services as workspaces
 from workspaces.models import Workspace
@@ -101,7 +101,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
         publish_rights_changed(actor.id)
-        publish_list_changed([actor.id], "chats")
+        publish_chat_lists([chat.id])
     return link
 
 

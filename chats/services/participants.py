@@ -1,6 +1,6 @@
 """Creating chats, adding and removing participants, and changing the settings of a chat."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -110,7 +110,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     audit.record(
         actor, "chat.participant_added", workspace_id=chat.workspace_id, object_id=chat.id, participant=str(target.id)
     )
-    publish_list_changed([target.id], "chats")
+    publish_chat_lists([chat.id])
     publish_rights_changed(target.id)
     chat.version = participant.version
     participants_added.call(chat, [target], actor)
@@ -161,13 +161,16 @@ def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_opera
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
     _remove_participant(chat, participant, actor)
+    publish_chat_lists([chat.id], target_id)
     return participant
 
 
 def remove_agent_from_chats(agent: Actor, remover: Actor) -> None:
     """Remove an agent that is being deleted from all its chats."""
-    for participant in lock_chats_of(agent):
+    participants = lock_chats_of(agent)
+    for participant in participants:
         _remove_participant(participant.chat, participant, remover)
+    publish_chat_lists([participant.chat_id for participant in participants], agent.id)
 
 
 def _remove_participant(chat: Chat, participant: ChatActor, remover: Actor) -> None:
@@ -180,7 +183,6 @@ def _remove_participant(chat: Chat, participant: ChatActor, remover: Actor) -> N
         participant=str(participant.actor_id),
     )
     publish_rights_changed(participant.actor_id)
-    publish_list_changed([participant.actor_id], "chats")
 
 
 def _end_participation(chat: Chat, participant: ChatActor, remover: Actor) -> None:
@@ -204,21 +206,31 @@ def revoke_links(by: Actor, **filters: Any) -> None:
 
 def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor) -> None:
     """Remove a person from all chats of a workspace that they leave, and revoke the links that they created there."""
-    for participant in lock_chats_of(actor, chat__workspace=workspace):
+    participants = lock_chats_of(actor, chat__workspace=workspace)
+    for participant in participants:
         _end_participation(participant.chat, participant, remover)
+    publish_chat_lists([participant.chat_id for participant in participants], actor.id)
     revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
-def publish_participants(actor: Actor, participants: Iterable[ChatActor]) -> None:
+def publish_participants(actor: Actor, participants: Collection[ChatActor]) -> None:
     """Publish the participant rows of an actor again, because they contain its changed name. Rows are from `lock_chats_of`."""
     for participant in participants:
         participant.actor = actor
         save_changes(participant.chat_id, [RowUpdate(participant)])
+    publish_chat_lists([participant.chat_id for participant in participants])
+
+
+def publish_chat_lists(chat_ids: Collection[UUID], *leaver_ids: UUID) -> None:
+    """Publish to the participants of these chats, and to those who have just left, that their list of chats changed: it has the
+    titles of the chats and the names of all participants."""
+    present = ChatActor.objects.filter(chat__in=chat_ids, ended_at=None).values_list("actor_id", flat=True)
+    publish_list_changed({*present, *leaver_ids}, "chats")
 
 
 @transaction.atomic
 def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
-    """Change the title of a chat, up to 120 characters. Clients show an empty title as the participants' names.
+    """Change the title of a chat, up to 120 characters. A chat with an empty title is shown as the names of the others in it.
 
     Raises `NotFound`, `Forbidden`, `Conflict` (`direct_chat`).
     """
@@ -226,7 +238,7 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     check_group(chat)
     save_changes(chat.id, [RowUpdate(chat).set(title=normalize_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
-    publish_list_changed(chat.participants.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
+    publish_chat_lists([chat.id])
     return chat
 
 

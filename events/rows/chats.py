@@ -186,8 +186,8 @@ AnyRow = Annotated[MessageRow | ParticipantRow | DraftRow | RunRow | ChatRow, Fi
 
 
 class ChatSummaryRow(Row):
-    """A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it,
-    and its `title` here is the name of the other one.
+    """A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
+    Here the `title` of a chat without one is made of the names of the others in it.
 
     `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`.
     """

@@ -1,16 +1,27 @@
-"""Unread counts are sent to participants who do not have the chat open, and to no other people."""
+"""Participants get the unread counts of chats that they do not have open, and read their list of chats again when somebody joins
+or leaves."""
 
 from django.db import transaction
 
+from actors.models import Actor
+from actors.services import update_profile
+from agents.services import agents
 from chats import services as chats
+from chats.selectors import get_chat_summary
 from common.ids import new_id
+from events.rows import Role
 from notifications.models import Notification
 from realtime.db_executor import run_in_db_thread
 from tests.realtime.story import get_version
+from workspaces import services as workspaces
 
 
 def is_list_change(frame):
     return frame["type"] == "chat_activity"
+
+
+def is_chats_change(frame):
+    return frame["type"] == "list_changed" and frame["list"] == "chats"
 
 
 async def post(team, chat, text="hello"):
@@ -88,3 +99,41 @@ async def test_a_cursor_moves_only_in_a_subscribed_chat_and_at_most_to_its_end(t
     assert {name: participants[name] for name in ("Alice", "Bob")} == {"Alice": 0, "Bob": head}
     await bob.send(type="mark_read", topic=topic, seq=2**63)
     assert (await bob.receive_until(lambda frame: frame["type"] == "error"))["code"] == "invalid"
+
+
+async def test_the_participants_of_a_chat_without_a_title_read_its_new_title_when_somebody_joins_or_leaves(team, tabs):
+    alice, bob, charlie = team.alice, team.bob, team.charlie
+
+    def create():
+        workspaces.join_workspace(charlie, team.workspace.id, role=Role.SUGGESTER, invited_by=alice)
+        with transaction.atomic():
+            chat = chats.create_chat(alice, team.workspace.id, title="", actor_ids=[bob.id, team.robin.id])
+        return chat, chats.create_link(alice, chat.id, role="suggester", hours=1)[1].rsplit("/", 1)[1]
+
+    def rename():
+        with transaction.atomic():
+            update_profile(Actor.objects.get(pk=alice.pk), name="Alicia")
+
+    chat, token = await run_in_db_thread(create)
+    tab = await tabs.open_tab(bob)
+    await tab.subscribe(f"actor:{bob.id}")
+    leaver = await tabs.open_tab(charlie)
+    await leaver.subscribe(f"actor:{charlie.id}")
+    for title, change in [
+        ("Alice · Robin · Charlie", lambda: chats.add_participant(alice, chat.id, charlie.id)),
+        ("Alice · Robin", lambda: chats.remove_participant(charlie, chat.id, charlie.id)),
+        ("Alice · Robin · Charlie", lambda: chats.accept_link(charlie, token)),
+        ("Alicia · Robin · Charlie", rename),
+        ("Alicia · Robin", lambda: workspaces.remove_member(alice, team.workspace.id, charlie.id)),
+        ("Alicia", lambda: agents.delete_agent(alice, team.robin.id)),
+    ]:
+        await run_in_db_thread(change)
+        assert await tab.receive_until(is_chats_change)
+        summary = await run_in_db_thread(lambda: get_chat_summary(actor=bob, chat_id=chat.id))
+        assert summary is not None
+        assert summary.chat.title == title
+        assert await tab.is_silent()
+    assert sum(is_chats_change(frame) for frame in tab.received) == 6
+    while not await leaver.is_silent():
+        pass
+    assert sum(is_chats_change(frame) for frame in leaver.received) == 5

@@ -212,6 +212,18 @@ def test_a_schedule_and_a_person_wake_an_agent_again(room: Room, tmp_path):
     room.phone.sees("I looked again.")
 
 
+def test_a_chat_without_a_title_is_named_after_the_others_as_they_join_and_leave(room: Room):
+    bob, carol = room.others[:2]
+    body = {"title": "", "actor_ids": [bob.id, carol.id]}
+    chat = room.alice.ok("POST", f"workspaces/{room.workspace}/chats", body)["id"]
+    link = room.screen.page.get_by_role("navigation", name="Workspace").locator(f'a[href*="{chat}"]')
+    expect(link).to_have_text("Bob · Carol")
+    carol.ok("DELETE", f"chats/{chat}/participants/{carol.id}")
+    expect(link).to_have_text("Bob")
+    bob.ok("POST", f"chats/{chat}/participants", {"actor_id": room.writer})
+    expect(link).to_have_text("Bob · Writer")
+
+
 def test_an_editor_looks_through_the_eyes_of_an_agent(room: Room, tmp_path):
     room.model.reset()
     room.model.script(system="You are Writer", text="The notice is ready.")
