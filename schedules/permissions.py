@@ -1,4 +1,4 @@
-"""Rights to schedules, which are those to their chat: participants see them, editors change them."""
+"""Rights to schedules, which are those to their chat: its readers see them, editors in it change them."""
 
 from uuid import UUID
 

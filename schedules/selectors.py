@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
-from chats.permissions import ChatVerb, chats_visible_to, compute_chat_verbs
+from chats.permissions import ChatVerb, compute_chat_verbs, list_readable_chats
 from chats.selectors import load_titles
 from events.rows import ScheduleRow
 from schedules.models import Schedule, ScheduledTime
@@ -16,9 +16,9 @@ from workspaces.models import Workspace
 
 
 def list_schedules(actor: Actor, agent_id: UUID) -> list[ScheduleRow]:
-    """Return the schedules of an agent in the chats that the actor is in, the oldest first. Raises `NotFound`."""
+    """Return the schedules of an agent in the chats that the actor may read, the oldest first. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    chats = {chat.pk: chat for chat in chats_visible_to(actor).filter(schedules__agent=agent).distinct()}
+    chats = {chat.pk: chat for chat in list_readable_chats(actor).filter(schedules__agent=agent).distinct()}
     found = Schedule.objects.filter(agent=agent, chat__in=chats).select_related("chat", "owner").order_by("pk")
     return build_rows(actor, list(found), [id for id, chat in chats.items() if can_change_schedules(chat)])
 

@@ -21,9 +21,9 @@ from schedules import services as schedules
 from schedules.models import Schedule, ScheduledTime
 from schedules.selectors import list_schedules
 from schedules.services import firing
-from tests.factories.schedules import ScheduledTimeFactory
+from tests.factories.schedules import ScheduledTimeFactory, ScheduleFactory
 from tests.factories.usage import ModelPriceFactory
-from tests.people import make_person
+from tests.people import make_agent, make_person
 from tests.runs.test_takeover import IdleEngine
 from tests.runs.test_unstorable_runs import refused
 from usage import services as usage
@@ -84,6 +84,25 @@ def test_a_person_who_is_not_in_the_chat_does_not_see_its_schedules(environment)
     create(environment)
     chats.remove_participant(environment.team.alice, environment.team.chat.id, environment.team.bob.id)
     assert list_schedules(environment.team.bob, environment.team.robin.id) == []
+
+
+def test_a_former_member_does_not_see_schedules_of_the_agents_of_their_workspace(environment):
+    team = environment.team
+    create(environment)
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
+    with pytest.raises(NotFound):
+        list_schedules(team.bob, team.robin.id)
+
+
+def test_the_schedules_of_a_chat_between_agents_are_seen_by_editors_and_changed_by_nobody(environment):
+    team = environment.team
+    with transaction.atomic():
+        quill = make_agent(team.workspace, team.alice, "Quill")
+        chat, _ = chats.open_direct_chat(team.robin, team.workspace.id, quill.id)
+    schedule = ScheduleFactory.create(chat=chat, agent=team.robin, owner=team.alice)
+    assert not read(schedule, team.alice).can_change
+    assert list_schedules(team.bob, team.robin.id) == []
+    assert [row.id for row in list_schedules(quill, team.robin.id)] == [schedule.pk]
 
 
 def test_the_same_id_again_creates_one_schedule(environment):
