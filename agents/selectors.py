@@ -17,6 +17,7 @@ from chats.selectors import load_titles
 from common.clock import now
 from common.errors import Code, NotFound
 from common.prepared_query import PreparedQuery
+from common.sql_constant import SqlConstant
 from events.payloads import SystemPayload
 from events.rows import AgentRow, AgentState, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
 from tools.permissions import get_workspace_tool_for
@@ -60,7 +61,8 @@ def _find_states(
 ) -> dict[UUID, AgentState]:
     """Return the states of those of these agents that work or wait for people, in any chat of these workspaces: what a public
     agent does in other workspaces is their secret."""
-    in_state = {"runs__state__in": ["running", "waiting_child", "waiting_approval"]}
+    states_of_runs = [SqlConstant(state) for state in ("running", "waiting_child", "waiting_approval")]
+    in_state = {"runs__state__in": states_of_runs}
     busy = Actor.objects.filter(pk__in=agent_ids, runs__workspace__in=workspaces, **in_state)
     states = set(busy.values_list("pk", "runs__state"))
     waiting: dict[UUID, AgentState] = {pk: "waiting" for pk, _ in states}

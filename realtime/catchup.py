@@ -9,6 +9,7 @@ from agents.models import Draft, build_tools_prefetch
 from chats.models import Chat, ChatActor, VersionedRow
 from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
+from common.sql_constant import SqlConstant
 from events.frames import Partial, Subscribed
 from events.rows import AnyRow, MessageRow, RunRow
 from events.stream import get_partials
@@ -73,7 +74,7 @@ def _list_other_rows(chat: Chat, since: int | None) -> list[AnyRow]:
     These are the chat, all present and former participants, current drafts, active runs, and other drafts and runs that changed
     after `since`.
     """
-    wanted_drafts, wanted_runs = Q(ended_at=None), Q(state__in=ACTIVE)
+    wanted_drafts, wanted_runs = Q(ended_at=None), Q(state__in=[SqlConstant(state) for state in ACTIVE])
     if since is not None:
         wanted_drafts |= Q(version__gt=since)
         wanted_runs |= Q(version__gt=since)

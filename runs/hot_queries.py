@@ -27,6 +27,7 @@ from actors.models import Actor, Kind
 from agents.models import Draft
 from chats.models import SPOKEN_TYPES, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
+from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
 from memory.hot_queries import build_has_notes
 from runs.models import ACTIVE, Run, RunState, Step
@@ -61,7 +62,7 @@ def list_claimable_runs() -> QuerySet[Run]:
     active = [RunState.RUNNING, RunState.WAITING_CHILD]
     busy = Run.objects.filter(concurrency_key=OuterRef("concurrency_key"), state__in=active)
     may_start = Q(retry_at=None) | Q(retry_at__lte=Now())
-    return Run.objects.filter(~Exists(busy), may_start, state=RunState.QUEUED)
+    return Run.objects.filter(~Exists(busy), may_start, state=SqlConstant(RunState.QUEUED))
 
 
 def _query_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:

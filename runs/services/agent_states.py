@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from common.sql_constant import SqlConstant
 from events.frames import AgentStates
 from events.publish import publish_now
 from events.rows import AgentState
@@ -18,9 +19,9 @@ def find_agent_states(keys: Iterable[AgentKey]) -> dict[AgentKey, AgentState]:
     """Return the states of these agents, by one query. An agent that works in one chat and waits in another is working."""
     keys = set(keys)
     states: dict[AgentKey, AgentState] = dict.fromkeys(keys, "idle")
+    busy = (RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)
     shown = Run.objects.filter(
-        agent_id__in={agent_id for _, agent_id in keys},
-        state__in=[RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD],
+        agent_id__in={agent_id for _, agent_id in keys}, state__in=[SqlConstant(state) for state in busy]
     )
     for workspace_id, agent_id, state in shown.values_list("workspace_id", "agent_id", "state"):
         key = workspace_id, agent_id

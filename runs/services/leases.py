@@ -18,6 +18,7 @@ from django.db.models.lookups import GreaterThan
 
 from common.clock import now
 from common.database import is_database_unavailable
+from common.sql_constant import SqlConstant
 from llm.protocol import LLMError
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
@@ -145,7 +146,7 @@ def _requeue_or_end(
 def list_expired_runs() -> list[Run]:
     """Return the runs whose lease has expired; none during the first `RUN_LEASE` seconds after a start of PostgreSQL, in which
     their owners can extend their leases (RUN7)."""
-    expired = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=Now())
+    expired = Run.objects.filter(state=SqlConstant(RunState.RUNNING), lease_until__lt=Now())
     started_at = Func(function="pg_postmaster_start_time", output_field=DateTimeField())
     return list(expired.filter(GreaterThan(Now() - timedelta(seconds=settings.RUN_LEASE), started_at))[:100])
 
@@ -154,13 +155,14 @@ def list_orphaned_runs(owner: str, executing: Collection[UUID]) -> list[Run]:
     """Return the runs that this process owns and does not execute, because they could not be started or stored. A run that was
     claimed less than half a lease ago is left out: it may be starting."""
     half = Now() + timedelta(seconds=settings.RUN_LEASE / 2)
-    ours = Run.objects.filter(state=RunState.RUNNING, lease_owner=owner, lease_until__lt=half).exclude(pk__in=executing)
-    return list(ours[:1000])
+    ours = Run.objects.filter(state=SqlConstant(RunState.RUNNING), lease_owner=owner, lease_until__lt=half)
+    return list(ours.exclude(pk__in=executing)[:1000])
 
 
 def list_runs_of_host(host: str) -> list[Run]:
     """Return the runs that processes of this host own."""
-    return list(Run.objects.filter(state=RunState.RUNNING, lease_owner__startswith=f"{host}:")[:1000])
+    running = Run.objects.filter(state=SqlConstant(RunState.RUNNING))
+    return list(running.filter(lease_owner__startswith=f"{host}:")[:1000])
 
 
 def release_dead_reservations() -> None:

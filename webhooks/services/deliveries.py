@@ -26,6 +26,7 @@ from common.fetching import build_failure
 from common.ids import get_lowest_id_at
 from common.processes import exit_on_memory_error
 from common.secrets import Secret, WrongOwner
+from common.sql_constant import SqlConstant
 from common.tenants import on_behalf_of_tenant
 from common.writing import delete_in_batches
 from events import audit
@@ -47,6 +48,7 @@ MAX_AT_ONCE, MAX_OF_WORKSPACE = 200, 4
 """The most webhooks, and the most of a workspace, to which one process posts at the same time."""
 TURN_SECONDS = 15.0
 """After this time a webhook with many deliveries makes way for the others of its workspace."""
+WAITING = SqlConstant(DeliveryState.WAITING)
 DISABLED_AFTER = timedelta(days=3)
 """A webhook whose deliveries have all failed for so long is switched off."""
 
@@ -78,9 +80,7 @@ def _choose(due: Sequence[tuple[UUID, UUID]]) -> list[UUID]:
 
 def _list_due_webhooks(excluded: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     """Return the webhooks that have deliveries that are due, with their workspaces: first those that have not failed."""
-    due = Webhook.objects.filter(
-        is_enabled=True, deliveries__state=DeliveryState.WAITING, deliveries__next_at__lte=now()
-    )
+    due = Webhook.objects.filter(is_enabled=True, deliveries__state=WAITING, deliveries__next_at__lte=now())
     rows = due.exclude(pk__in=excluded).annotate(due_at=Min("deliveries__next_at"))
     rows = rows.order_by(F("failing_since").desc(nulls_first=True), "due_at")
     return list(rows.values_list("pk", "agent__workspace_id"))
@@ -109,7 +109,7 @@ def _claim_next(webhook_id: UUID) -> UUID | None:
 
 
 def _filter_due() -> QuerySet[Delivery]:
-    return Delivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=now())
+    return Delivery.objects.filter(state=WAITING, next_at__lte=now())
 
 
 async def deliver(delivery_id: UUID) -> None:
