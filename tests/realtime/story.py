@@ -3,6 +3,7 @@
 A step may be refused, and changes nothing then.
 """
 
+import json
 import random
 from collections.abc import Callable
 from datetime import timedelta
@@ -40,7 +41,16 @@ from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run
 from runs.runtime.conversation import make_storable
 from runs.runtime.messages import PartialMessage
-from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
+from runs.runtime.steps import (
+    ModelAnswered,
+    RunEnded,
+    StepId,
+    TaskRequest,
+    ToolResult,
+    ToolsFinished,
+    ToolsStarted,
+)
+from runs.runtime.sub_agents import find_task_results
 from runs.services import claims, comparisons, leases, runs
 from schedules import services as schedules
 from schedules.models import Schedule
@@ -51,6 +61,7 @@ from tests.factories.schedules import ScheduleFactory
 from tests.jobs import answer_job
 from tests.people import Team, make_agent, make_operator
 from tests.recorder import Recorder
+from tools.interface import AgentTask
 from usage.callers import ResolvedModel
 from waking.services import by_hand
 from workspaces import services as workspaces
@@ -67,9 +78,11 @@ class Story:
 
     def __init__(self, team: Team) -> None:
         self.team = team
-        self.finch = Actor.objects.filter(workspace=team.workspace, handle="finch").first() or make_agent(
-            team.workspace, team.alice, "Finch"
-        )
+        self.finch, self.wren = [
+            Actor.objects.filter(workspace=team.workspace, handle=name.lower()).first()
+            or make_agent(team.workspace, team.alice, name)
+            for name in ("Finch", "Wren")
+        ]
         with transaction.atomic():
             members = [team.bob.id, team.robin.id, self.finch.id]
             self.chat: Chat = chats.create_chat(team.alice, team.workspace.id, title="Story", actor_ids=members)
@@ -86,6 +99,27 @@ class Story:
             return f"{step.__name__} (refused)"
         return step.__name__
 
+    def list_steps_of_tree(self) -> list[Callable[[], object]]:
+        """Return the steps of a run that gives tasks to two agents, one of which calls a tool, and then answers."""
+        chance = random.Random(1)
+
+        def find_run(number: int) -> Run:
+            return Run.objects.filter(chat=self.chat).order_by("pk")[number]
+
+        return [
+            lambda: chats.post_message(self.team.alice, self.chat.id, text="@robin look"),
+            lambda: claims.claim_run(find_run(0).pk, OWNER),
+            lambda: self.record_tasks(chance),
+            lambda: claims.claim_run(find_run(1).pk, OWNER),
+            lambda: self.record_tool_call(chance),
+            lambda: claims.claim_run(find_run(2).pk, OWNER),
+            lambda: self.record_answer(chance, pk=find_run(2).pk),
+            lambda: self.record_answer(chance, pk=find_run(1).pk),
+            lambda: claims.claim_run(find_run(0).pk, OWNER),
+            lambda: self.record_task_results(chance),
+            lambda: self.record_answer(chance),
+        ]
+
     def person(self, chance: random.Random) -> Actor:
         return chance.choice([self.team.alice, self.team.bob])
 
@@ -100,8 +134,8 @@ class Story:
             raise AppError("There is no such run.")
         return chance.choice(found)
 
-    def recorder(self, chance: random.Random) -> tuple[Recorder, Run, StepId]:
-        run = self.run(chance, state="running")
+    def recorder(self, chance: random.Random, **conditions: Any) -> tuple[Recorder, Run, StepId]:
+        run = self.run(chance, state="running", **conditions)
         assert run.message_id is not None
         return Recorder(run, MODEL), run, StepId(run.steps_done + 1, run.message_id)
 
@@ -345,8 +379,8 @@ class Story:
     def claim_run(self, chance: random.Random) -> None:
         claims.claim_run(self.run(chance, state="queued").id, OWNER)
 
-    def record_answer(self, chance: random.Random) -> None:
-        recorder, _, step = self.recorder(chance)
+    def record_answer(self, chance: random.Random, **conditions: Any) -> None:
+        recorder, _, step = self.recorder(chance, **conditions)
         recorder.record_answer(ModelAnswered(step, _answer(chance.choice(TEXTS), thinking=chance.choice(["", "hm"]))))
 
     def record_tool_call(self, chance: random.Random) -> None:
@@ -357,6 +391,32 @@ class Story:
         recorder.record_tool_start(ToolsStarted(answer.calls))
         if chance.random() < 0.7:
             recorder.record_tool_results(ToolsFinished(tuple(ToolResult(call, "ok", "noon") for call in answer.calls)))
+
+    def record_tasks(self, chance: random.Random) -> None:
+        """Let a run give tasks to two agents, one of which is not in the chat, and wait for them."""
+        recorder, run, step = self.recorder(chance, origin="wake")
+        other = self.team.robin if run.agent == self.finch else self.finch
+        calls = [
+            ToolCall("", "delegate", json.dumps({"name": agent.handle, "task": "Find it."}))
+            for agent in (self.wren, other)
+        ]
+        answer = make_storable(_answer("", calls=tuple(calls)), step)
+        recorder.record_answer(ModelAnswered(step, answer))
+        tasks = [
+            TaskRequest(call, AgentTask(agent.id, "Find it.", None, (), None, max_seconds=600, max_depth=3))
+            for call, agent in zip(answer.calls, (self.wren, other), strict=True)
+        ]
+        recorder.record_end(RunEnded("waiting_child", tasks=tuple(tasks)))
+
+    def record_task_results(self, chance: random.Random) -> None:
+        """Store the results of the tasks of a run that has waited for them."""
+        recorder, run, _ = self.recorder(chance, origin="wake", children__isnull=False)
+        stored = Message.objects.filter(run_id=run.pk, type="TOOL_RESPONSE").values_list(
+            "payload__tool_call_id", flat=True
+        )
+        ids = run.children.exclude(call_id__in=list(stored)).order_by("pk").values_list("call_id", flat=True)
+        results = find_task_results(run, [ToolCall(id, "delegate", "{}") for id in ids])
+        recorder.record_tool_results(ToolsFinished(tuple(results[id] for id in ids)))
 
     def record_end(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
@@ -443,7 +503,18 @@ STEPS: list[Step] = [
     for name, value in vars(Story).items()
     if callable(value)
     and not name.startswith("_")
-    and name not in ("do_step", "person", "agent", "run", "recorder", "draft", "suggestion", "public_agent")
+    and name
+    not in (
+        "do_step",
+        "list_steps_of_tree",
+        "person",
+        "agent",
+        "run",
+        "recorder",
+        "draft",
+        "suggestion",
+        "public_agent",
+    )
 ]
 
 # These steps are more frequent, because changes of drafts take several of them.

@@ -7,8 +7,10 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -150,14 +152,26 @@ scripts = st.lists(st.tuples(st.integers(0, 10**9), faults), min_size=1, max_siz
 proof = settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 
 
-async def run_script(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict], dict]:
+@dataclass
+class Recorded:
+    """The frames that a client got, and a snapshot after them; and in the middle, after `newcomer_after` frames, another one."""
+
+    frames: list[dict]
+    snapshot: dict
+    newcomer_after: int
+    newcomer_snapshot: dict
+
+
+async def run_script(story: Story, script: list[tuple[Callable[[], object], str]]) -> Recorded:
     """One reader stays subscribed, and one unsubscribes and subscribes again with its version (MSG2)."""
     with Recording(f"chat:{story.chat.id}") as recording:
         line, steady, restless = UnreliableConnection(story.chat.id, recording), Subscriber(), Subscriber()
         await line.join(steady)
         await line.join(restless)
-        for seed, fault in script:
-            await run_in_db_thread(story.do_step, seed)
+        for number, (do_step, fault) in enumerate(script):
+            if number == len(script) // 2:
+                newcomer = len(steady.frames), await run_in_db_thread(snapshot, story.chat.id)
+            await run_in_db_thread(do_step)
             await line.deliver(fault)
             if fault == "returns":
                 line.buffer.unsubscribe(restless)
@@ -168,14 +182,26 @@ async def run_script(story: Story, script: list[tuple[int, str]]) -> tuple[list[
         await line.heartbeat()
     for reader in (steady, restless):
         await run_in_db_thread(assert_same, reader.store, story.chat.id)
-    return steady.frames, await run_in_db_thread(snapshot, story.chat.id)
+    return Recorded(steady.frames, await run_in_db_thread(snapshot, story.chat.id), *newcomer)
+
+
+def assert_newcomer_has_same_rows(recorded: Recorded) -> None:
+    """Check that a client that has subscribed in the middle has the rows of the last snapshot."""
+    newcomer, fresh = Store(), Store()
+    for frame in [recorded.newcomer_snapshot, *recorded.frames[recorded.newcomer_after :]]:
+        newcomer.apply(frame)
+    fresh.apply(recorded.snapshot)
+    oldest = max(get_oldest_seq(recorded.snapshot), get_oldest_seq(recorded.newcomer_snapshot))
+    assert newcomer.view(oldest) == fresh.view(oldest)
 
 
 @proof
 @given(script=scripts)
 async def test_MSG5_a_client_has_the_present_state_after_random_steps_and_lost_frames(team, monkeypatch, script):
     monkeypatch.setattr(topic_buffer, "OUT_OF_ORDER_WAIT_SECONDS", 0.0)
-    await run_script(await run_in_db_thread(Story, team), script)
+    story = await run_in_db_thread(Story, team)
+    recorded = await run_script(story, [(partial(story.do_step, seed), fault) for seed, fault in script])
+    assert_newcomer_has_same_rows(recorded)
 
 
 # --- nothing that changes a chat is left out --------------------------------------------------------------------
@@ -239,6 +265,7 @@ KINDS = {
     "in-order": ["fine"],
     "lost-and-late": ["fine", "lost", "late", "heartbeat"],
     "doubled": ["fine", "doubled"],
+    "sub-agents": ["fine"],
     "everything": ["fine", "lost", "doubled", "late", "returns", "heartbeat"],
 }
 
@@ -247,31 +274,46 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 async def test_write_the_fixtures(team, monkeypatch, name):
     monkeypatch.setattr(topic_buffer, "OUT_OF_ORDER_WAIT_SECONDS", 0.0)
-    chance = random.Random(name)
-    script = [(chance.randrange(10**9), chance.choice(KINDS[name])) for _ in range(60)]
-    frames, fresh = await run_script(await run_in_db_thread(Story, team), script)
+    story, chance = await run_in_db_thread(Story, team), random.Random(name)
+    steps: list[Callable[[], object]] = [partial(story.do_step, chance.randrange(10**9)) for _ in range(60)]
+    if name == "sub-agents":
+        steps = story.list_steps_of_tree()
+    recorded = await run_script(story, [(step, chance.choice(KINDS[name])) for step in steps])
     FIXTURES.mkdir(parents=True, exist_ok=True)
-    content = {"frames": frames, "snapshot": fresh}
-    (FIXTURES / f"{name}.json").write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+    (FIXTURES / f"{name}.json").write_text(
+        json.dumps(asdict(recorded), ensure_ascii=False, separators=(",", ":")) + "\n"
+    )
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
 def test_MSG5_the_recorded_frames_equal_their_snapshot(path):
-    recorded = json.loads(path.read_text())
+    recorded = Recorded(**json.loads(path.read_text()))
     store, fresh = Store(), Store()
-    for frame in recorded["frames"]:
+    for frame in recorded.frames:
         store.apply(frame)
-    fresh.apply(recorded["snapshot"])
-    oldest = get_oldest_seq(recorded["snapshot"])
+    fresh.apply(recorded.snapshot)
+    oldest = get_oldest_seq(recorded.snapshot)
     assert store.view(oldest) == fresh.view(oldest)
+    assert_newcomer_has_same_rows(recorded)
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
 def test_MSG5_the_recorded_frames_match_the_present_schema(path):
     """Else: `WRITE_FIXTURES=1 pytest tests/realtime/test_proof.py`."""
-    recorded = json.loads(path.read_text())
-    for frame in [*recorded["frames"], recorded["snapshot"]]:
+    recorded = Recorded(**json.loads(path.read_text()))
+    for frame in [*recorded.frames, recorded.snapshot, recorded.newcomer_snapshot]:
         assert server_frame.validate_python(frame).model_dump(mode="json") == frame
+
+
+def test_a_recording_has_a_tree_of_sub_agents_that_a_newcomer_joins():
+    recorded = Recorded(**json.loads((FIXTURES / "sub-agents.json").read_text()))
+    messages = [row for row in recorded.snapshot["rows"] if row["kind"] == "message" and row["metadata"]]
+    first, second = dict.fromkeys(row["run_id"] for row in messages)
+    types = {id: [row["type"] for row in messages if row["run_id"] == id] for id in (first, second)}
+    assert types[first][:2] == ["TOOL_CALL", "TOOL_RESPONSE"]
+    assert {types[first][-1], types[second][-1]} == {"TEXT_MESSAGE"}
+    runs = [row for row in recorded.newcomer_snapshot["rows"] if row["kind"] == "run"]
+    assert [(row["id"], row["state"]) for row in runs if row["parent_id"]] == [(first, "running"), (second, "queued")]
 
 
 def test_every_kind_of_recording_and_enough_steps_exist():
