@@ -215,7 +215,7 @@ def test_a_schedule_and_a_person_wake_an_agent_again(room: Room, tmp_path):
 def test_a_chat_without_a_title_is_named_after_the_others_as_they_join_and_leave(room: Room):
     bob, carol = room.others[:2]
     body = {"title": "", "actor_ids": [bob.id, carol.id]}
-    chat = room.alice.ok("POST", f"workspaces/{room.workspace}/chats", body)["id"]
+    chat = room.alice.ok("POST", f"workspaces/{room.workspace}/chats", body)["chat"]["id"]
     link = room.screen.page.get_by_role("navigation", name="Workspace").locator(f'a[href*="{chat}"]')
     expect(link).to_have_text("Bob · Carol")
     carol.ok("DELETE", f"chats/{chat}/participants/{carol.id}")
