@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import messages
 from django.db import transaction
@@ -42,9 +42,8 @@ def service_action(
     """Turn a method `(self, row, operator, **fields)` of a `ReadOnlyAdmin`, which calls a service, into an admin action.
 
     Add its name to `actions` for the list, and to `actions_detail` for a button on the row's page, which opens a dialog with
-    `help_text` and the fields of `form_class`. The button is shown for the rows that are `is_available`. If the method returns
-    a text, it is shown once. An `AppError` of the service is shown to the operator. With `needs_session` the method gets the
-    `session` of the operator, too.
+    `help_text` and the fields of `form_class`. The button is shown for the rows that are `is_available`. If the method returns a
+    text, it is shown once. An `AppError` is shown to the operator. `needs_session`: the method gets the `session` of the operator.
     """
 
     def decorate(method: Callable[..., str | RedirectTo | None]) -> Any:
@@ -52,7 +51,7 @@ def service_action(
         def submit_dialog(page: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
             fields = {name: value for name, value in form.cleaned_data.items() if not name.startswith("_")}
             fields |= {"session": request.session} if needs_session else {}
-            _succeeded, text = _call_service(page, request, object_id, method, description, fields)
+            text = _call_service(page, request, object_id, method, description, fields)[1]
             if isinstance(text, RedirectTo):
                 return _redirect(request, redirect(text.url))
             if text:
@@ -80,10 +79,8 @@ def service_action(
             page: Any, request: HttpRequest, queryset: "QuerySet[Any] | None" = None, *, object_id: str = ""
         ) -> HttpResponse | None:
             if queryset is None:
-                response: HttpResponse = show_dialog(page, request, object_id=object_id)
-                return response
-            results = [_call_service(page, request, row.pk, method, description, {}) for row in queryset]
-            count = sum(succeeded for succeeded, _text in results)
+                return cast(HttpResponse, show_dialog(page, request, object_id=object_id))
+            count = sum(_call_service(page, request, row.pk, method, description, {})[0] for row in queryset)
             if count:
                 messages.success(request, f"{description}: {count}")
             return None

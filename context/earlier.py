@@ -21,7 +21,7 @@ from context.selectors import (
 )
 from embeddings.selectors import VectorRequest
 from events.payloads import ContextFacts, ContextStrategy, MessageReference
-from llm.sent_requests import Section
+from llm.sent_requests import Section, SectionKind
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines
 
@@ -109,46 +109,28 @@ def build_earlier_context(
     pinned = list_pinned_messages(chat.id, kept_from, max_characters=2 * PINNED_CHARACTERS[0]) if chat.pin_count else []
     events = list_important_events(chat.id, kept_from)
 
-    sections: list[Section] = []
-    # The last pinned are chosen, and read in the order of the log.
-    pinned_share = share // PINNED_SHARE if found or sentences else share
-    for characters in PINNED_CHARACTERS:
-        lines, left = _fit_lines([_format_pinned(message, characters) for message in pinned], pinned_share)
-        if len(lines) == len(pinned):
-            break
-    left += share - pinned_share
-    pinned = sorted(pinned[: len(lines)], key=lambda message: message.seq)
-    if pinned:
-        lines = [_format_pinned(message, characters) for message in pinned]
-        fenced = fence_lines("pinned messages", lines, authors="people and agents of this chat", citation=CITATION)
-        sections.append(Section("pinned", "\n".join(fenced)))
+    kept_for_others = share - share // PINNED_SHARE if found or sentences else 0
+    lines_of_pinned, left = _choose_pinned(pinned, share - kept_for_others)
     # The best are chosen, and read in the order of the log.
-    pinned_ids = {message.id for message in pinned}
-    found = [one for one in found if one.id not in pinned_ids]
-    lines, left = _fit_lines([_format_found(one) for one in found], left)
-    found = sorted(found[: len(lines)], key=lambda one: one.seq)
-    if lines:
-        lines = [_format_found(one) for one in found]
-        fenced = fence_lines("older messages", lines, authors="people and agents of this chat", citation=CITATION)
-        sections.append(Section("retrieved", "\n".join(fenced)))
-    lines, left = _fit_lines(_format_sentences(sentences), left)
-    if summary is not None and lines:
-        stands_for = f"A summary stands for the messages up to number {summary.through_seq}."
-        fenced = fence_lines("summary", lines, authors="a model, of messages of this chat", citation=CITATION)
-        sections.append(Section("summary", "\n".join([stands_for, *fenced])))
-    else:
-        summary = None
-    lines, _ = _fit_lines([_format_event(event) for event in events], left)
-    if lines:
-        fenced = fence_lines("events", lines, authors="people and agents of this chat", citation=CITATION)
-        sections.append(Section("events", "\n".join(fenced)))
+    found = [one for one in found if one.id not in lines_of_pinned]
+    lines_of_found, left = _fit_lines(map(_format_found, found), left + kept_for_others)
+    found = sorted(found[: len(lines_of_found)], key=lambda one: one.seq)
+    lines_of_summary, left = _fit_lines(_format_sentences(sentences), left)
+    summary = summary if lines_of_summary else None
+    lines_of_events, _ = _fit_lines(map(_format_event, events), left)
+    sections = [
+        *_build_section("pinned", "pinned messages", list(lines_of_pinned.values())),
+        *_build_section("retrieved", "older messages", list(map(_format_found, found))),
+        *_build_section("summary", "summary", lines_of_summary, summary),
+        *_build_section("events", "events", lines_of_events),
+    ]
     facts = ContextFacts(
         strategy=strategy,
         summary_id=summary.id if summary else None,
         summary_through=summary.through_seq if summary else None,
         found=[MessageReference(seq=one.seq, message_id=one.id) for one in found],
-        events=len(lines),
-        pinned=len(pinned),
+        events=len(lines_of_events),
+        pinned=len(lines_of_pinned),
         turns=0,  # counted once it is known which messages fit (`count_texts`)
     )
     return EarlierContext(
@@ -161,6 +143,28 @@ def build_earlier_context(
         needs_embeddings=strategy == "retrieve",
         sections=tuple(sections),
     )
+
+
+def _choose_pinned(pinned: Sequence[Message], budget: int) -> tuple[dict[UUID, str], int]:
+    """Return the lines of the pinned messages that fit into the budget, by their ids, and what is left of it. The last pinned are
+    chosen, shortened as little as possible, and are in the order of the log."""
+    for characters in PINNED_CHARACTERS:
+        lines, left = _fit_lines([_format_pinned(message, characters) for message in pinned], budget)
+        if len(lines) == len(pinned):
+            break
+    chosen = sorted(zip(pinned, lines, strict=False), key=lambda pair: pair[0].seq)
+    return {message.id: line for message, line in chosen}, left
+
+
+def _build_section(
+    kind: SectionKind, label: str, lines: Sequence[str], summary: HistorySummary | None = None
+) -> list[Section]:
+    """Return the section with these lines; none without lines. `summary`: the one that they are of."""
+    if not lines:
+        return []
+    authors = "a model, of messages of this chat" if summary else "people and agents of this chat"
+    before = [f"A summary stands for the messages up to number {summary.through_seq}."] if summary else []
+    return [Section(kind, "\n".join([*before, *fence_lines(label, lines, authors=authors, citation=CITATION)]))]
 
 
 def _is_summary_due(rows: Sequence[LogRow], summary: HistorySummary | None, budget: int) -> bool:

@@ -1,6 +1,6 @@
 """What a run did, and why: its cause, its figures, and its parts in the order of time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -211,71 +211,16 @@ def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
 
 
 def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) -> list[TimelineRow]:
-    runs = _list_tree(run)
-    depths = {run.id: 0}
-    for child in runs[1:]:
-        depths[child.id] = depths.get(child.parent_id or run.id, 0) + 1
-    steps = Step.objects.filter(run__in=runs, kind="tool").order_by("started_at", "pk")
-    children = {(child.parent_id, child.call_id): child for child in runs[1:]}
     author = trigger.author if trigger else None
     rows = [
         TimelineRow(
             kind="woke", run_id=run.id, depth=0, at=run.created_at, person=author.to_row() if author else None,
             seconds=(run.started_at - run.created_at).total_seconds() if run.started_at else None,
             message_id=trigger.id if trigger else None,
-        )
+        ),
+        *_build_rows_of_tree(run),
+        *_build_rows_of_read_messages(run, read),
     ]  # fmt: skip
-    for call in _list_calls(runs):
-        seconds = None if call.total_ms is None else call.total_ms / 1000
-        rows.append(
-            TimelineRow(
-                kind="model", run_id=call.run_id, depth=depths[call.run_id], name=call.model,
-                at=call.created_at - timedelta(seconds=seconds or 0), seconds=seconds, number=call.step_number,
-                request_id=call.id, has_request=call.has_request, input_tokens=call.input_tokens,
-                output_tokens=call.output_tokens, cost_micro=call.cost_micro, error_code=call.error_code,
-            )
-        )  # fmt: skip
-    for step in steps:
-        if (step.run_id, step.call_id) in children:
-            continue  # The sub-agent stands for the call.
-        seconds = (step.ended_at - step.started_at).total_seconds() if step.ended_at else None
-        rows.append(
-            TimelineRow(
-                kind="tool", run_id=step.run_id, depth=depths[step.run_id], name=step.name, at=step.started_at,
-                seconds=seconds, number=step.number, note=str(step.result.get("status", "")),
-            )
-        )  # fmt: skip
-    for child in runs[1:]:
-        begin = child.started_at or child.created_at
-        rows.append(
-            TimelineRow(
-                kind="sub_agent", run_id=child.id, depth=depths[child.id] - 1, name=child.agent.name, at=begin,
-                seconds=_compute_seconds(child), note=child.state, cost_micro=child.cost_micro,
-                input_tokens=child.input_tokens, output_tokens=child.output_tokens, error_code=child.error_code,
-            )
-        )  # fmt: skip
-    asked = Approval.objects.filter(run_id__in=[run.id for run in runs]).select_related("decided_by")
-    for approval in asked:
-        ended = approval.decided_at
-        rows.append(
-            TimelineRow(
-                kind="waited", run_id=approval.run_id, depth=depths[approval.run_id], at=approval.asked_at,
-                seconds=(ended - approval.asked_at).total_seconds() if ended else None, name=approval.tool,
-                note=approval.decision or "", person=approval.decided_by.to_row() if approval.decided_by else None,
-            )
-        )  # fmt: skip
-    wakes = [message for message in read if message.type == "AGENT_WOKEN"]
-    wakers = Actor.objects.in_bulk({message.payload["actor_id"] for message in wakes}) if wakes else {}
-    for message in read:
-        is_wake = message.type == "AGENT_WOKEN"
-        writer = wakers.get(UUID(message.payload["actor_id"])) if is_wake else message.author
-        rows.append(
-            TimelineRow(
-                kind="read", run_id=run.id, depth=0, at=message.created_at, message_id=message.id,
-                name=str(message.payload["reason"]) if is_wake else "", person=writer.to_row() if writer else None,
-                note=str(message.payload.get("text") or message.payload.get("name") or "")[:MAX_EXCERPT_CHARACTERS],
-            )
-        )  # fmt: skip
     if run.ended_at is not None:
         answer = Message.objects.filter(run_id=run.id, type="TEXT_MESSAGE").order_by("-seq").first()
         rows.append(
@@ -286,6 +231,58 @@ def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) 
         )  # fmt: skip
     order = ("woke", "read", "sub_agent", "model", "tool", "waited", "ended")
     return sorted(rows, key=lambda row: (row.kind == "ended", row.at, row.depth, order.index(row.kind)))
+
+
+def _build_rows_of_tree(run: Run) -> Iterator[TimelineRow]:
+    """Build the rows of the requests to models, calls of tools, sub-agents and waits for people of a run and its sub-agents."""
+    runs = _list_tree(run)
+    depths = {run.id: 0}
+    for child in runs[1:]:
+        depths[child.id] = depths.get(child.parent_id or run.id, 0) + 1
+    for call in _list_calls(runs):
+        seconds = None if call.total_ms is None else call.total_ms / 1000
+        yield TimelineRow(
+            kind="model", run_id=call.run_id, depth=depths[call.run_id], name=call.model,
+            at=call.created_at - timedelta(seconds=seconds or 0), seconds=seconds, number=call.step_number,
+            request_id=call.id, has_request=call.has_request, input_tokens=call.input_tokens,
+            output_tokens=call.output_tokens, cost_micro=call.cost_micro, error_code=call.error_code,
+        )  # fmt: skip
+    children = {(child.parent_id, child.call_id): child for child in runs[1:]}
+    for step in Step.objects.filter(run__in=runs, kind="tool").order_by("started_at", "pk"):
+        if (step.run_id, step.call_id) in children:
+            continue  # The sub-agent stands for the call.
+        yield TimelineRow(
+            kind="tool", run_id=step.run_id, depth=depths[step.run_id], name=step.name, at=step.started_at,
+            seconds=(step.ended_at - step.started_at).total_seconds() if step.ended_at else None, number=step.number,
+            note=str(step.result.get("status", "")),
+        )  # fmt: skip
+    for child in runs[1:]:
+        yield TimelineRow(
+            kind="sub_agent", run_id=child.id, depth=depths[child.id] - 1, name=child.agent.name,
+            at=child.started_at or child.created_at, seconds=_compute_seconds(child), note=child.state,
+            cost_micro=child.cost_micro, input_tokens=child.input_tokens, output_tokens=child.output_tokens,
+            error_code=child.error_code,
+        )  # fmt: skip
+    for approval in Approval.objects.filter(run_id__in=list(depths)).select_related("decided_by"):
+        ended = approval.decided_at
+        yield TimelineRow(
+            kind="waited", run_id=approval.run_id, depth=depths[approval.run_id], at=approval.asked_at,
+            seconds=(ended - approval.asked_at).total_seconds() if ended else None, name=approval.tool,
+            note=approval.decision or "", person=approval.decided_by.to_row() if approval.decided_by else None,
+        )  # fmt: skip
+
+
+def _build_rows_of_read_messages(run: Run, read: Sequence[Message]) -> Iterator[TimelineRow]:
+    wakes = [message for message in read if message.type == "AGENT_WOKEN"]
+    wakers = Actor.objects.in_bulk({message.payload["actor_id"] for message in wakes}) if wakes else {}
+    for message in read:
+        is_wake = message.type == "AGENT_WOKEN"
+        writer = wakers.get(UUID(message.payload["actor_id"])) if is_wake else message.author
+        yield TimelineRow(
+            kind="read", run_id=run.id, depth=0, at=message.created_at, message_id=message.id,
+            name=str(message.payload["reason"]) if is_wake else "", person=writer.to_row() if writer else None,
+            note=str(message.payload.get("text") or message.payload.get("name") or "")[:MAX_EXCERPT_CHARACTERS],
+        )  # fmt: skip
 
 
 def _list_tree(run: Run) -> list[Run]:
