@@ -79,7 +79,10 @@ def read_file(text: str) -> AgentFile:
     if len(text.encode()) > MAX_FILE:
         raise TooLarge(f"A file with an agent has {MAX_FILE // 1000} kB at most.")
     try:
-        return AgentFile.model_validate(_parse(text.lstrip("\ufeff")))
+        return AgentFile.model_validate(
+            # Keys and numbers that exist in YAML and not in JSON are a `ValueError`.
+            to_storable_json(json.loads(json.dumps(_load(text.lstrip("\ufeff")), allow_nan=False)))
+        )
     except ValidationError as error:
         problems = [_build_problem(detail) for detail in error.errors(include_input=False)[:10]]
         raise _build_unreadable_error("This file does not describe an agent.", *problems) from error
@@ -102,11 +105,6 @@ def _build_unreadable_error(message: str, *problems: Problem) -> AppError:
     hints = [f"{problem.where}: {problem.text}" if problem.where else problem.text for problem in problems]
     data = {"problems": [asdict(problem) for problem in problems]}
     return Invalid(message, code=Code.FILE_UNREADABLE, hints=hints, data=data)
-
-
-def _parse(text: str) -> Any:
-    """Return the value of the text. Raises `ValueError` for keys and numbers that exist in YAML and not in JSON."""
-    return to_storable_json(json.loads(json.dumps(_load(text), allow_nan=False)))
 
 
 def _load(text: str) -> Any:

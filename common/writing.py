@@ -113,7 +113,9 @@ def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bo
     conditions: dict[Any, Any] = {meta.get_field(name): value for name, value in only_if.items()} | {meta.pk: row.pk}
     where = " AND ".join(f'"{field.column}" = %s' for field in conditions)
     params += [_to_stored_value(field, value) for field, value in conditions.items()]
-    return _execute(f'UPDATE "{meta.db_table}" SET {", ".join(assignments)} WHERE {where}', params) > 0
+    with connection.cursor() as cursor:
+        cursor.execute(f'UPDATE "{meta.db_table}" SET {", ".join(assignments)} WHERE {where}', params)
+        return int(cursor.rowcount) > 0
 
 
 @lru_cache(maxsize=64)
@@ -132,9 +134,3 @@ def delete_in_batches(rows: QuerySet[Any]) -> None:
 
 def _to_stored_value(field: Any, value: Any) -> Any:
     return field.get_db_prep_save(value, connection)
-
-
-def _execute(sql: str, params: Sequence[Any]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return int(cursor.rowcount)

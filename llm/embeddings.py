@@ -78,12 +78,9 @@ def _read_vectors(answer: dict[str, Any], count: int) -> list[list[float]]:
         vectors = [found[index] for index in range(count)]
     except (KeyError, TypeError, ValueError) as error:
         raise LLMError("garbled", "The server's answer has not the embeddings that were requested.") from error
-    are_usable = all(len(vector) == len(vectors[0]) and _is_usable(vector) for vector in vectors)
-    if not are_usable:
+    # Of one length, with numbers, none of them infinite, and not only zeros, which have no direction.
+    if not all(
+        len(vector) == len(vectors[0]) and all(map(math.isfinite, vector)) and any(vector) for vector in vectors
+    ):
         raise LLMError("garbled", "The server's embeddings cannot be compared with each other.")
     return vectors
-
-
-def _is_usable(vector: list[float]) -> bool:
-    """Return whether an embedding has numbers, none of them infinite, and not only zeros, which have no direction."""
-    return all(map(math.isfinite, vector)) and any(vector)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from common.logs import MASK, PATTERNS
-from llm.messages import Request, ToolSchema, Turn
+from llm.messages import Request, Turn
 
 MAX_STORED_CHARACTERS = 2_000_000
 """Characters of one stored request. Of a longer one, the middle of its long texts is left out."""
@@ -109,7 +109,10 @@ def encode_request(
         kept = _count_common_turns(base[1].turns, request.turns)
         stored |= {"base": list(base[0]), "kept": kept}
     if base is None or base[1].tools != request.tools:
-        stored["tools"] = [_tool_to_json(tool) for tool in request.tools]
+        stored["tools"] = [
+            {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+            for tool in request.tools
+        ]
     turns = [_turn_to_json(turn) for turn in request.turns[kept:]]
     if sum(len(turn["text"]) for turn in turns) > MAX_STORED_CHARACTERS:
         turns, stored["shortened"] = [turn | {"text": _shorten(turn["text"])} for turn in turns], True
@@ -223,7 +226,3 @@ def _turn_to_json(turn: Turn) -> dict[str, Any]:
     if turn.images:
         stored["images"] = [{"content_type": image.content_type, "bytes": len(image.data)} for image in turn.images]
     return stored
-
-
-def _tool_to_json(tool: ToolSchema) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}

@@ -125,10 +125,7 @@ class FairQueue:
                     return caller
                 waits.append(wait)
         if waits:
-            self._start_later(min(waits))
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = asyncio.get_running_loop().call_later(min(waits), self._start_next_requests)
         return None
-
-    def _start_later(self, seconds: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._start_next_requests)

@@ -163,7 +163,7 @@ def get_shipped_agent(handle: str) -> Actor:
     """
     definition = SHIPPED[handle]
     agent = _find_shipped_agent(handle)
-    if agent is not None and _is_current(agent, definition):
+    if agent and _has_current_profile(agent, definition) and _has_current_content(agent, definition):
         return agent
 
     with transaction.atomic():
@@ -254,10 +254,6 @@ def _build_profile(definition: Definition) -> dict[str, Any]:
         "description": definition.description,
         "avatar": {"kind": "emoji", "emoji": definition.emoji},
     }
-
-
-def _is_current(agent: Actor, definition: Definition) -> bool:
-    return _has_current_profile(agent, definition) and _has_current_content(agent, definition)
 
 
 def _has_current_profile(agent: Actor, definition: Definition) -> bool:

@@ -202,11 +202,11 @@ def store_summary(job_id: UUID, answer: str, model: str) -> None:
     summary = HistorySummary.objects.select_for_update().filter(job_id=job_id, state=SummaryState.WRITING).first()
     if summary is None:
         return
-    known = set(
-        Message.objects.filter(
-            chat=summary.chat_id, seq__gte=summary.from_seq, seq__lte=summary.through_seq, seq__in=_list_cited(answer)
-        ).values_list("seq", flat=True)
+    cited = [seq for entry in _read_entries(answer) for seq in _read_numbers(entry.get("from"))]
+    summarised = Message.objects.filter(
+        chat=summary.chat_id, seq__gte=summary.from_seq, seq__lte=summary.through_seq, seq__in=cited
     )
+    known = set(summarised.values_list("seq", flat=True))
     before = {one.text: one.id for one in (summary.base.parse_sentences() if summary.base else [])}
     sentences = parse_answer(answer, known, before)
     if not sentences:
@@ -230,10 +230,6 @@ def _end(summary: HistorySummary, state: SummaryState, *, error_code: str = "") 
     summary.save()
     workspace_id = Chat.objects.values_list("workspace", flat=True).get(pk=summary.chat_id)
     publish_workspace_list_changed(workspace_id, "summaries")
-
-
-def _list_cited(answer: str) -> list[int]:
-    return [seq for entry in _read_entries(answer) for seq in _read_numbers(entry.get("from"))]
 
 
 def parse_answer(answer: str, known: set[int], ids_of_texts: dict[str, UUID]) -> list[Sentence]:

@@ -5,7 +5,7 @@ import re
 from base64 import b64encode
 from typing import Any
 
-from llm.messages import Image, Request, ToolCall, Turn
+from llm.messages import Request, ToolCall, Turn
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -34,13 +34,10 @@ def _build_message(turn: Turn, ids: dict[str, str]) -> dict[str, Any]:
         calls = [_build_call(call, ids) for call in turn.calls]
         return {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
     if turn.images:
-        return {"role": turn.role, "content": [{"type": "text", "text": turn.text}, *map(_build_image, turn.images)]}
+        urls = [f"data:{image.content_type};base64,{b64encode(image.data).decode()}" for image in turn.images]
+        images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+        return {"role": turn.role, "content": [{"type": "text", "text": turn.text}, *images]}
     return {"role": turn.role, "content": turn.text}
-
-
-def _build_image(image: Image) -> dict[str, Any]:
-    url = f"data:{image.content_type};base64,{b64encode(image.data).decode()}"
-    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _build_call(call: ToolCall, ids: dict[str, str]) -> dict[str, Any]:

@@ -34,10 +34,9 @@ from runs.hot_queries import (
     TOOL_STEPS,
     list_log,
 )
-from runs.models import Run, Step
+from runs.models import Run
 from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import find_task_results
-from tools.interface import Tool
 from tools.registry import FIND_TOOLS
 
 logger = logging.getLogger(__name__)
@@ -147,26 +146,21 @@ def find_known_results(
     """Return the stored results of open calls, `interrupted` for started calls that must not be repeated (RUN15), the decision
     about calls that a person refused, and about questions, and what other agents answered to tasks.
 
-    A call of a tool that the run no longer has must not be repeated, nor one of a tool that wrote when it was called.
+    A call of a tool that the run no longer has must not be repeated, nor one that may have written, unless the tool is idempotent.
     """
     steps = {step.call_id: step for step in TOOL_STEPS.all(run.id)}
     known: dict[str, ToolResult] = {}
     for call in calls:
-        step = steps.get(call.id)
-        configured = tools.get(call.name)
+        step, configured = steps.get(call.id), tools.get(call.name)
+        tool = configured.tool if configured is not None and configured.tool.can_repeat else None
         if step is not None and step.state == "done":
             quotes_agents = step.result.get("quotes_agents", False)
             known[call.id] = ToolResult(call, step.result["status"], step.result["text"], quotes_agents=quotes_agents)
-        elif step is not None and (configured is None or not _can_repeat(step, configured.tool)):
+        elif step is not None and (tool is None or (step.effect == "write" and not tool.is_idempotent)):
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result, quotes_agents=decided[call.id].quotes_agents)
     return known | find_task_results(run, calls)
-
-
-def _can_repeat(step: Step, tool: Tool) -> bool:
-    """Return whether a started call may be made again: the tool read when it was called and reads now, or it is idempotent."""
-    return tool.can_repeat and (step.effect != "write" or tool.is_idempotent)
 
 
 def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from actors.models import Actor
 from chats import services as chats
-from chats.models import Chat, Message
+from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, Forbidden, Invalid, build_duplicate_id_error
@@ -41,7 +41,9 @@ def create_schedule(
 
     Raises `NotFound`, `Forbidden`, `Conflict`, `LimitReached`, and `Invalid` for an expression that is not allowed.
     """
-    chat = _get_chat(actor, chat_id)
+    chat = get_chat_for(actor, chat_id, ChatVerb.CHANGE_SCHEDULES, lock=True)
+    if actor.is_agent:
+        raise Forbidden("A schedule belongs to a person.")
     if id and (stored := Schedule.objects.select_related("chat", "owner").filter(pk=id).first()):
         if (stored.chat_id, stored.agent_id, stored.owner_id) != (chat.id, agent_id, actor.id):
             raise build_duplicate_id_error("schedule")
@@ -113,13 +115,6 @@ def run_schedule_now(actor: Actor, schedule_id: UUID, *, id: UUID | None = None)
         raise build_duplicate_id_error("message") from None
     audit.record(actor, "schedule.run", workspace_id=schedule.workspace_id, object_id=schedule.pk)
     return Message.objects.get(pk=id), True
-
-
-def _get_chat(actor: Actor, chat_id: UUID) -> Chat:
-    chat = get_chat_for(actor, chat_id, ChatVerb.CHANGE_SCHEDULES, lock=True)
-    if actor.is_agent:
-        raise Forbidden("A schedule belongs to a person.")
-    return chat
 
 
 def _set_fields(schedule: Schedule, fields: dict[str, Any]) -> None:

@@ -109,16 +109,11 @@ def _read_html(html: str, url: str) -> dict[str, str]:
         found = None
     text = (found and found.text) or html2txt(html)
     return {
-        "title": (found and found.title) or _find_title(html),
+        "title": (found and found.title) or (unescape(title[1]) if (title := _TITLE.search(html)) else ""),
         "site": (found and found.sitename) or "",
         "published": (found and found.date) or "",
         "text": text.strip(),
     }
-
-
-def _find_title(html: str) -> str:
-    found = _TITLE.search(html)
-    return unescape(found[1]) if found else ""
 
 
 @contextmanager
