@@ -105,7 +105,7 @@ class FakeSocket:
         return self._frame(type="changes", after=self.version - 1, version=self.version, rows=[row])
 
     def build_delta_frame(self, run_id: str, message_id: str, offset: int, text: str) -> str:
-        """Build a frame with a piece of an answer."""
+        """Build a frame with a chunk of an answer."""
         return self._frame(
             type="delta", message_id=message_id, run_id=run_id, agent_id=self.agent, attempt=1,
             part="text", index=0, call_id=None, name=None, offset=offset, text=text,
@@ -206,13 +206,13 @@ def measure_p14(installation: Installation, quick: bool) -> Table:
 
 def _measure_list(page: Page, socket: FakeSocket, metrics: CDPSession) -> list[Figure]:
     items = [f"- item {number} with **words** and `code`\n" for number in range(500)]
-    message, offset, pieces = str(new_id()), 0, []
+    message, offset, chunks = str(new_id()), 0, []
     for item in items:
-        pieces.append(socket.build_delta_frame("a list", message, offset, item))
+        chunks.append(socket.build_delta_frame("a list", message, offset, item))
         offset += len(item)
-    socket.play([[socket.build_changes_frame(socket.build_run("a list", "running")), *pieces[:450]]], 1_500)
+    socket.play([[socket.build_changes_frame(socket.build_run("a list", "running")), *chunks[:450]]], 1_500)
     spent = MainThreadTime(metrics)
-    socket.play([[piece] for piece in pieces[450:]], 100)
+    socket.play([[chunk] for chunk in chunks[450:]], 100)
     growing, _ = spent.measure()
     whole = socket.build_message("".join(items), id=message, run_id="a list", author_id=socket.agent)
     spent = MainThreadTime(metrics)
@@ -220,7 +220,7 @@ def _measure_list(page: Page, socket: FakeSocket, metrics: CDPSession) -> list[F
     _, ended = spent.measure()
     return [
         Figure(
-            "a list of 450 to 500 items that grows, per piece (10 a second)", ours=f"{growing / 50:.1f} ms of script"
+            "a list of 450 to 500 items that grows, per chunk (10 a second)", ours=f"{growing / 50:.1f} ms of script"
         ),
         Figure("the same list when it ends", ours=f"{ended:.0f} ms, all tasks of half a second"),
     ]
@@ -236,9 +236,9 @@ def measure_p9(installation: Installation, quick: bool) -> Table:
             steps = [[socket.build_changes_frame(socket.build_run(run_id, "running")) for run_id, _ in runs]]
             offset = 0
             for number in range(seconds * 10):
-                piece = "five more **words** of it " if number % 5 else "a paragraph ends here.\n\n"
-                steps.append([socket.build_delta_frame(run_id, message, offset, piece) for run_id, message in runs])
-                offset += len(piece)
+                chunk = "five more **words** of it " if number % 5 else "a paragraph ends here.\n\n"
+                steps.append([socket.build_delta_frame(run_id, message, offset, chunk) for run_id, message in runs])
+                offset += len(chunk)
             page.locator("[data-pane=composer] textarea").click()
             page.evaluate("steps => { window.longTasks = []; window.playing = window.play(steps, 100) }", steps)
             spent = MainThreadTime(metrics)
@@ -263,7 +263,7 @@ def measure_p9(installation: Installation, quick: bool) -> Table:
             goal="≤ 250 kB",
         ),
     ]
-    how = f"A chat of 10,000 lines; five runs at 10 pieces of five words a second each, for {seconds} s; a key every 100 ms."
+    how = f"A chat of 10,000 lines; five runs at 10 chunks of five words a second each, for {seconds} s; a key every 100 ms."
     return Table("P9", "A long chat in the browser", how, figures)
 
 

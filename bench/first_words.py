@@ -40,7 +40,7 @@ async def post_at_once(installation: Installation, clients: Clients, chats: list
     asked = sorted(await asyncio.to_thread(installation.model.read_request_times))
     answers.posts += [took for _, took in posts]
     answers.asked += [at - posts[0][0] for at in asked]
-    # Under load the complete answer may arrive before its first piece: then its end counts.
+    # Under load the complete answer may arrive before its first chunk: then its end counts.
     shown = clients.watcher.ended | clients.watcher.first
     answers.words += [shown[chat] - began for chat, (began, _) in zip(chats, posts, strict=True)]
 

@@ -131,7 +131,7 @@ class Watcher:
 
 
 def is_delta(text: str) -> bool:
-    """Return whether a frame is a piece of a streamed answer. Only such a frame begins with the id of its message."""
+    """Return whether a frame is a chunk of a streamed answer. Only such a frame begins with the id of its message."""
     return text.startswith('{"message_id":')
 
 

@@ -18,7 +18,7 @@ from bench.results import FILE, get_percentile
 BUSY = 0.6
 """The part of its core that a process may use on average."""
 TICK = 0.1
-"""Seconds between two flushes of a worker: it sends the pieces of all its runs together."""
+"""Seconds between two flushes of a worker: it sends the chunks of all its runs together."""
 WARM_UP, MEASURED = 2.0, 8.0
 FIRST_TOKEN = 0.5
 """Seconds until a model sends the first token."""

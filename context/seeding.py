@@ -152,13 +152,13 @@ def build_texts(count: int, seed: int = 1) -> Iterator[str]:
 
 
 def create_messages(chat_id: UUID, count: int, *, facts: Sequence[Fact] = (), seed: int = 1) -> None:
-    """Append messages of the chat's participants, in their order, with the facts at random places among the older ones; and update
-    PostgreSQL's statistics. They wake no agent, and nobody is notified. Each participant has read them.
+    """Append messages of the chat's participants, in their order, with the facts at random positions among the older ones; and
+    update PostgreSQL's statistics. They wake no agent, and nobody is notified. Each participant has read them.
 
     Raises `NotFound`.
     """
     generator = random.Random(seed)
-    places = dict(zip(sorted(generator.sample(range(int(count * 0.95)), len(facts))), facts, strict=True))
+    positions = dict(zip(sorted(generator.sample(range(int(count * 0.95)), len(facts))), facts, strict=True))
     with transaction.atomic():
         lock_chat(chat_id)
         chat = Chat.objects.get(pk=chat_id)
@@ -167,7 +167,7 @@ def create_messages(chat_id: UUID, count: int, *, facts: Sequence[Fact] = (), se
         sql = "COPY chats_message (id, chat_id, seq, version, author_id, type, payload, tokens, created_at) FROM STDIN"
         with connection.cursor() as cursor, cursor.copy(sql) as copy:
             for number, text in enumerate(build_texts(count, seed)):
-                fact = places.get(number)
+                fact = positions.get(number)
                 text = fact.text if fact else text
                 payload: dict[str, Any] = {"text": text, "mentions": [], "wake": "nobody"}
                 at = ended_at - timedelta(seconds=count - number)

@@ -179,15 +179,15 @@ def read_text(file: File, start: int) -> ToolOutput:
 def search_texts(files: QuerySet[File], words: str) -> ToolOutput:
     """Return excerpts of those of the files whose text contains these words."""
     wanted = to_storable(words)
-    # Texts are long, so the database finds the place and sends only the excerpt. `upper` may change the length of a text: the
-    # place is then a little off, which is enough to read on.
-    place = StrIndex(Upper("text"), Upper(Value(wanted)))
-    start = Greatest(F("place") - CONTEXT_CHARACTERS, 1)
-    excerpt = Substr("text", start, F("place") - start + len(wanted) + CONTEXT_CHARACTERS)
-    matching = files.defer("text").annotate(place=place).filter(place__gt=0)
+    # Texts are long, so the database finds the position and sends only the excerpt. `upper` may change the length of a text: the
+    # position is then a little off, which is enough to read on.
+    position = StrIndex(Upper("text"), Upper(Value(wanted)))
+    start = Greatest(F("position") - CONTEXT_CHARACTERS, 1)
+    excerpt = Substr("text", start, F("position") - start + len(wanted) + CONTEXT_CHARACTERS)
+    matching = files.defer("text").annotate(position=position).filter(position__gt=0)
     found = list(matching.select_related("uploaded_by").annotate(excerpt=excerpt)[:MAX_MATCHES])
     lines = [
-        f"{describe_file(file)}\n  at character {file.place - 1:,}: …{' '.join(file.excerpt.split())}…"
+        f"{describe_file(file)}\n  at character {file.position - 1:,}: …{' '.join(file.excerpt.split())}…"
         for file in found
     ]
     text = "\n".join(lines) or "No file contains this."

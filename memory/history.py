@@ -1,4 +1,4 @@
-"""Read what runs took in and did from the messages of their chats."""
+"""Read what runs read and did from the messages of their chats."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from django.db.models.functions import Left
 from chats.models import SPOKEN_TYPES, Message
 from memory.models import HistoryEntry
 
-MAX_TAKEN_IN = 10
+MAX_READ_MESSAGES = 10
 """Messages of others that are read of one run, the newest."""
 MAX_CALLS = 20
 """Calls that are read of one run, the newest."""
@@ -24,7 +24,7 @@ MAX_RESULT_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class HistoryTurn:
-    """A part of what a run did: a message of another author that it took in, a tool call with the beginning of its result, or a
+    """A part of what a run did: a message of another author that it read, a tool call with the beginning of its result, or a
     text that it wrote."""
 
     kind: Literal["message", "call", "answer"]
@@ -39,13 +39,13 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
     and one that was edited has its new text."""
     if not entries:
         return {}
-    is_taken_in = Q(pk__in=[])
+    is_read = Q(pk__in=[])
     for entry in entries:
-        is_taken_in |= Q(chat=entry.chat_id, seq__range=(entry.first_seq, entry.last_seq))
-    is_taken_in &= Q(type__in=SPOKEN_TYPES) & ~Q(author=entries[0].agent_id)
+        is_read |= Q(chat=entry.chat_id, seq__range=(entry.first_seq, entry.last_seq))
+    is_read &= Q(type__in=SPOKEN_TYPES) & ~Q(author=entries[0].agent_id)
     is_own = Q(run_id__in=[entry.run_id for entry in entries], author=entries[0].agent_id)
     is_own &= Q(type__in=("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"))
-    found = Message.objects.filter(is_taken_in | is_own, metadata__isnull=True).order_by("chat", "seq")
+    found = Message.objects.filter(is_read | is_own, metadata__isnull=True).order_by("chat", "seq")
     rows = list(
         found.values_list(
             "pk", "chat_id", "seq", "run_id", "type", "author__name",
@@ -80,7 +80,7 @@ def _build_turns(entry: HistoryEntry, rows: Iterable[Sequence[Any]]) -> list[His
 
 
 def _keep_newest(turns: list[HistoryTurn]) -> list[HistoryTurn]:
-    left = {"message": MAX_TAKEN_IN, "call": MAX_CALLS, "answer": MAX_CALLS}
+    left = {"message": MAX_READ_MESSAGES, "call": MAX_CALLS, "answer": MAX_CALLS}
     kept: list[HistoryTurn] = []
     for turn in reversed(turns):
         left[turn.kind] -= 1

@@ -82,7 +82,7 @@ class Hub:
             self._loops = []
 
     async def subscribe(self, socket: Socket, topic: Topic) -> Subscription:
-        """Subscribe a socket to a topic. Frames are held back until the subscription is answered (MSG5)."""
+        """Subscribe a socket to a topic. Frames are buffered until the subscription is answered (MSG5)."""
         buffer = self.buffers.get(topic)
         if buffer is None:
             buffer = self.buffers[topic] = TopicBuffer(topic, _catch_up)
@@ -92,7 +92,7 @@ class Hub:
         return subscription
 
     async def send_reply(self, socket: Socket, subscription: Subscription, since: int | None) -> None:
-        """Send the reply to a subscription and then the frames that were held back, unless the subscription has ended."""
+        """Send the reply to a subscription and then the buffered frames, unless the subscription has ended."""
         topic = subscription.topic
         if topic.kind == "chat":
             reply = await self.buffers[topic].get_reply(subscription, since)

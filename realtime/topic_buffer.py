@@ -30,8 +30,8 @@ CROWD_SIZE = 25
 GATHERING_SECONDS = 0.25
 """Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
 
-MAX_HELD_BACK = 512
-"""The maximum of transient frames that are held back before the reply to a subscription, or that are gathered."""
+MAX_BUFFERED_FRAMES = 512
+"""The maximum of transient frames that are buffered before the reply to a subscription, or that are gathered."""
 
 Envelope = dict[str, Any]
 """A frame as the channel layer carries it (`events.publish`): its kind and encoded text; `changes` also with their versions."""
@@ -60,24 +60,24 @@ class Subscriber(Protocol):
 
 
 class Subscription:
-    """The subscription of a socket to a topic. Frames are held back until the reply is sent, and are sent after it in order.
+    """The subscription of a socket to a topic. Frames are buffered until the reply is sent, and are sent after it in order.
 
     `version` is the last version that was sent to the socket; before the reply, that of the buffer at the subscription.
     """
 
-    __slots__ = ("_held_back", "subscriber", "topic", "version")
+    __slots__ = ("_buffered", "subscriber", "topic", "version")
 
     def __init__(self, subscriber: Subscriber, topic: Topic, version: int) -> None:
         self.subscriber = subscriber
         self.topic = topic
         self.version = version
-        self._held_back: list[tuple[str, int | None]] | None = []
+        self._buffered: list[tuple[str, int | None]] | None = []
 
     def receive(self, text: str, version: int | None) -> None:
-        """Send a frame of the topic, or hold it back. `version` is null for transient frames."""
-        if self._held_back is not None:
-            if version is not None or len(self._held_back) < MAX_HELD_BACK:
-                self._held_back.append((text, version))
+        """Send a frame of the topic, or buffer it. `version` is null for transient frames."""
+        if self._buffered is not None:
+            if version is not None or len(self._buffered) < MAX_BUFFERED_FRAMES:
+                self._buffered.append((text, version))
         elif version is None:
             self.subscriber.send(text, transient=True)
         elif version > self.version:
@@ -85,16 +85,16 @@ class Subscription:
             self.subscriber.send(text, transient=False)
 
     def receive_transient(self, texts: tuple[str, ...]) -> None:
-        """Send transient frames of the topic, or hold them back."""
-        if self._held_back is None:
+        """Send transient frames of the topic, or buffer them."""
+        if self._buffered is None:
             self.subscriber.send_transient(texts)
         else:
             for text in texts:
                 self.receive(text, None)
 
     def release(self, reply: SubscriptionReply) -> None:
-        """Send the reply, and then the frames that were held back."""
-        frames, self._held_back = self._held_back or [], None
+        """Send the reply, and then the buffered frames."""
+        frames, self._buffered = self._buffered or [], None
         self.version = reply.version
         self.subscriber.send(reply.text, transient=False)
         for frame in frames:
@@ -160,7 +160,7 @@ class TopicBuffer:
         return not self._subscriptions
 
     def subscribe(self, subscriber: Subscriber) -> Subscription:
-        """Add a subscription. Its frames are held back until `Subscription.release`."""
+        """Add a subscription. Its frames are buffered until `Subscription.release`."""
         subscription = Subscription(subscriber, self.topic, self.version or 0)
         self._subscriptions[subscriber] = subscription
         return subscription
@@ -231,7 +231,7 @@ class TopicBuffer:
             if self._early:
                 self._release_early_frames()
         elif self.version is None or envelope["version"] > self.version:
-            self._early = [*self._early[-MAX_HELD_BACK:], envelope]
+            self._early = [*self._early[-MAX_BUFFERED_FRAMES:], envelope]
             self._release_early_frames()
 
     def repair_up_to(self, version: int) -> None:
@@ -261,7 +261,7 @@ class TopicBuffer:
         if self._gather_timer is None:
             self._send_to_all(text, None)
             self._gather_timer = asyncio.get_running_loop().call_later(GATHERING_SECONDS, self._flush_gathered)
-        elif len(self._gathered) < MAX_HELD_BACK:
+        elif len(self._gathered) < MAX_BUFFERED_FRAMES:
             self._gathered.append(text)
 
     def _flush_gathered(self) -> None:

@@ -21,7 +21,7 @@ from workspaces.models import Workspace
 
 RunFilter = Literal["active", "all"]
 MAX_COUNTED_RUNS = 1_000
-"""Runs that are counted for a place in the queue."""
+"""Runs that are counted for a position in the queue."""
 MAX_EXCERPT_CHARACTERS = 160
 """Characters of an answer in a list of replies."""
 
@@ -45,8 +45,8 @@ def list_in_turns(
     )
     same_tree = Run.objects.filter(root=OuterRef("root"), state__in=[RunState.QUEUED, RunState.RUNNING])
     older = same_tree.filter(pk__lt=OuterRef("pk")).order_by().values("root").annotate(count=Count("pk"))
-    waiting = waiting.annotate(place=Coalesce(Subquery(older.values("count")), 0))
-    turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by=["place", "pk"])
+    waiting = waiting.annotate(position=Coalesce(Subquery(older.values("count")), 0))
+    turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by=["position", "pk"])
     rows = waiting.annotate(turn=turn).order_by("turn", "pk")
     return rows.values_list("pk", "workspace_id", "on_behalf_of_id", "turn")
 

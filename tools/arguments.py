@@ -1,4 +1,4 @@
-"""Check arguments by the JSON Schema of a workspace tool, which a stranger may have written.
+"""Check arguments by the JSON Schema of a workspace tool, which somebody outside the workspace may have written.
 
 The schema and the arguments are both hostile: the work is limited, no other document is loaded, and the keywords whose cost
 grows without bounds (`pattern`, `uniqueItems`) are left to the server. They stay in the schema that the model reads.

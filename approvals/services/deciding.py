@@ -49,7 +49,7 @@ def decide_approval(
     """
     is_approved = decision in ("approved", "approved_for_run")
     if is_approved and arguments is not None:
-        # Before the chat is locked: the schema of a stranger may take half a second.
+        # Before the chat is locked: checking the schema that a server has sent may take half a second.
         _check_arguments(get_approval_for(actor, approval_id, ApprovalVerb.DECIDE), arguments)
     approval = get_approval_for(actor, approval_id, ApprovalVerb.DECIDE, lock=True)
     if approval.decision is not None or approval.expires_at <= now():

@@ -39,7 +39,7 @@ def find_foreign_texts(
 ) -> Literal["others", "outside"] | None:
     """Return whether an agent may have read texts in a chat of this workspace that are not of this person: texts from `outside` the
     workspace, such as a page, a file or a message of a public agent, or texts of `others`. Null if there are none. What a public
-    agent reads is always from outside: a stranger has written its prompt."""
+    agent reads is always from outside: another workspace has written its prompt."""
     others = ChatActor.objects.filter(chat_id=chat_id).exclude(actor_id=agent_id, actor__workspace_id=workspace_id)
     if person_id is not None:
         others = others.exclude(actor_id=person_id)

@@ -64,7 +64,7 @@ class NoteRevisionRow(Row):
 
 
 class HistoryTurnRow(Row):
-    """A part of a history entry: a message that the agent took in, a tool call with the beginning of its result, or its answer."""
+    """A part of a history entry: a message that the agent read, a tool call with the beginning of its result, or its answer."""
 
     kind: Literal["message", "call", "answer"]
     author_name: str
@@ -74,7 +74,7 @@ class HistoryTurnRow(Row):
 
 
 class HistoryEntryRow(Row):
-    """What one run of an agent took in and did, read from the messages of its chat."""
+    """What one run of an agent read and did, read from the messages of its chat."""
 
     id: UUID
     agent_id: UUID

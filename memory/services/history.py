@@ -21,7 +21,7 @@ from memory.permissions import get_clearing_for, history_visible_to
 from memory.selectors import FULL_CHARACTERS, get_generation
 
 MAX_SEQS = 500
-"""The newest messages of the chat among which an entry looks for those that the run took in."""
+"""The newest messages of the chat among which an entry looks for those that the run read."""
 
 
 def record_history_entry(
@@ -35,7 +35,7 @@ def record_history_entry(
     outcome: str,
     has_outside_texts: bool = False,
 ) -> None:
-    """Store what a run that ends took in, from `first_seq` to `last_seq`, and did. The caller has locked the chat, and calls this
+    """Store what a run that ends has read, from `first_seq` to `last_seq`, and did. The caller has locked the chat, and calls this
     in the transaction that ends the run.
 
     What a run has read before a clearing belongs to what was cleared.

@@ -58,5 +58,5 @@ def _parse_result(item: Mapping[str, Any]) -> SearchHit:
 
 
 def _clean(value: object, limit: int) -> str:
-    """Return a text of a stranger on one line."""
+    """Return a text of the web on one line."""
     return " ".join(to_storable(value).split())[:limit] if isinstance(value, str) else ""

@@ -69,7 +69,7 @@ async def test_MSG10_at_most_ten_frames_a_second_and_every_character_once(stream
     for delta in receiver.deltas:
         assert delta["offset"] == offset  # in code points
         offset += len(delta["text"])
-    # The first piece, and what was left at the end, come beside the ten a second.
+    # The first chunk, and what was left at the end, come beside the ten a second.
     assert 3 <= len(receiver.deltas) <= 10 * spoken + 2
 
 

@@ -140,10 +140,10 @@ async def test_gathered_deltas_are_one_write_for_each_socket_and_arrive_as_singl
     monkeypatch.setattr(topic_buffer, "CROWD_SIZE", SOCKETS)
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         written = count_calls(monkeypatch, BoundedSocket, "write_frame")
-        await run_in_db_thread(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
+        await run_in_db_thread(publish_now, *(delta(team.chat, f"chunk {number}") for number in range(5)))
         for socket in sockets:
             assert [(await receive_type(socket, "delta"))["text"] for _ in range(5)] == [
-                f"piece {number}" for number in range(5)
+                f"chunk {number}" for number in range(5)
             ]
         assert len(written) == 2 * SOCKETS
 

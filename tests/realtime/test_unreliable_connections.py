@@ -92,7 +92,7 @@ async def test_MSG2_all_messages_arrive_once_over_a_connection_that_breaks_repea
 
 async def test_MSG3_a_burst_of_two_thousand_messages_arrives_within_one_heartbeat(team, tabs, monkeypatch):
     """A frame may wait for an earlier one, and the connection to Redis breaks. The heartbeat has the default interval."""
-    monkeypatch.setattr("realtime.topic_buffer.MAX_HELD_BACK", 1)
+    monkeypatch.setattr("realtime.topic_buffer.MAX_BUFFERED_FRAMES", 1)
     reads = []
 
     def counted(chat_id, since):

@@ -109,6 +109,6 @@ class Tab:
         return found[0]
 
     def get_streamed_text(self, message: str) -> str:
-        """Return the text of a message that arrived in pieces."""
-        pieces = [f for f in list(self.frames) if f["type"] == "delta" and f["message_id"] == message]
-        return "".join(f["text"] for f in pieces if f["part"] == "text")
+        """Return the text of a message that arrived in chunks."""
+        chunks = [f for f in list(self.frames) if f["type"] == "delta" and f["message_id"] == message]
+        return "".join(f["text"] for f in chunks if f["part"] == "text")

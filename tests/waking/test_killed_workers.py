@@ -67,7 +67,7 @@ def test_RUN25_RUN26_killed_workers_lose_no_message_and_repeat_no_schedule(envir
         agent.current_spec.tool_configs.get_or_create(tool="current_time", defaults={"position": 9})
     ChatActor.objects.filter(chat=team.chat).update(response="mentions")
     environment.model.script(text="Here is what I have found.", every=0.05)
-    # Other arguments each time: a run that takes in several of these messages would be stopped for repeating its calls.
+    # Other arguments each time: a run that reads several of these messages would be stopped for repeating its calls.
     for city in CITIES:
         call = {"name": "current_time", "arguments": json.dumps({"timezone": city})}
         environment.model.script(match=city, calls=[call], text="I check.", then={"text": "It is noon."}, every=0.05)
@@ -100,4 +100,4 @@ def test_RUN25_RUN26_killed_workers_lose_no_message_and_repeat_no_schedule(envir
         cursor = ChatActor.objects.get(chat=team.chat, actor_id=line.payload["target_id"]).last_read_seq
         assert cursor >= line.seq
     crashes = sum(Run.objects.values_list("crashes", flat=True))
-    report(f"{N} workers killed, {crashes} runs continued by others; {len(taken)} messages each taken in once")
+    report(f"{N} workers killed, {crashes} runs continued by others; {len(taken)} messages each read once")

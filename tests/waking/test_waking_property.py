@@ -1,5 +1,5 @@
 """Any interleaving of messages in two chats, messages that agents send into the other chat, steps, crashes, stops, wakes by hand
-and schedules: each message is taken in once by each agent that it addresses, one run of a concurrency key is active, and loops of
+and schedules: each message is read once by each agent that it addresses, one run of a concurrency key is active, and loops of
 agents end.
 
 Workers are played by the test: it claims runs, stores their steps, loses their leases and reclaims them. The log, the cursors, the
@@ -165,7 +165,7 @@ class World:
 
 
 @pytest.mark.parametrize("seed", range(5 * N))
-def test_RUN25_RUN18_each_message_is_taken_in_once_and_loops_end(environment, seed):
+def test_RUN25_RUN18_each_message_is_read_once_and_loops_end(environment, seed):
     world = World(environment, random.Random(seed))
     steps = [
         world.post,

@@ -11,7 +11,7 @@ from common.errors import Invalid
 from common.request_types import NOT_BLANK, StrictModel
 from common.text import remove_invisible
 from events.rows import ToolEffect
-from tools.http.mapping import READ_METHODS, Method, Place, RequestMapping
+from tools.http.mapping import READ_METHODS, ArgumentLocation, Method, RequestMapping
 
 ArgumentType = Literal["string", "integer", "number", "boolean", "strings"]
 _TYPES: dict[str, dict[str, Any]] = {
@@ -40,7 +40,7 @@ class FormArgument(StrictModel):
     """An argument as the form describes it. `target`: its name in the request, if it is another one."""
 
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
-    where: Place
+    where: ArgumentLocation
     type: ArgumentType = "string"
     description: str = Field(default="", max_length=500)
     is_required: bool = False

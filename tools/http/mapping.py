@@ -13,7 +13,7 @@ from common.request_types import StrictModel
 from tools.interface import ToolError
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-Place = Literal["path", "query", "header", "body"]
+ArgumentLocation = Literal["path", "query", "header", "body"]
 BodyFormat = Literal["none", "json", "form", "whole"]
 """What is sent as the body. `json`: an object of the body arguments; `form`: the same, as a form; `whole`: the value of the one
 body argument, as JSON."""
@@ -33,7 +33,7 @@ class Argument(StrictModel):
     """Where an argument goes. `target`: its name there, if it is another one."""
 
     name: str = Field(min_length=1, max_length=128)
-    where: Place
+    where: ArgumentLocation
     target: str = Field(default="", max_length=128)
 
     @property
