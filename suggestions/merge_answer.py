@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.specs.content import MAX_PROMPT
 from common.text import to_storable
-from events.rows import Choice, Conflict, Segment
+from events.rows import Choice, MergeConflict, Segment
 from suggestions.job_inputs import NamedSuggestion
 
 CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
@@ -79,7 +79,7 @@ class MergedPrompt:
     """A merged prompt: the joined texts of `segments`. A segment names its conflict by its index in `conflicts`."""
 
     segments: list[Segment]
-    conflicts: list[Conflict]
+    conflicts: list[MergeConflict]
 
     @property
     def text(self) -> str:
@@ -189,7 +189,7 @@ def _get_stripped_lines(text: str) -> set[str]:
 
 def _build_conflict(
     index: int, conflict: AnswerConflict, contributors: dict[str, UUID], lines: list[_Line]
-) -> Conflict:
+) -> MergeConflict:
     """Build a conflict, and mark the lines of its chosen text in `lines`. If they are not there, no choice is chosen."""
     chosen = conflict.chosen
     if chosen is not None and not _mark_lines(index, conflict.choices[chosen].text, lines):
@@ -198,7 +198,7 @@ def _build_conflict(
         Choice(contributor=contributors[choice.source] if choice.source else None, text=choice.text.strip("\n"))
         for choice in conflict.choices
     ]
-    return Conflict(about="prompt", question=conflict.question.strip(), choices=choices, chosen=chosen)
+    return MergeConflict(about="prompt", question=conflict.question.strip(), choices=choices, chosen=chosen)
 
 
 def _mark_lines(conflict: int, text: str, lines: list[_Line]) -> bool:

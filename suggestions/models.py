@@ -9,7 +9,7 @@ from agents.models import AgentSpec, Draft
 from agents.specs.content import SpecContent
 from chats.models import Chat
 from common.models import Identified, build_display_name
-from events.rows import MergeMethod, MergeState, SuggestionState, SummaryState
+from events.rows import MergeMethod, MergeState, SuggestionState, SuggestionSummaryState
 from runs.models import Run
 from workspaces.models import Workspace
 
@@ -84,7 +84,7 @@ class Suggestion(Identified):
     message_id = models.UUIDField(_("message id"))
     summary = models.TextField(_("summary"), blank=True, default="")
     summary_state = models.CharField(
-        _("summary state"), max_length=8, choices=SummaryState.choices, default=SummaryState.PENDING
+        _("summary state"), max_length=8, choices=SuggestionSummaryState.choices, default=SuggestionSummaryState.PENDING
     )
     summary_error = models.CharField(_("summary error"), max_length=600, blank=True, default="")
     summary_run = models.ForeignKey(

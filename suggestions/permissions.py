@@ -8,7 +8,7 @@ from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from chats.services import lock_chat, lock_chats
 from common.access import check_verb, replace_not_found
 from common.errors import NotFound
-from events.rows import SuggestionState, SummaryState
+from events.rows import SuggestionState, SuggestionSummaryState
 from suggestions.models import UNDER_WAY, Merge, Suggestion
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -51,7 +51,7 @@ def compute_suggestion_verbs(
     verbs = _get_granted_verbs(suggestion, actor, verbs_on_agent)
     if suggestion.state != SuggestionState.PENDING or suggestion.merge_id:
         verbs -= DECISION_VERBS
-    if suggestion.summary_state != SummaryState.FAILED:
+    if suggestion.summary_state != SuggestionSummaryState.FAILED:
         verbs -= {SuggestionVerb.SUMMARIZE}
     return verbs
 

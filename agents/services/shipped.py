@@ -108,7 +108,7 @@ of the task into addresses."""
 
 
 @dataclass(frozen=True)
-class Definition:
+class ShippedAgentDefinition:
     """A shipped agent as this release defines it. `is_sub_agent`: other agents give it tasks; else it does jobs."""
 
     name: str
@@ -119,25 +119,25 @@ class Definition:
 
 
 SHIPPED = {
-    "summarizer": Definition(
+    "summarizer": ShippedAgentDefinition(
         "Summarizer",
         "Says in a sentence or two what a suggestion changes.",
         SpecContent(prompt=SUMMARIZER, limits=Limits(max_steps=3, max_seconds=180)),
         "📋",
     ),
-    "merger": Definition(
+    "merger": ShippedAgentDefinition(
         "Merge agent",
         "Makes one draft of several suggestions.",
         SpecContent(prompt=MERGER, limits=Limits(max_steps=3, max_seconds=900)),
         "🧩",
     ),
-    "chat-summarizer": Definition(
+    "chat-summarizer": ShippedAgentDefinition(
         "Chat summarizer",
         "Keeps the summary of the older messages of a long chat.",
         SpecContent(prompt=CHAT_SUMMARIZER, limits=Limits(max_steps=3, max_seconds=600)),
         "🗂️",
     ),
-    "browser": Definition(
+    "browser": ShippedAgentDefinition(
         "Browser",
         "Finds and reads web pages, answers in short, and cites each source with its link.",
         SpecContent(
@@ -193,7 +193,7 @@ def get_shipped_agent(handle: str) -> Actor:
     return agent
 
 
-def _update_profile(agent: Actor, definition: Definition) -> None:
+def _update_profile(agent: Actor, definition: ShippedAgentDefinition) -> None:
     """Give a shipped agent the name, the description and the avatar of this release, also in its chats."""
     if agent.name != definition.name:
         _rename_public_agents(agent.handle, definition.name)
@@ -248,7 +248,7 @@ def _find_shipped_agent(handle: str) -> Actor | None:
     return _SHIPPED_AGENT.first(handle)
 
 
-def _build_profile(definition: Definition) -> dict[str, Any]:
+def _build_profile(definition: ShippedAgentDefinition) -> dict[str, Any]:
     return {
         "name": definition.name,
         "description": definition.description,
@@ -256,11 +256,11 @@ def _build_profile(definition: Definition) -> dict[str, Any]:
     }
 
 
-def _has_current_profile(agent: Actor, definition: Definition) -> bool:
+def _has_current_profile(agent: Actor, definition: ShippedAgentDefinition) -> bool:
     return all(getattr(agent, field) == value for field, value in _build_profile(definition).items())
 
 
-def _has_current_content(agent: Actor, definition: Definition) -> bool:
+def _has_current_content(agent: Actor, definition: ShippedAgentDefinition) -> bool:
     return agent.current_spec is not None and _get_content(agent.current_spec) == definition.content
 
 

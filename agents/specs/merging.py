@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolUse
 from common.errors import TooLarge
 from common.line_matching import Same, align_three, find_common_stretches
-from events.rows import Choice, Conflict, Contributor, Segment
+from events.rows import Choice, Contributor, MergeConflict, Segment
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class MergedSpec:
 
     content: SpecContent
     segments: list[Segment]
-    conflicts: list[Conflict]
+    conflicts: list[MergeConflict]
 
 
 def merge_contributions(start: SpecContent, contributions: Sequence[Contribution]) -> MergedSpec:
@@ -85,9 +85,9 @@ class _PromptConflict:
         self.options = options
         self.chosen = chosen
 
-    def to_row(self) -> Conflict:
+    def to_row(self) -> MergeConflict:
         choices = [Choice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.options]
-        return Conflict(about="prompt", question="", choices=choices, chosen=self.chosen)
+        return MergeConflict(about="prompt", question="", choices=choices, chosen=self.chosen)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,9 @@ class _FieldChange(NamedTuple):
     proposed: Any
 
 
-def merge_fields(production: SpecContent, contributions: Sequence[Contribution]) -> tuple[SpecContent, list[Conflict]]:
+def merge_fields(
+    production: SpecContent, contributions: Sequence[Contribution]
+) -> tuple[SpecContent, list[MergeConflict]]:
     """Merge every field except the prompt, which remains that of production. The order of tools never is a conflict."""
     values = flatten_spec(production)
     names = dict.fromkeys(values)
@@ -269,7 +271,7 @@ def merge_fields(production: SpecContent, contributions: Sequence[Contribution])
                 changes[name].append(_FieldChange(contribution.contributor, base.get(name), proposed.get(name)))
 
     merged: dict[str, Any] = {}
-    conflicts: list[Conflict] = []
+    conflicts: list[MergeConflict] = []
     for name in names:
         merged[name], conflict = _merge_field(name, values.get(name), changes[name])
         if conflict is not None:
@@ -292,7 +294,7 @@ def flatten_spec(content: SpecContent) -> dict[str, Any]:
     }
 
 
-def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[Any, Conflict | None]:
+def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[Any, MergeConflict | None]:
     """Return the merged value of a field, and a conflict if the changes differ. The value of the first change is used.
 
     `current` is the value in production. It is also a choice of the conflict if production changed since a contribution's base.
@@ -308,7 +310,7 @@ def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[
     choices = [Choice(contributor=change.contributor.id, text=_format_value(change.proposed)) for change in changes]
     if is_changed_in_production and _format_value(current) not in [choice.text for choice in choices]:
         choices.append(Choice(text=_format_value(current)))
-    return value, Conflict(about=name, question="", choices=choices, chosen=0)
+    return value, MergeConflict(about=name, question="", choices=choices, chosen=0)
 
 
 def _format_value(value: Any) -> str:

@@ -65,7 +65,7 @@ class Choice(Row):
     text: str
 
 
-class Conflict(Row):
+class MergeConflict(Row):
     """Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory`,
     `context.<name>` or `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them."""
 
@@ -82,7 +82,7 @@ class Provenance(Row):
     merge_id: UUID | None = None
     contributors: list[Contributor]
     segments: list[Segment]
-    conflicts: list[Conflict] = []
+    conflicts: list[MergeConflict] = []
 
 
 class VoteCount(Row):

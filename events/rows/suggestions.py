@@ -26,7 +26,7 @@ class SuggestionState(models.TextChoices):
     UNUSED = "unused", _("Unused")
 
 
-class SummaryState(models.TextChoices):
+class SuggestionSummaryState(models.TextChoices):
     """The state of the summary of a suggestion, which a job writes."""
 
     PENDING = "pending", _("Pending")
@@ -73,7 +73,7 @@ class ListedSuggestionRow(Row):
     touches: list[str]
     note: str
     summary: str
-    summary_state: SummaryState
+    summary_state: SuggestionSummaryState
     summary_error: str | None
     state: SuggestionState
     merge_id: UUID | None

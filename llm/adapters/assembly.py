@@ -16,7 +16,7 @@ MAX_PARSE_ATTEMPTS = 32
 """How often the arguments of a call are parsed to find out whether they are complete."""
 
 
-class Budget:
+class CharacterBudget:
     """Limits the characters in memory of all answers of this process, beyond `OWN_SHARE_CHARACTERS` for each answer (FAIR5)."""
 
     OWN_SHARE_CHARACTERS = 32 * 1024
@@ -33,7 +33,7 @@ class Budget:
         return True
 
 
-budget = Budget()
+budget = CharacterBudget()
 """The budget of this process, used from its event loop only."""
 
 
@@ -152,7 +152,7 @@ class Assembly:
         if len(text) > available:
             text, self.is_full = text[:available], True
         size = sum(self._sizes.values()) + len(text)
-        wanted = max(0, size - Budget.OWN_SHARE_CHARACTERS) - self._consumed
+        wanted = max(0, size - CharacterBudget.OWN_SHARE_CHARACTERS) - self._consumed
         if wanted > 0 and not budget.consume(wanted):
             self.is_full = True
             return ""

@@ -40,7 +40,7 @@ _ALWAYS = re.compile(r"^\W*(?:please\s+)?(?P<instruction>(?:always|never)\s+\w.*
 
 
 @dataclass(frozen=True)
-class Conversation:
+class DemoConversation:
     """A question to the demo model. `results`: of the calls that it has made since the question."""
 
     prompt: str
@@ -54,7 +54,7 @@ class Conversation:
     is_sub_agent: bool = False
 
 
-def read_conversation(request: Request) -> Conversation:
+def read_conversation(request: Request) -> DemoConversation:
     """Parse a request. Instructions in the question take precedence over those in the prompt."""
     system = "\n\n".join(turn.text for turn in request.turns if turn.role == "system")
     frames = list(_FRAME.finditer(system))
@@ -68,7 +68,7 @@ def read_conversation(request: Request) -> Conversation:
     results = {turn.call_id: turn.text for turn in recent if turn.role == "tool"}
     instructions = f"{question}\n{prompt}"
     number, closing = _SENTENCES.search(instructions), _CLOSING.search(instructions)
-    return Conversation(
+    return DemoConversation(
         prompt=prompt,
         name=frames[-1]["name"] if frames else "the demo model",
         question=question,
@@ -106,7 +106,7 @@ class Call:
     missing: tuple[str, ...] = ()
 
 
-def find_calls(conversation: Conversation) -> Iterator[Call]:
+def find_calls(conversation: DemoConversation) -> Iterator[Call]:
     """Yield the calls that the question asks for, the best first; none after a result: the demo model calls only once."""
     question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if conversation.results:

@@ -3,7 +3,7 @@
 import json
 import re
 
-from llm.demo.rules import DELEGATE, Call, Conversation, detect_language
+from llm.demo.rules import DELEGATE, Call, DemoConversation, detect_language
 from llm.messages import Request, ToolCall
 
 # Sentences are separated by "|".
@@ -79,7 +79,7 @@ def _build_sentences(key: str, language: str, **facts: object) -> list[str]:
     return [sentence.format_map(facts) for sentence in _TEXTS[language][key].split("|")]
 
 
-def build_answer(conversation: Conversation, call: Call | None) -> str:
+def build_answer(conversation: DemoConversation, call: Call | None) -> str:
     """Return the answer in the form that the instructions ask for. `call`: a call with missing arguments."""
     question, language = conversation.question, conversation.language
     sentences: list[str] = []

@@ -5,6 +5,6 @@ from django.urls import path
 from realtime.api import views
 
 urlpatterns = [
-    path("chats/<uuid:chat_id>/changes", views.Changes.as_view()),
+    path("chats/<uuid:chat_id>/changes", views.ReadChanges.as_view()),
     path("schema", views.schema),
 ]

@@ -23,7 +23,7 @@ class ChangesQuery(Body):
     since: int | None = Field(default=None, ge=0, le=END)
 
 
-class Changes(APIView):
+class ReadChanges(APIView):
     agent_methods = ("GET",)
 
     @extend_schema(operation_id="read_changes", parameters=build_query_parameters(ChangesQuery), responses=Subscribed)

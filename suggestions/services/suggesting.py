@@ -20,7 +20,7 @@ from common.ids import new_id
 from common.quotas import check_quota
 from events import audit
 from events.publish import publish_workspace_list_changed
-from events.rows import DiffRow, SuggestionState, SummaryState
+from events.rows import DiffRow, SuggestionState, SuggestionSummaryState
 from suggestions.hooks import suggestion_changed
 from suggestions.models import Suggestion
 from suggestions.services.summaries import start_summary
@@ -108,7 +108,7 @@ def _get_version(agent: Actor, number: int) -> AgentSpec:
 def _build_message(suggestion: Suggestion) -> Message:
     return chats.build_system_message(
         suggestion.chat_id, "SUGGESTION_CREATED", actor=suggestion.author, target=suggestion.agent,
-        suggestion_id=suggestion.id, note=suggestion.note, summary_state=SummaryState.PENDING.value,
+        suggestion_id=suggestion.id, note=suggestion.note, summary_state=SuggestionSummaryState.PENDING.value,
     )  # fmt: skip
 
 

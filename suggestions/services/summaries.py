@@ -11,7 +11,7 @@ from chats.models import Message
 from common.writing import RowUpdate
 from events import audit
 from events.publish import publish_workspace_list_changed
-from events.rows import DiffRow, SummaryState
+from events.rows import DiffRow, SuggestionSummaryState
 from runs.models import Run, RunState
 from runs.services.runs import start_job
 from suggestions.job_inputs import build_summary_input
@@ -27,7 +27,7 @@ def start_summary(suggestion: Suggestion, requested_by: Actor, change: DiffRow) 
     job_input = build_summary_input(
         change, agent=suggestion.agent, note=suggestion.note, language=suggestion.author.language
     )
-    suggestion.summary_state, suggestion.summary_error = SummaryState.PENDING, ""
+    suggestion.summary_state, suggestion.summary_error = SuggestionSummaryState.PENDING, ""
     suggestion.summary_run = start_job(
         requested_by, suggestion.workspace_id, kind="summary", subject_id=suggestion.id, job_input=job_input
     )
@@ -43,7 +43,7 @@ def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
     change = diff(suggestion.base.content(), suggestion.parse_content())
     with transaction.atomic():
         suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE, lock=True)
-        if suggestion.summary_state == SummaryState.FAILED:
+        if suggestion.summary_state == SuggestionSummaryState.FAILED:
             start_summary(suggestion, actor, change)
             _store_summary(suggestion)
             audit.record(actor, "suggestion.summarized", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
@@ -57,9 +57,9 @@ def finish_summary(run: Run) -> None:
         return
     text = " ".join(run.answer.split()) if run.state == RunState.COMPLETED else ""
     if text:
-        suggestion.summary, suggestion.summary_state = text[:MAX_SUMMARY], SummaryState.READY
+        suggestion.summary, suggestion.summary_state = text[:MAX_SUMMARY], SuggestionSummaryState.READY
     else:
-        suggestion.summary_state = SummaryState.FAILED
+        suggestion.summary_state = SuggestionSummaryState.FAILED
         suggestion.summary_error = run.error or "No summary was written."
     _store_summary(suggestion)
 
@@ -72,7 +72,7 @@ def fail_summary(run: Run) -> None:
     suggestion = _lock_suggestion_of_job(run)
     if suggestion is not None:
         suggestion.summary_state, suggestion.summary_error = (
-            SummaryState.FAILED,
+            SuggestionSummaryState.FAILED,
             "Something went wrong on our side.",
         )
         suggestion.save(update_fields=["summary_state", "summary_error"])
@@ -86,7 +86,7 @@ def _lock_suggestion_of_job(run: Run) -> Suggestion | None:
         return None
     chats.lock_chat(suggestion.chat_id)
     suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
-    is_waiting = suggestion.summary_run_id == run.pk and suggestion.summary_state == SummaryState.PENDING
+    is_waiting = suggestion.summary_run_id == run.pk and suggestion.summary_state == SuggestionSummaryState.PENDING
     return suggestion if is_waiting else None
 
 

@@ -21,7 +21,7 @@ _SCRIPT = Path(__file__).with_name("page_process.py")
 
 
 @dataclass(frozen=True)
-class Page:
+class WebPage:
     """A part of the text of a page. `total`: characters of the whole text. Unknown fields are empty."""
 
     title: str
@@ -79,7 +79,7 @@ _idle: list[PageProcess] = []
 
 async def read_page(
     body: bytes, *, url: str, is_html: bool | None, charset: str, start: int, length: int, tenant: str = ""
-) -> Page:
+) -> WebPage:
     """Extract the text of a page and return `length` characters of it from `start`; see `page_process.extract_page`.
 
     Only one page of a workspace (`tenant`) is read at a time, so that one workspace cannot occupy all processes; all calls with
@@ -92,7 +92,7 @@ async def read_page(
         raise ToolError("The page is too large or too tangled to be read.", final=True)
     if "error" in answer:
         raise ToolError(f"The page cannot be read. {answer['error']}", final=True)
-    return Page(**answer)
+    return WebPage(**answer)
 
 
 def _run_job(job: dict[str, Any], body: bytes) -> dict[str, Any] | None:

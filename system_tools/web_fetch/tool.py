@@ -13,7 +13,7 @@ from common.egress import read_capped
 from common.fetching import FetchFailed, open_url
 from common.tenants import get_current_tenant
 from events.payloads import WebPageData
-from system_tools.web_fetch.page_pool import Page, read_page
+from system_tools.web_fetch.page_pool import WebPage, read_page
 from tools.fence import fence_lines
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
 from tools.registry import register
@@ -119,7 +119,7 @@ def _check_response(response: aiohttp.ClientResponse) -> bool | None:
     return False
 
 
-def format_page(page: Page, url: URL, start: int, *, is_cut: bool) -> str:
+def format_page(page: WebPage, url: URL, start: int, *, is_cut: bool) -> str:
     """Return the text for the model: the page between two lines with a random mark, its source on top (SEC9)."""
     title = _escape_brackets(page.title) or url.host or "page"
     address = str(url).replace("(", "%28").replace(")", "%29")
@@ -134,7 +134,7 @@ def format_page(page: Page, url: URL, start: int, *, is_cut: bool) -> str:
     return "\n".join([*fenced, position] if position else fenced)
 
 
-def build_page_data(page: Page, url: URL, start: int, *, is_cut: bool) -> WebPageData:
+def build_page_data(page: WebPage, url: URL, start: int, *, is_cut: bool) -> WebPageData:
     """Return the data for the web app."""
     return WebPageData(
         title=_escape_brackets(page.title) or url.host or "page", url=str(url),

@@ -18,7 +18,7 @@ from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import detect_language, read_conversation
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
-from system_tools.web_fetch.page_pool import Page
+from system_tools.web_fetch.page_pool import WebPage
 from system_tools.web_fetch.tool import format_page
 from tools.registry import registry
 
@@ -246,7 +246,7 @@ def registered(name: str) -> ToolSchema:
 
 
 async def test_the_answer_cites_the_page_that_was_read() -> None:
-    page = Page("Tides", "The Harbour", "2026-01-02", "# Tides\n\nHigh water is at six.", 30)
+    page = WebPage("Tides", "The Harbour", "2026-01-02", "# Tides\n\nHigh water is at six.", 30)
     result = format_page(page, URL("https://example.com/tides"), 0, is_cut=False)
     call = ToolCall("r:1:0", "web_fetch", '{"url": "https://example.com/tides"}')
     turns = [Turn("system", FRAME), Turn("user", "Read https://example.com/tides")]

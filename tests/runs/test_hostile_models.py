@@ -12,7 +12,7 @@ from common.database import is_database_unavailable
 from common.secrets import Secret
 from events.payloads import MAX_TEXT
 from llm.adapters import assembly
-from llm.adapters.assembly import MAX_CALLS, Assembly, Budget, budget
+from llm.adapters.assembly import MAX_CALLS, Assembly, CharacterBudget, budget
 from llm.adapters.openai_stream import MAX_LINE_BYTES, OpenAIStream
 from llm.messages import ToolCall
 from llm.protocol import LLMError
@@ -45,7 +45,7 @@ def test_FAIR5_an_endless_answer_is_cut_and_its_connection_closed(environment, m
     assert answer.payload["incomplete"] is True
     assert LLMCall.objects.get(run_id=run.id).finish == "length"
     environment.wait(lambda: model.requests[0].left_at)
-    assert budget.left == Budget.TOTAL_CHARACTERS
+    assert budget.left == CharacterBudget.TOTAL_CHARACTERS
 
 
 @pytest.mark.django_db(transaction=True)
@@ -164,7 +164,7 @@ def test_FAIR5_each_part_of_an_answer_has_a_limit():
     assert sum(len(call.arguments) for call in calling.build_calls()) == assembly.MAX_ARGUMENT_CHARACTERS
     for one in (made, thinking, calling):
         one.release()
-    assert budget.left == Budget.TOTAL_CHARACTERS
+    assert budget.left == CharacterBudget.TOTAL_CHARACTERS
 
 
 def test_FAIR5_all_answers_together_have_a_limit_that_does_not_affect_short_ones():
@@ -174,13 +174,13 @@ def test_FAIR5_all_answers_together_have_a_limit_that_does_not_affect_short_ones
         one.add_thinking("x" * MAX_TEXT)
     assert any(one.is_full for one in long)
     used = sum(len(one.text) + len(one.thinking) for one in long)
-    assert used <= Budget.TOTAL_CHARACTERS + len(long) * Budget.OWN_SHARE_CHARACTERS
+    assert used <= CharacterBudget.TOTAL_CHARACTERS + len(long) * CharacterBudget.OWN_SHARE_CHARACTERS
     short = Assembly()
     short.add_text("x" * 10_000)
     assert (len(short.text), short.is_full) == (10_000, False)
     for one in long:
         one.release()
-    assert budget.left == Budget.TOTAL_CHARACTERS
+    assert budget.left == CharacterBudget.TOTAL_CHARACTERS
 
 
 def test_FAIR5_arguments_that_seem_complete_again_and_again_are_parsed_a_few_times(monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from common.ids import new_id
-from events.rows import SummaryState
+from events.rows import SuggestionSummaryState
 from tests.api.test_rights import client_for
 from tests.suggestions.environment import KINDER, reload
 
@@ -23,7 +23,7 @@ JOBS = [
 def requests(environment):
     """The path and body of a request of each operation that starts a job."""
     first, other, accepted = environment.suggest(), environment.suggest(KINDER, "carol"), environment.suggest()
-    type(accepted).objects.filter(pk=accepted.pk).update(summary_state=SummaryState.FAILED)
+    type(accepted).objects.filter(pk=accepted.pk).update(summary_state=SuggestionSummaryState.FAILED)
     merge = environment.merge(accepted)
     chat = {"chat_id": str(environment.chat.id)}
     path = f"chats/{environment.chat.id}/agents/{environment.scribe.id}"

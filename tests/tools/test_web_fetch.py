@@ -309,7 +309,7 @@ async def test_RUN13_a_hostile_page_does_not_delay_others(site: Site, html: str,
 async def test_one_tenant_does_not_use_all_page_processes(monkeypatch) -> None:
     monkeypatch.setattr(page_pool, "PAGE_SECONDS", 4.0)
 
-    def read(text: str, tenant: str, *, is_html: bool) -> "asyncio.Task[page_pool.Page]":
+    def read(text: str, tenant: str, *, is_html: bool) -> "asyncio.Task[page_pool.WebPage]":
         bounds: Any = {"start": 0, "length": 99, "tenant": tenant}
         work = page_pool.read_page(text.encode(), url="", is_html=is_html, charset="", **bounds)
         return asyncio.create_task(work)

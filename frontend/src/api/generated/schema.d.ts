@@ -3295,17 +3295,6 @@ export interface components {
             email: string;
         };
         /**
-         * @description Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory`,
-         *     `context.<name>` or `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them.
-         */
-        Conflict: {
-            about: string;
-            choices: components["schemas"]["Choice"][];
-            /** @default null */
-            chosen: number | null;
-            question: string;
-        };
-        /**
          * @description What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
          *     were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole.
          *     `limit`: the tokens that a request may have, by the smallest limit, which is that of `limit_by`.
@@ -3959,7 +3948,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description What one run of an agent took in and did, read from the messages of its chat. */
+        /** @description What one run of an agent read and did, read from the messages of its chat. */
         HistoryEntryRow: {
             /** Format: uuid */
             agent_id: string;
@@ -4016,7 +4005,7 @@ export interface components {
             /** @default null */
             written_at: string | null;
         };
-        /** @description A part of a history entry: a message that the agent took in, a tool call with the beginning of its result, or its answer. */
+        /** @description A part of a history entry: a message that the agent read, a tool call with the beginning of its result, or its answer. */
         HistoryTurnRow: {
             author_name: string;
             /** @enum {string} */
@@ -4264,7 +4253,7 @@ export interface components {
             state: components["schemas"]["SuggestionState"];
             summary: string;
             summary_error: string | null;
-            summary_state: components["schemas"]["SummaryState"];
+            summary_state: components["schemas"]["SuggestionSummaryState"];
             touches: string[];
             verbs: ("accept" | "reject" | "withdraw" | "summarize")[];
             /** Format: uuid */
@@ -4419,6 +4408,17 @@ export interface components {
             /** Format: uuid */
             id: string;
             suggestion_ids: string[];
+        };
+        /**
+         * @description Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory`,
+         *     `context.<name>` or `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them.
+         */
+        MergeConflict: {
+            about: string;
+            choices: components["schemas"]["Choice"][];
+            /** @default null */
+            chosen: number | null;
+            question: string;
         };
         /**
          * @description How the draft of a merge was made.
@@ -5351,7 +5351,7 @@ export interface components {
         /** @description The origin of a draft's text when it was created. The segments in order are its prompt. */
         Provenance: {
             /** @default [] */
-            conflicts: components["schemas"]["Conflict"][];
+            conflicts: components["schemas"]["MergeConflict"][];
             contributors: components["schemas"]["Contributor"][];
             /** @default null */
             merge_id: string | null;
@@ -6082,7 +6082,7 @@ export interface components {
             state: components["schemas"]["SuggestionState"];
             summary: string;
             summary_error: string | null;
-            summary_state: components["schemas"]["SummaryState"];
+            summary_state: components["schemas"]["SuggestionSummaryState"];
             touches: string[];
             verbs: ("accept" | "reject" | "withdraw" | "summarize")[];
             /** Format: uuid */
@@ -6099,7 +6099,7 @@ export interface components {
          * @description The state of the summary of a suggestion, which a job writes.
          * @enum {string}
          */
-        SummaryState: "pending" | "ready" | "failed";
+        SuggestionSummaryState: "pending" | "ready" | "failed";
         SystemMessageRow: {
             author_id: string | null;
             /** Format: uuid */
