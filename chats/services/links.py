@@ -101,7 +101,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
         publish_rights_changed(actor.id)
-        publish_chat_lists([chat.id])
+        publish_chat_lists([chat])
     return link
 
 

@@ -12,7 +12,7 @@ from actors.models import Actor, AgentStatus, Kind
 from actors.rates import throttle
 from chats.hooks import actor_left, participants_added
 from chats.models import Chat, ChatActor, ChatLink
-from chats.permissions import ChatVerb, get_chat_for
+from chats.permissions import ChatVerb, find_readers, get_chat_for
 from chats.services.changes import RowChange, save_changes
 from chats.services.locking import lock_chat, lock_chats_of, lock_participants
 from chats.services.messages import build_system_message
@@ -110,7 +110,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     audit.record(
         actor, "chat.participant_added", workspace_id=chat.workspace_id, object_id=chat.id, participant=str(target.id)
     )
-    publish_chat_lists([chat.id])
+    publish_chat_lists([chat])
     publish_rights_changed(target.id)
     chat.version = participant.version
     participants_added.call(chat, [target], actor)
@@ -161,7 +161,7 @@ def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_opera
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
     _remove_participant(chat, participant, actor)
-    publish_chat_lists([chat.id], target_id)
+    publish_chat_lists([chat], target_id)
     return participant
 
 
@@ -170,7 +170,7 @@ def remove_agent_from_chats(agent: Actor, remover: Actor) -> None:
     participants = lock_chats_of(agent)
     for participant in participants:
         _remove_participant(participant.chat, participant, remover)
-    publish_chat_lists([participant.chat_id for participant in participants], agent.id)
+    publish_chat_lists([participant.chat for participant in participants], agent.id)
 
 
 def _remove_participant(chat: Chat, participant: ChatActor, remover: Actor) -> None:
@@ -209,7 +209,7 @@ def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor)
     participants = lock_chats_of(actor, chat__workspace=workspace)
     for participant in participants:
         _end_participation(participant.chat, participant, remover)
-    publish_chat_lists([participant.chat_id for participant in participants], actor.id)
+    publish_chat_lists([participant.chat for participant in participants], actor.id)
     revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
@@ -218,14 +218,13 @@ def publish_participants(actor: Actor, participants: Collection[ChatActor]) -> N
     for participant in participants:
         participant.actor = actor
         save_changes(participant.chat_id, [RowUpdate(participant)])
-    publish_chat_lists([participant.chat_id for participant in participants])
+    publish_chat_lists([participant.chat for participant in participants])
 
 
-def publish_chat_lists(chat_ids: Collection[UUID], *leaver_ids: UUID) -> None:
-    """Publish to the participants of these chats, and to those who have just left, that their list of chats changed: it has the
-    titles of the chats and the names of all participants."""
-    present = ChatActor.objects.filter(chat__in=chat_ids, ended_at=None).values_list("actor_id", flat=True)
-    publish_list_changed({*present, *leaver_ids}, "chats")
+def publish_chat_lists(chats: Iterable[Chat], *leaver_ids: UUID) -> None:
+    """Publish to the readers of these chats, and to those who have just left, that their list of chats changed: it has the titles
+    of the chats and the names of all participants."""
+    publish_list_changed(set(leaver_ids).union(*find_readers(chats).values()), "chats")
 
 
 @transaction.atomic
@@ -238,7 +237,7 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     check_group(chat)
     save_changes(chat.id, [RowUpdate(chat).set(title=normalize_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
-    publish_chat_lists([chat.id])
+    publish_chat_lists([chat])
     return chat
 
 

@@ -12,6 +12,7 @@ from common.ids import new_id
 from events.rows import Role
 from notifications.models import Notification
 from realtime.db_executor import run_in_db_thread
+from tests.people import make_agent
 from tests.realtime.story import get_version
 from workspaces import services as workspaces
 
@@ -137,3 +138,25 @@ async def test_the_participants_of_a_chat_without_a_title_read_its_new_title_whe
     while not await leaver.is_silent():
         pass
     assert sum(is_chats_change(frame) for frame in leaver.received) == 5
+
+
+async def test_the_editors_who_read_a_chat_between_agents_read_its_new_title_when_an_agent_is_renamed(team, tabs):
+    def create():
+        with transaction.atomic():
+            quill = make_agent(team.workspace, team.alice, "Quill")
+            return quill, chats.open_direct_chat(team.robin, team.workspace.id, quill.id)[0]
+
+    quill, chat = await run_in_db_thread(create)
+    editor, other = await tabs.open_tab(team.alice), await tabs.open_tab(team.bob)
+    await editor.subscribe(f"actor:{team.alice.id}")
+    await other.subscribe(f"actor:{team.bob.id}")
+
+    def rename():
+        agents.update_agent_profile(team.alice, quill.id, name="Feather", revision=quill.revision)
+
+    await run_in_db_thread(rename)
+    assert await editor.receive_until(is_chats_change)
+    summary = await run_in_db_thread(lambda: get_chat_summary(actor=team.alice, chat_id=chat.id))
+    assert summary is not None
+    assert summary.chat.title == "Robin · Feather"
+    assert await other.is_silent()
