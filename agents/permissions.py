@@ -97,6 +97,20 @@ def list_people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
     return people.filter(Exists(membership.filter(role__in=roles)) | Exists(granted))
 
 
+def list_members_who_may(agents: QuerySet[Actor], verb: AgentVerb) -> set[tuple[UUID, UUID]]:
+    """Return who has this right on one of these agents, by their role or by a grant, as pairs of the agent's workspace and the
+    person. Makes two queries."""
+    roles = [role for role, verbs in ROLE_VERBS.items() if verb in verbs]
+    members = Membership.objects.filter(workspace__in=agents.values("workspace"), role__in=roles)
+    granted = AgentGrant.objects.filter(
+        content_object__in=agents.values("pk"), permission__codename=f"{verb}_{Actor._meta.model_name}"
+    )
+    return {
+        *members.values_list("workspace_id", "actor_id"),
+        *granted.values_list("content_object__workspace_id", "user_id"),
+    }
+
+
 def check_all_may(people: Iterable[Actor], agent: Actor, verb: AgentVerb) -> None:
     """Raise `Forbidden` if one of these people does not have this right on the agent. The error names all who do not."""
     allowed = set(list_people_who_may(agent, verb).values_list("pk", flat=True))

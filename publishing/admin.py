@@ -22,7 +22,7 @@ from admin_kit.links import RelatedLink, audit_link, link_column
 from admin_kit.model_admin import ReadOnlyAdmin
 from events.rows import ReportState
 from publishing import services as publishing
-from publishing.models import AgentReport, Listing
+from publishing.models import AgentReport, Listing, PendingUpdate
 from publishing.selectors import count_affected, list_affected_agents, list_affected_workspaces
 
 MAX_NAMES = 20
@@ -180,3 +180,11 @@ class AgentReportAdmin(ReadOnlyAdmin):
     )
     def close(self, report: AgentReport, operator: Actor) -> None:
         publishing.close_report(operator, report.pk)
+
+
+@admin.register(PendingUpdate)
+class PendingUpdateAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", link_column("agent"), "version", "has_failed_chats", "resume_at")
+    list_select_related = ("agent", "version")
+    search_fields = ("agent__name", "agent__handle")
+    search_id_fields = ("agent_id",)

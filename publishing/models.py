@@ -54,6 +54,32 @@ class Listing(Identified):
         return build_display_name(self, "agent")
 
 
+class PendingUpdate(Identified):
+    """A new version, a new name or the takedown of a public agent, of which not all its chats and users have been updated yet
+    (`publishing/services/updates.py`). The row is deleted when they have.
+
+    `version` is null for a new name and for a takedown. Chats up to `after_chat` and workspaces up to `after_workspace` are done.
+    At `resume_at` the sweeper sends the task again.
+    """
+
+    agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="+")
+    version = models.ForeignKey(
+        "agents.AgentSpec", verbose_name=_("version"), null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    after_chat = models.UUIDField(_("after chat"), null=True)
+    after_workspace = models.UUIDField(_("after workspace"), null=True)
+    has_failed_chats = models.BooleanField(_("has failed chats"), default=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    resume_at = models.DateTimeField(_("resume at"))
+
+    class Meta:
+        verbose_name = _("pending update")
+        verbose_name_plural = _("pending updates")
+
+    def __str__(self) -> str:
+        return build_display_name(self, "agent")
+
+
 class AgentReport(Identified):
     """A report of a person about a public agent, for the operators. A person has one open report about an agent."""
 

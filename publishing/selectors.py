@@ -1,7 +1,7 @@
 """Reads of the directory, of publications and of what a takedown affects."""
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import median, quantiles
 from typing import Any, Literal
 from uuid import UUID
@@ -9,9 +9,15 @@ from uuid import UUID
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
-from actors.models import Actor, AgentStatus
+from actors.models import Actor, AgentStatus, Kind
 from agents.models import AgentToolConfig
-from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
+from agents.permissions import (
+    AgentVerb,
+    compute_agent_verbs,
+    get_agent_for,
+    get_production,
+    list_members_who_may,
+)
 from agents.selectors import find_version, list_agents_that_call
 from agents.services.shipped import SHIPPED
 from chats.models import Chat, ChatActor
@@ -28,6 +34,7 @@ from events.rows import (
     PublicationCheckRow,
     PublicationRow,
     PublicUseRow,
+    Role,
     TakedownPreviewRow,
     TakedownRow,
     TypicalRunRow,
@@ -39,7 +46,7 @@ from publishing.search import build_search_condition
 from runs.models import ACTIVE, Run, RunState
 from tools.models import WorkspaceTool
 from usage.models import LLMCall
-from workspaces.models import Credential, Workspace
+from workspaces.models import Credential, Membership, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 DirectorySort = Literal["use", "new", "name"]
@@ -351,11 +358,36 @@ def list_affected_agents(agent: Actor) -> QuerySet[Actor]:
     return list_agents_that_call(agent.pk).select_related("workspace").order_by("name")
 
 
-def list_users_by_workspace(agent: Actor) -> dict[UUID, set[UUID]]:
-    """Return the ids of the people who are in chats with a public agent, by the workspace of the chat."""
-    chats = ChatActor.objects.filter(actor=agent, ended_at=None).values("chat")
-    people = ChatActor.objects.filter(chat__in=chats, ended_at=None, actor__kind="human")
-    users: dict[UUID, set[UUID]] = {}
-    for workspace_id, person_id in people.values_list("chat__workspace_id", "actor_id").distinct():
-        users.setdefault(workspace_id, set()).add(person_id)
-    return users
+# --- whom a change concerns -----------------------------------------------------------------------------------------
+
+
+def list_concerned_workspaces(agent: Actor, *, before: datetime) -> QuerySet[Any, Any]:
+    """Return the ids of the workspaces, besides the publisher, whose people are notified of a version or the takedown of a public
+    agent: it was in chats there before that time, or is a tool of an agent that is theirs or that they have published."""
+    in_chats = ChatActor.objects.filter(actor=agent, ended_at=None, joined_at__lt=before)
+    callers = list_agents_that_call(agent.pk).annotate(owner=Coalesce("workspace", "published_by_workspace"))
+    is_concerned = Q(pk__in=in_chats.values("chat__workspace")) | Q(pk__in=callers.values("owner"))
+    workspaces = Workspace.objects.filter(is_concerned).exclude(published_agents=agent)
+    return workspaces.order_by("pk").values_list("pk", flat=True)
+
+
+def list_concerned_people(agent: Actor, workspace_ids: Sequence[UUID], *, before: datetime) -> dict[UUID, set[UUID]]:
+    """Return the ids of the people who are notified of a version or the takedown of a public agent, by workspace.
+
+    They are the people who were in chats with it before that time, those who may save an agent that has it as a tool, and the
+    editors of its publisher and of the publishers of public agents that have it as a tool. Makes four queries.
+    """
+    in_chats = ChatActor.objects.filter(ended_at=None, joined_at__lt=before, chat__workspace__in=workspace_ids)
+    users = in_chats.filter(chat__in=in_chats.filter(actor=agent).values("chat"), actor__kind=Kind.HUMAN)
+    callers = list_agents_that_call(agent.pk)
+    publishers = callers.filter(published_by_workspace__in=workspace_ids).values("published_by_workspace")
+    is_publisher = Q(workspace__in=publishers) | Q(workspace=agent.published_by_workspace_id)
+    editors = Membership.objects.filter(is_publisher, workspace__in=workspace_ids, role=Role.EDITOR)
+    people: dict[UUID, set[UUID]] = {}
+    for workspace_id, person_id in [
+        *users.values_list("chat__workspace_id", "actor_id").distinct(),
+        *list_members_who_may(callers.filter(workspace__in=workspace_ids), AgentVerb.SAVE),
+        *editors.values_list("workspace_id", "actor_id"),
+    ]:
+        people.setdefault(workspace_id, set()).add(person_id)
+    return people

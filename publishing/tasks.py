@@ -9,14 +9,13 @@ from publishing import services as publishing
 
 
 @shared_task
-def update_chats(agent_id: str, version: int | None = None, after: str | None = None) -> None:
-    """Bring a batch of the chats of a public agent up to date, and send the task of the next batch."""
-    last = publishing.update_chats(UUID(agent_id), version, UUID(after) if after else None)
-    if last is not None:
-        send_task_now("publishing.tasks.update_chats", [agent_id, version, str(last)])
+def continue_update(update_id: str) -> None:
+    """Bring the next chats and people up to date with a public agent, and send the task of the next batch."""
+    if publishing.continue_update(UUID(update_id)):
+        send_task_now(publishing.UPDATE_TASK, [update_id])
 
 
 @shared_task
-def finish_takedowns() -> None:
-    """Post the lines of recent takedowns that are missing."""
-    publishing.finish_takedowns()
+def resume_updates() -> None:
+    """Send the tasks of updates that were not finished."""
+    publishing.resume_updates()

@@ -77,7 +77,7 @@ class Sweeper:
         self._periodic_jobs = [
             # At the first sweep. The others begin a minute later or more.
             *(PeriodicJob(HOUR, delete, next_at=0.0) for delete in _DELETIONS),
-            PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.finish_takedowns", []), started_at + MINUTE),
+            PeriodicJob(MINUTE, partial(send_task_now, "publishing.tasks.resume_updates", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),
             PeriodicJob(QUARTER_MINUTE, partial(send_task_now, "webhooks.tasks.deliver_due", []), started_at + MINUTE),
             PeriodicJob(HOUR, partial(send_task_now, "webhooks.tasks.delete_old_wakes", []), started_at + MINUTE),

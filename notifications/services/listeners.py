@@ -1,12 +1,12 @@
 """Listeners that notify people of events in other apps, one for each hook in `config/hooks.py`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from actors.models import Actor, Kind
-from agents.models import Draft, LockWaiter
+from agents.models import AgentSpec, Draft, LockWaiter
 from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
 from approvals.selectors import list_asked_people
@@ -17,9 +17,8 @@ from common.providers import get_provider
 from embeddings.models import EmbeddingModel
 from events.rows import MergeMethod, MergeState, Role
 from notifications.models import Notification
-from notifications.services.notifying import notify
+from notifications.services.notifying import notify, notify_in_workspaces
 from publishing.models import Listing
-from publishing.selectors import list_affected_agents, list_users_by_workspace
 from schedules.models import Schedule
 from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
@@ -118,46 +117,38 @@ def notify_model_changed(credential: Credential | EmbeddingModel, actor: Actor) 
     )  # fmt: skip
 
 
-def notify_agent_published(listing: Listing, actor: Actor) -> None:
-    """Notify the editors of the publisher of a publication or a new version, and of a new version also the people who are in
-    chats with the agent, who do not read who has published it."""
-    agent = listing.agent
-    version = agent.current_spec.version if agent.current_spec else 1
-    event = _build_event_key("agent_published", agent.id, version)
-    _notify_about_public_agent(listing, actor, event=event, type="agent_published", excerpt=f"v{version}")
-
-
-def notify_agent_taken_down(listing: Listing, actor: Actor) -> None:
-    """Notify the editors of the publisher, the people who are in chats with the agent, and the editors of agents that have it as
-    a tool. The latter two do not read who has taken it down."""
-    event = _build_event_key("agent_taken_down", listing.agent_id)
+def notify_agent_published(listing: Listing, version: AgentSpec, people: Mapping[UUID, set[UUID]]) -> None:
+    """Notify people of a publication or a new version of a public agent. Only those of the publisher read who has published it."""
+    event = _build_event_key("agent_published", listing.agent_id, version.version)
+    excerpt = f"v{version.version}"
     _notify_about_public_agent(
-        listing, actor, event=event, type="agent_taken_down", excerpt=_build_excerpt(listing.takedown_reason)
+        listing, people, event=event, type="agent_published", actor=version.author, excerpt=excerpt
     )
 
 
-def _notify_about_public_agent(listing: Listing, actor: Actor, *, event: str, type: str, excerpt: str) -> None:
+def notify_agent_taken_down(listing: Listing, people: Mapping[UUID, set[UUID]]) -> None:
+    """Notify people of the takedown of a public agent. Only those of the publisher read who has taken it down; an operator is
+    never named."""
+    event, excerpt = _build_event_key("agent_taken_down", listing.agent_id), _build_excerpt(listing.takedown_reason)
+    _notify_about_public_agent(
+        listing, people, event=event, type="agent_taken_down", actor=listing.taken_down_by, excerpt=excerpt,
+        is_actor_named=not listing.taken_down_by_operator,
+    )  # fmt: skip
+
+
+def _notify_about_public_agent(
+    listing: Listing,
+    people: Mapping[UUID, set[UUID]],
+    *,
+    actor: Actor | None,
+    is_actor_named: bool = True,
+    **fields: Any,
+) -> None:
     agent = listing.agent
-    users = list_users_by_workspace(agent)
-    for caller in list_affected_agents(agent):
-        if caller.workspace_id is not None:
-            savers = list_people_who_may(caller, AgentVerb.SAVE).values_list("pk", flat=True)
-            users.setdefault(caller.workspace_id, set()).update(savers)
-    publisher_id = agent.published_by_workspace_id
-    fields: dict[str, Any] = {
-        "event": event,
-        "type": type,
-        "agent_name": agent.name,
-        "agent_id": agent.id,
-        "excerpt": excerpt,
-    }
-    if publisher_id is not None:
-        editors = Membership.objects.filter(workspace=publisher_id, role=Role.EDITOR).values_list("actor_id", flat=True)
-        # An operator is not named; the text says that it was taken down by one.
-        known = None if listing.taken_down_by_operator else actor
-        notify({*editors, *users.pop(publisher_id, set())}, workspace_id=publisher_id, actor=known, **fields)
-    for workspace_id, people in sorted(users.items()):
-        notify(people, workspace_id=workspace_id, actor=None, **fields)
+    notify_in_workspaces(
+        people, actor=actor, naming_workspace_id=agent.published_by_workspace_id if is_actor_named else None,
+        agent_name=agent.name, agent_id=agent.id, **fields,
+    )  # fmt: skip
 
 
 def notify_workspace_deleted(workspace: Workspace, actor: Actor) -> None:

@@ -1,6 +1,6 @@
 """Create notifications."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from common.clock import now
 from common.writing import insert
 from events.publish import publish_list_changed
 from notifications.models import Notification
+from workspaces.models import Membership
 
 MAX_NOTIFICATION_AGE = timedelta(days=90)
 MAX_DELETED = 500
@@ -29,13 +30,56 @@ def notify(
     if actor is not None:
         members = members.exclude(pk=actor.pk)
     notified = list(members.filter(pk__in=people).order_by("pk").values_list("pk", flat=True))
-    if not notified:
-        return []
     fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor.name if actor else ""}
-    insert([Notification(person_id=person_id, **fields) for person_id in notified], ignore_conflicts=True)
+    _insert([Notification(person_id=person_id, **fields) for person_id in notified])
+    return notified
+
+
+def notify_in_workspaces(
+    people: Mapping[UUID, Collection[UUID]],
+    *,
+    event: str,
+    type: str,
+    actor: Actor | None,
+    naming_workspace_id: UUID | None,
+    **fields: Any,
+) -> None:
+    """Create a notification for people of several workspaces, by workspace, as `notify` does for one. The number of queries does
+    not depend on the number of workspaces.
+
+    Only the people of `naming_workspace_id` read the name of the actor. A person who is in it and in others is notified there.
+    """
+    memberships = Membership.objects.filter(
+        workspace__in=people, actor__in=set().union(*people.values()), actor__kind=Kind.HUMAN, actor__is_active=True
+    )
+    if actor is not None:
+        memberships = memberships.exclude(actor=actor)
+    pairs = [
+        (workspace_id, person_id)
+        for workspace_id, person_id in memberships.values_list("workspace_id", "actor_id")
+        if person_id in people[workspace_id]
+    ]
+    pairs.sort(key=lambda pair: (pair[0] != naming_workspace_id, pair))
+    notifications: dict[UUID, Notification] = {}
+    for workspace_id, person_id in pairs:
+        name = actor.name if actor and workspace_id == naming_workspace_id else ""
+        notifications.setdefault(
+            person_id,
+            Notification(
+                person_id=person_id, workspace_id=workspace_id, event=event, type=type, actor_name=name, **fields
+            ),
+        )
+    _insert([notifications[person_id] for person_id in sorted(notifications)])
+
+
+def _insert(notifications: Sequence[Notification]) -> None:
+    """Insert notifications, in the order of their people, so that two calls never wait for each other in a circle."""
+    if not notifications:
+        return
+    insert(notifications, ignore_conflicts=True)
+    notified = [notification.person_id for notification in notifications]
     _delete_old(notified)
     publish_list_changed(notified, "notifications")
-    return notified
 
 
 def _delete_old(people: list[UUID]) -> None:

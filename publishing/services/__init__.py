@@ -1,17 +1,18 @@
 """The services of publishing."""
 
-from publishing.services.lines import finish_takedowns, update_chats
 from publishing.services.publications import publish_agent, try_agent, update_published_agent
 from publishing.services.reports import close_report, report_agent
 from publishing.services.takedowns import take_down_agent
+from publishing.services.updates import UPDATE_TASK, continue_update, resume_updates
 
 __all__ = [
+    "UPDATE_TASK",
     "close_report",
-    "finish_takedowns",
+    "continue_update",
     "publish_agent",
     "report_agent",
+    "resume_updates",
     "take_down_agent",
     "try_agent",
-    "update_chats",
     "update_published_agent",
 ]

@@ -27,12 +27,11 @@ from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ListingCategory, SpecOrigin
 from publishing.content import build_public_content, build_tool_rows
-from publishing.hooks import agent_published
 from publishing.models import Listing
 from publishing.permissions import PUBLIC, build_not_public_error, find_public_copy, get_public_copy
 from publishing.search import build_search_text, replace_name
 from publishing.selectors import check_public_name
-from publishing.services.lines import send_update_of_chats
+from publishing.services.updates import start_update
 from workspaces.models import Workspace
 
 MAX_VERSIONS_PER_DAY = 10
@@ -86,7 +85,7 @@ def publish_agent(
     listing = Listing(agent=copy, published_by=actor)
     _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
     _record(actor, "agent.published", agent, spec, copy)
-    agent_published.call(listing, actor)
+    start_update(copy, copy.current_spec)
     return copy
 
 
@@ -105,7 +104,7 @@ def update_published_agent(
 ) -> Actor:
     """Publish a version of an agent, by default production, as the next version of its public copy, and return the copy.
 
-    It stays in its chats, which get a line about the new version (ADR 0015) by a task (`publishing/services/lines.py`). Runs that
+    It stays in its chats, which get a line about the new version (ADR 0015) by a task (`publishing/services/updates.py`). Runs that
     have begun answer with the version that they began with. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and
     `Conflict`: `not_public`, `name_taken`, `nothing_changed`.
     """
@@ -144,10 +143,8 @@ def update_published_agent(
             revision=F("revision") + 1,
         )
     if is_new_version or copy.name != before[0]:
-        send_update_of_chats(copy.pk, get_production(copy).number if is_new_version else None)
+        start_update(copy, copy.current_spec if is_new_version else None)
     _record(actor, "agent.republished", agent, spec, copy, version=get_production(copy).number)
-    if is_new_version:
-        agent_published.call(listing, actor)
     return copy
 
 
@@ -158,7 +155,7 @@ def update_renamed_agent(agent: Actor) -> None:
     if listing is not None:
         listing.search_text = replace_name(listing.search_text, agent.name, agent.handle)
         listing.save(update_fields=["search_text"])
-    send_update_of_chats(agent.pk, None)
+    start_update(agent)
     if agent.published_by_workspace_id:
         publish_workspace_list_changed(agent.published_by_workspace_id, "agents")
 

@@ -17,11 +17,10 @@ from events import audit
 from events.control import send_stop
 from events.publish import publish_workspace_list_changed
 from events.rows import ReportState
-from publishing.hooks import agent_taken_down
 from publishing.models import AgentReport, Listing
 from publishing.permissions import build_not_public_error
-from publishing.services.lines import send_update_of_chats
 from publishing.services.publications import lock_public_agent
+from publishing.services.updates import start_update
 from runs.models import RunState
 from runs.services.runs import list_runs_of_agent
 
@@ -30,9 +29,10 @@ from runs.services.runs import list_runs_of_agent
 def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operator: bool = False) -> Listing:
     """Take a public agent down: it starts nothing more, and its runs end with `agent_taken_down`. Return its listing, which stays.
 
-    Its chats keep their history and get a line with the reason, by a task (`publishing/services/lines.py`); its name, its handle
-    and its original are free again. The actor is an editor of the publisher or, `as_operator`, an operator, who has to give a
-    reason. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict` (`not_public`).
+    Its chats keep their history; a task posts a line with the reason there, and notifies people
+    (`publishing/services/updates.py`). Its name, its handle and its original are free again. The actor is an editor of the
+    publisher or, `as_operator`, an operator, who has to give a reason. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`
+    (`not_public`).
     """
     listing = Listing.objects.select_related("agent").filter(agent=agent_id).first()
     if as_operator:
@@ -59,7 +59,7 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
     listing.agent = agent
     for run_id in list_runs_of_agent(agent.id).filter(state=RunState.RUNNING).values_list("pk", flat=True):
         send_stop(run_id)
-    send_update_of_chats(agent.id, None)
+    start_update(agent)
     if as_operator:
         open_reports = AgentReport.objects.filter(agent=agent, state=ReportState.OPEN)
         open_reports.update(state=ReportState.CLOSED, closed_by=actor, closed_at=now())
@@ -74,5 +74,4 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
     )
     if agent.published_by_workspace_id:
         publish_workspace_list_changed(agent.published_by_workspace_id, "agents")
-    agent_taken_down.call(listing, actor)
     return listing

@@ -12,10 +12,10 @@ from agents.services import shipped
 from agents.services.shipped import SHIPPED, get_shipped_agent
 from chats import services as chats
 from chats.models import ChatActor
-from publishing.services import lines, update_chats
+from publishing.models import PendingUpdate
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
-from tests.publishing.publications import publish
+from tests.publishing.publications import finish_updates, publish
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,8 +48,7 @@ def test_a_changed_name_description_or_emoji_reaches_the_row_and_the_chats(team,
     version = ChatActor.objects.get(chat=chat, actor=browser).version
     changed = replace(SHIPPED["browser"], name="Surfer", description="Reads the web.", emoji="🏄")
     monkeypatch.setitem(shipped.SHIPPED, "browser", changed)
-    sent = []
-    monkeypatch.setattr(lines, "send_task_now", lambda name, arguments: sent.append((name, arguments)))
+    finish_updates()
     for _ in range(2):
         found = get_shipped_agent("browser")
         assert found == browser
@@ -61,9 +60,9 @@ def test_a_changed_name_description_or_emoji_reaches_the_row_and_the_chats(team,
     assert copy.name == "Surfer 2"
     assert Actor.objects.get(pk=browser.pk).normalized_name == "surfer"
     assert AgentSpec.objects.filter(agent=browser).count() == 1
-    tasks = [("publishing.tasks.update_chats", [str(id), None]) for id in (copy.id, browser.id)]
-    assert sent == tasks
-    update_chats(browser.id)
+    updates = PendingUpdate.objects.filter(version=None).order_by("pk")
+    assert list(updates.values_list("agent", flat=True)) == [copy.id, browser.id]
+    finish_updates()
     assert ChatActor.objects.get(chat=chat, actor=browser).version > version
 
 

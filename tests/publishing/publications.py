@@ -7,6 +7,7 @@ from chats import services as chats
 from chats.models import Chat
 from events.rows import ListingCategory
 from publishing import services as publishing
+from publishing.models import PendingUpdate
 from tests.people import Team
 
 LISTING: dict[str, Any] = {
@@ -30,3 +31,10 @@ def update(team: Team, *, name: str = "Interpreter", **fields: Any) -> Actor:
 def add_to_chat(team: Team, agent: Actor) -> Chat:
     """Create a chat of Charlie, of another workspace, and a public agent."""
     return chats.create_chat(team.charlie, team.elsewhere.id, title="Elsewhere", actor_ids=[agent.id])
+
+
+def finish_updates() -> None:
+    """Do what the tasks of all pending updates do."""
+    for id in list(PendingUpdate.objects.order_by("pk").values_list("pk", flat=True)):
+        while publishing.continue_update(id):
+            pass

@@ -25,14 +25,14 @@ from publishing import selectors
 from publishing import services as publishing
 from publishing.models import Listing
 from publishing.selectors import check_publication, get_publication
-from publishing.services import lines, publications
+from publishing.services import publications
 from suggestions import services as suggestions
 from tests.api.client import sign_in
 from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
 from tests.factories.actors import PASSWORD
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_agent
-from tests.publishing.publications import LISTING, add_to_chat, publish, update
+from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish, update
 from tests.workspaces.test_members import rule_of
 from workspaces.models import Workspace
 
@@ -301,17 +301,15 @@ def test_the_migration_updates_the_search_text_of_listings(team):
     ids=ascii,
 )
 def test_a_public_agent_with_the_name_of_a_new_agent_of_the_release_is_renamed(
-    team, monkeypatch, django_capture_on_commit_callbacks, name, handle, renamed
+    team, monkeypatch, name, handle, renamed
 ):
     """Otherwise the agent of the release could not be created, and the directory would answer 500 to everybody."""
     with monkeypatch.context() as patch:
         patch.delitem(SHIPPED, "browser")
         copy = publish(team, name=name, handle=handle)
     chat = add_to_chat(team, copy)
-    sent = []
-    monkeypatch.setattr(lines, "send_task_now", lambda name, arguments: sent.append((name, arguments)))
-    with django_capture_on_commit_callbacks(execute=True):
-        browser = get_shipped_agent("browser")
+    finish_updates()
+    browser = get_shipped_agent("browser")
     assert (browser.name, browser.handle) == ("Browser", "browser")
     copy.refresh_from_db()
     assert (copy.name, copy.handle) == renamed
@@ -320,8 +318,9 @@ def test_a_public_agent_with_the_name_of_a_new_agent_of_the_release_is_renamed(
     ]  # fmt: skip
     [record] = AuditRecord.objects.filter(action="agent.renamed")
     assert (record.object_id, record.facts["old_name"], record.facts["handle"]) == (copy.id, name, copy.handle)
-    assert sent == [("publishing.tasks.update_chats", [str(copy.id), None])]
-    publishing.update_chats(copy.id)
+    version = ChatActor.objects.get(chat=chat, actor=copy).version
+    finish_updates()
+    assert ChatActor.objects.get(chat=chat, actor=copy).version > version
     assert not Message.objects.filter(chat=chat, type="AGENT_PUBLISHED").exists()
     assert get_shipped_agent("browser") == browser
 
@@ -445,8 +444,7 @@ def test_an_update_is_the_next_version_and_its_chats_say_so(team):
     chat = add_to_chat(team, copy)
     save_version(team, prompt="Newer.")
     updated = update(team, name="Interpreter 2", message="Korean, too")
-    for _ in range(2):
-        publishing.update_chats(copy.id, 2)
+    finish_updates()
     assert updated.id == copy.id
     assert list(AgentSpec.objects.filter(agent=copy).order_by("number").values_list("number", "prompt", "message")) == [
         (1, "Answer.", ""), (2, "Newer.", "Korean, too")
@@ -499,7 +497,7 @@ def test_an_update_waits_for_no_chat_and_a_chat_that_is_newer_than_it_gets_no_li
     update(team, message="Korean, too")
     assert Chat.objects.get(pk=chat.pk).version == chat.version
     newer = add_to_chat(team, copy)
-    publishing.update_chats(copy.id, 2)
+    finish_updates()
     [line] = Message.objects.filter(type="AGENT_PUBLISHED")
     assert line.chat == chat
     assert not Message.objects.filter(chat=newer, type="AGENT_PUBLISHED").exists()

@@ -13,9 +13,8 @@ from common.secrets import Secret
 from files.models import File
 from llm.endpoints import find_usable_model
 from publishing import services as publishing
-from publishing.tasks import update_chats
 from runs.models import ACTIVE, Run
-from tests.publishing.publications import add_to_chat, publish, update
+from tests.publishing.publications import add_to_chat, finish_updates, publish, update
 from usage.models import LLMCall
 from workspaces import services as workspaces
 from workspaces.models import Credential
@@ -95,7 +94,7 @@ def test_SEC32_runs_stop_after_a_takedown_keep_their_text_and_none_starts(enviro
     began = time.monotonic()
     with transaction.atomic():
         publishing.take_down_agent(team.alice, copy.id, reason="It is wrong.")
-    update_chats(str(copy.id))
+    finish_updates()
     environment.post("@interpreter again", by=team.charlie, chat=elsewhere)
     wait_until_idle(environment)
     assert time.monotonic() - began < 10

@@ -1,4 +1,4 @@
-"""Takedowns: what is stopped, what stays, and who is notified; reports about public agents."""
+"""Takedowns: what is stopped and what stays; reports about public agents."""
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -14,17 +14,15 @@ from chats.models import Chat, ChatActor, Message
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
 from events.models import AuditRecord
 from events.rows import ReportReason
-from notifications.models import Notification
 from publishing import services as publishing
-from publishing.models import AgentReport, Listing
+from publishing.models import AgentReport, Listing, PendingUpdate
 from publishing.selectors import count_affected, get_publication, list_directory, preview_takedown
-from publishing.services import lines
 from runs.models import Run
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
 from tests.factories.runs import RunFactory
-from tests.people import make_agent, make_operator, make_person
-from tests.publishing.publications import LISTING, add_to_chat, publish
+from tests.people import make_agent, make_operator
+from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish
 from waking.services.wake import preview_wakes
 from workspaces import services as workspaces
 
@@ -36,7 +34,7 @@ def read_state(agent):
     return (
         Actor.objects.filter(pk=agent.pk).values().get(),
         Listing.objects.filter(agent=agent).values().get(),
-        Message.objects.count(), Notification.objects.count(), AuditRecord.objects.count(),
+        Message.objects.count(), PendingUpdate.objects.count(), AuditRecord.objects.count(),
     )  # fmt: skip
 
 
@@ -44,7 +42,7 @@ def test_a_takedown_keeps_the_chats_and_frees_name_handle_and_original(team):
     copy = publish(team)
     chat = add_to_chat(team, copy)
     listing = publishing.take_down_agent(team.alice, copy.id, reason="It  is wrong.")
-    publishing.update_chats(copy.id)
+    finish_updates()
     copy.refresh_from_db()
     assert copy.taken_down_at is not None
     assert (listing.taken_down_by, listing.taken_down_by_operator, listing.takedown_reason) == (
@@ -69,7 +67,7 @@ def test_queued_runs_end_at_once_and_the_composer_says_why_nothing_starts(team):
     chat = add_to_chat(team, copy)
     waiting = RunFactory.create(chat=chat, agent=copy, on_behalf_of=team.charlie)
     publishing.take_down_agent(team.alice, copy.id)
-    publishing.update_chats(copy.id)
+    finish_updates()
     waiting.refresh_from_db()
     assert (waiting.state, waiting.error_code) == ("failed", "agent_taken_down")
     chats.post_message(team.charlie, chat.id, text="@interpreter hello")
@@ -78,32 +76,14 @@ def test_queued_runs_end_at_once_and_the_composer_says_why_nothing_starts(team):
     assert (effect.effect, effect.reason) == ("refused", "taken_down")
 
 
-def test_a_takedown_locks_no_chat_and_its_lines_come_in_batches_once(
-    team, monkeypatch, django_capture_on_commit_callbacks
-):
-    monkeypatch.setattr(lines, "BATCH", 2)
+def test_a_takedown_locks_no_chat(team):
     copy = publish(team)
-    rooms = [add_to_chat(team, copy) for _ in range(5)]
+    add_to_chat(team, copy)
     versions = dict(Chat.objects.values_list("pk", "version"))
-    sent = []
-    monkeypatch.setattr(lines, "send_task_now", lambda name, arguments: sent.append((name, arguments)))
-    with CaptureQueriesContext(connection) as queries, django_capture_on_commit_callbacks(execute=True):
+    with CaptureQueriesContext(connection) as queries:
         publishing.take_down_agent(team.alice, copy.id, reason="It is wrong.")
     assert not [query for query in queries if "FOR NO KEY UPDATE" in query["sql"] and '"chats_chat"' in query["sql"]]
     assert dict(Chat.objects.values_list("pk", "version")) == versions
-    assert sent == [("publishing.tasks.update_chats", [str(copy.id), None])]
-
-    last, batches = publishing.update_chats(copy.id), 1
-    assert Message.objects.filter(type="AGENT_TAKEN_DOWN").count() == 2
-    publishing.update_chats(copy.id)
-    while last is not None:
-        last, batches = publishing.update_chats(copy.id, None, last), batches + 1
-    assert batches == 3
-    found = Message.objects.filter(type="AGENT_TAKEN_DOWN").values_list("chat", flat=True)
-    assert sorted(found) == sorted(room.id for room in rooms)
-    sent.clear()
-    publishing.finish_takedowns()
-    assert sent == [("publishing.tasks.update_chats", [str(copy.id), None])]
 
 
 @pytest.mark.parametrize(("who", "error"), [("bob", Forbidden), ("charlie", Forbidden), ("robin", Forbidden)])
@@ -201,32 +181,6 @@ def test_the_publisher_reads_no_count_from_one_to_four(team):
     five = {"workspaces": None, "chats": 5, "agents": 0, "runs": 0}
     assert api.ok("GET", path) == five
     assert api.ok("POST", path, {"reason": ""}) == five
-
-
-def test_users_editors_of_calling_agents_and_the_publisher_are_notified(team):
-    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="editor")
-    copy = publish(team)
-    assert list(Notification.objects.values_list("person__name", "type", "actor_name")) == [
-        ("Bob", "agent_published", "Alice")
-    ]  # fmt: skip
-    Notification.objects.all().delete()
-    add_to_chat(team, copy)
-    dora = make_person("Dora")
-    theirs = workspaces.create_workspace(dora, name="Theirs")
-    caller = make_agent(theirs, dora, "Writer")
-    AgentToolConfig.objects.create(
-        spec=AgentSpec.objects.get(agent=caller), position=9, tool=build_agent_tool_name(copy.id)
-    )
-    publishing.take_down_agent(team.alice, copy.id, reason="It is wrong.")
-    found = Notification.objects.order_by("person__name").values_list(
-        "person__name", "actor_name", "agent_name", "excerpt"
-    )
-    assert list(found) == [
-        ("Bob", "Alice", "Interpreter", "It is wrong."),
-        ("Charlie", "", "Interpreter", "It is wrong."),
-        ("Dora", "", "Interpreter", "It is wrong."),
-    ]  # fmt: skip
-    assert set(Notification.objects.values_list("type", flat=True)) == {"agent_taken_down"}
 
 
 def test_a_person_reports_an_agent_once_until_the_report_is_closed(team):

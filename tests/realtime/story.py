@@ -60,6 +60,7 @@ from tests.factories.files import FileFactory
 from tests.factories.schedules import ScheduleFactory
 from tests.jobs import answer_job
 from tests.people import Team, make_agent, make_operator
+from tests.publishing.publications import finish_updates
 from tests.recorder import Recorder
 from tools.interface import AgentTask
 from usage.callers import ResolvedModel
@@ -215,7 +216,7 @@ class Story:
         chats.add_participant(self.team.alice, self.chat.id, public.id)
 
     def update_published_agent(self, chance: random.Random) -> None:
-        agent = self.public_agent()
+        self.public_agent()
         publishing.update_published_agent(
             self.team.alice,
             self.finch.id,
@@ -223,12 +224,12 @@ class Story:
             description="Answers.",
             category=ListingCategory.WRITING,
         )
-        publishing.update_chats(agent.id)
+        finish_updates()
 
     def take_down_agent(self, chance: random.Random) -> None:
         agent = self.public_agent()
         publishing.take_down_agent(self.team.alice, agent.id, reason="Later.")
-        publishing.update_chats(agent.id)
+        finish_updates()
 
     # --- drafts ---------------------------------------------------------------------------------------------------
 

@@ -12,13 +12,12 @@ from chats import services as chats
 from common.clock import now
 from events.payloads import FileKind
 from publishing import services as publishing
-from publishing.services import update_chats
 from runs.models import Run
 from runs.services import runs
 from runs.services.claims import reserve_isolated_runs
 from tests.factories.files import FileFactory
 from tests.people import make_agent
-from tests.publishing.publications import LISTING
+from tests.publishing.publications import LISTING, finish_updates
 from tests.runs.test_sub_agents import allow, delegate, list_results
 from worker import sweeper
 
@@ -258,7 +257,7 @@ def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_cal
     environment.post("@robin go")
     environment.wait(lambda: Run.objects.filter(state="running", agent=last).exists())
     publishing.take_down_agent(team.charlie, middle.id)
-    update_chats(middle.id)
+    finish_updates()
     environment.submit_queued_runs()
     found = {run.agent_id: run for run in environment.wait_until_idle()}
     ended = [(found[agent.id].state, found[agent.id].error_code) for agent in (team.robin, middle)]

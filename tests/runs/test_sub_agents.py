@@ -13,7 +13,6 @@ from chats.models import Message
 from common.clock import now
 from common.errors import Conflict
 from publishing import services as publishing
-from publishing.services.lines import update_chats
 from runs.models import ACTIVE, Run
 from runs.runtime import sub_agents
 from runs.services import runs, waiting
@@ -21,7 +20,7 @@ from runs.services.waiting import queue_callers_of_ended_sub_agents
 from tests.factories.runs import RunFactory
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.people import make_agent
-from tests.publishing.publications import LISTING
+from tests.publishing.publications import LISTING, finish_updates
 from usage.models import Balance, Reservation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -377,7 +376,7 @@ def test_SEC32_a_called_agent_that_waits_for_a_person_ends_with_its_takedown(env
     environment.post("@robin go")
     [approval] = environment.wait_until_waiting()
     publishing.take_down_agent(team.alice, public.id)
-    update_chats(public.id)
+    finish_updates()
     environment.submit_queued_runs()
     caller, child = environment.wait_until_idle()
     assert (caller.state, child.state, child.error_code) == ("completed", "failed", "agent_taken_down")

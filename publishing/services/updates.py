@@ -1,0 +1,183 @@
+"""Bring the chats and the users of a public agent up to date with its new version, its new name or its takedown.
+
+A public agent may be in thousands of chats. They are not locked together: a service changes the agent, and a task updates its
+chats and notifies people afterwards, in batches, each chat in a transaction of its own. A `PendingUpdate` stores how far it has
+come, so that another worker continues where one has died.
+"""
+
+import logging
+from datetime import timedelta
+from uuid import UUID, uuid5
+
+from django.db import DatabaseError, transaction
+from django.db.models import Q
+
+from actors.models import Actor
+from agents.models import AgentSpec
+from chats import services as chats
+from chats.models import Chat, ChatActor, Message
+from common.clock import now
+from common.database import is_database_unavailable
+from common.tasks import send_task_now
+from common.writing import RowUpdate
+from publishing.hooks import agent_published, agent_taken_down
+from publishing.models import Listing, PendingUpdate
+from publishing.selectors import list_concerned_people, list_concerned_workspaces
+from runs.models import ACTIVE
+from runs.services.runs import list_runs_of_agent, stop_runs_of_agent
+
+logger = logging.getLogger(__name__)
+
+UPDATE_TASK = "publishing.tasks.continue_update"
+CHATS_PER_BATCH = 100
+WORKSPACES_PER_BATCH = 100
+"""Workspaces whose people are notified together."""
+RESUME_AFTER = timedelta(minutes=5)
+"""How long after the last batch the sweeper sends the task again."""
+RETRY_AFTER = timedelta(hours=1)
+"""How long after the last batch all chats are tried again, if some could not be updated."""
+GIVE_UP_AFTER = timedelta(days=2)
+
+
+def start_update(agent: Actor, version: AgentSpec | None = None) -> None:
+    """Send the task that brings the chats and users of a public agent up to date, on commit. `version`: the new one; null for a
+    new name and for a takedown."""
+    update = PendingUpdate.objects.create(agent=agent, version=version, resume_at=now() + RESUME_AFTER)
+    transaction.on_commit(lambda: send_task_now(UPDATE_TASK, [str(update.id)]), robust=True)
+
+
+def continue_update(update_id: UUID) -> bool:
+    """Bring the next chats and people up to date with a public agent. Return whether there are more.
+
+    A chat gets the row of the agent as it is now and the line about its version or, if it was taken down, about that, and its runs
+    are stopped. Only chats that the agent was in before its version get the line. A line is posted once, and a person notified
+    once, however often this is called.
+    """
+    update = PendingUpdate.objects.select_related("agent", "version__author").filter(pk=update_id).first()
+    if update is None:
+        return False
+    has_more_chats = _update_next_chats(update)
+    has_more_people = _notify_next_people(update)
+    has_more = has_more_chats or has_more_people
+    row = PendingUpdate.objects.filter(pk=update_id)
+    if has_more:
+        update.resume_at = now() + RESUME_AFTER
+    elif update.has_failed_chats:
+        update.after_chat, update.has_failed_chats, update.resume_at = None, False, now() + RETRY_AFTER
+    else:
+        row.delete()
+        return False
+    # Another worker may have deleted the row meanwhile.
+    row.update(
+        after_chat=update.after_chat,
+        after_workspace=update.after_workspace,
+        has_failed_chats=update.has_failed_chats,
+        resume_at=update.resume_at,
+    )
+    return has_more
+
+
+def resume_updates() -> None:
+    """Send the tasks of updates whose workers have died, or that could not update some chats, again. Raises `Unavailable`."""
+    time = now()
+    abandoned = PendingUpdate.objects.filter(created_at__lt=time - GIVE_UP_AFTER)
+    for update in abandoned.select_related("agent"):
+        logger.error("Not all chats were brought up to date with public agent %s", update.agent_id)
+        update.delete()
+    due = PendingUpdate.objects.filter(resume_at__lte=time)
+    for id in due.order_by("pk").values_list("pk", flat=True):
+        # Several workers do this at the same time. One of them sends the task.
+        if due.filter(pk=id).update(resume_at=time + RESUME_AFTER):
+            send_task_now(UPDATE_TASK, [str(id)])
+
+
+def _update_next_chats(update: PendingUpdate) -> bool:
+    """Bring the next chats up to date, in the order of their ids. Return whether there are more."""
+    agent, version = update.agent, update.version
+    participants = ChatActor.objects.filter(actor=agent, ended_at=None)
+    later = Q() if update.after_chat is None else Q(chat__gt=update.after_chat)
+    note = ""
+    if agent.taken_down_at is not None:
+        version, note = None, Listing.objects.get(agent=agent).takedown_reason
+    elif version is not None:
+        participants = participants.filter(joined_at__lt=update.created_at)
+        note = version.message
+    found = participants.filter(later).values_list("chat_id", flat=True)
+    if agent.taken_down_at is not None:
+        # Other agents may have called it in chats that it was never in.
+        active = list_runs_of_agent(agent.id).filter(later, state__in=ACTIVE)
+        found = found.union(active.values_list("chat_id", flat=True))
+    ids = list(found.order_by("chat_id")[:CHATS_PER_BATCH])
+
+    lines: dict[UUID, Message] = {}
+    if agent.taken_down_at is not None or version is not None:
+        lines = {id: _build_line(id, agent, version, note) for id in ids}
+    posted = set(Message.objects.filter(pk__in=[line.id for line in lines.values()]).values_list("chat", flat=True))
+    for id in ids:
+        if id in posted:
+            continue
+        try:
+            _update_chat(id, agent, lines.get(id))
+        except DatabaseError as error:
+            if is_database_unavailable(error):
+                raise
+            logger.exception("Chat %s was not brought up to date with public agent %s", id, agent.id)
+            update.has_failed_chats = True
+    update.after_chat = ids[-1] if ids else update.after_chat
+    return len(ids) == CHATS_PER_BATCH
+
+
+def _build_line(chat_id: UUID, agent: Actor, version: AgentSpec | None, note: str) -> Message:
+    """Return the line for a chat. Its id is always the same, so that it is posted once."""
+    if version is None:
+        line = chats.build_system_message(chat_id, "AGENT_TAKEN_DOWN", target=agent, note=note)
+    else:
+        line = chats.build_system_message(
+            chat_id, "AGENT_PUBLISHED", target=agent, version=version.version, note=note[:400]
+        )
+    line.id = uuid5(agent.id, f"{chat_id} {line.type} {version.version if version else None}")
+    return line
+
+
+@transaction.atomic
+def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
+    """Bring one chat up to date. It gets the line only if the agent takes part. Where it was only called, its runs are stopped."""
+    try:
+        chat = chats.lock_chat(chat_id)
+    except Chat.DoesNotExist:
+        return
+    if line is not None and Message.objects.filter(pk=line.id).exists():
+        return
+    changes: list[chats.RowChange] = stop_runs_of_agent(chat, agent) if agent.taken_down_at is not None else []
+    # The agent is read again: it may have been taken down meanwhile, and that update may have been faster.
+    participant = chat.participants.select_related("actor").filter(actor=agent, ended_at=None).first()
+    if participant is not None:
+        # Without a changed field: the row is sent again, with the agent as it is now.
+        changes = [*([line] if line else []), RowUpdate(participant), *changes]
+    if changes:
+        chats.save_changes(chat_id, changes)
+
+
+@transaction.atomic
+def _notify_next_people(update: PendingUpdate) -> bool:
+    """Notify the people of the next workspaces whom a version or a takedown concerns. The publisher is the first workspace, because
+    the actor is named there; the others are in the order of their ids. Return whether there are more."""
+    agent, version = update.agent, update.version
+    listing = Listing.objects.select_related("taken_down_by").filter(agent=agent).first()
+    if listing is None or (version is None and agent.taken_down_at is None):
+        return False
+    listing.agent = agent
+    others = list_concerned_workspaces(agent, before=update.created_at)
+    if update.after_workspace is None:
+        ids = [agent.published_by_workspace_id, *others[:WORKSPACES_PER_BATCH]]
+    else:
+        ids = list(others.filter(pk__gt=update.after_workspace)[:WORKSPACES_PER_BATCH])
+    if not ids:
+        return False
+    people = list_concerned_people(agent, ids, before=update.created_at)
+    if agent.taken_down_at is not None:
+        agent_taken_down.call(listing, people)
+    elif version is not None:
+        agent_published.call(listing, version, people)
+    update.after_workspace = ids[-1]
+    return len(ids) >= WORKSPACES_PER_BATCH
