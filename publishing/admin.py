@@ -22,7 +22,7 @@ from admin_kit.links import RelatedLink, audit_link, link_column
 from admin_kit.model_admin import ReadOnlyAdmin
 from events.rows import ReportState
 from publishing import services as publishing
-from publishing.models import AgentReport, Listing, PendingUpdate
+from publishing.models import AgentReport, AgentUse, Listing, PendingUpdate
 from publishing.selectors import count_affected, list_affected_agents, list_affected_workspaces
 
 MAX_NAMES = 20
@@ -186,5 +186,13 @@ class AgentReportAdmin(ReadOnlyAdmin):
 class PendingUpdateAdmin(ReadOnlyAdmin):
     list_display = ("created_at", link_column("agent"), "version", "has_failed_chats", "resume_at")
     list_select_related = ("agent", "version")
+    search_fields = ("agent__name", "agent__handle")
+    search_id_fields = ("agent_id",)
+
+
+@admin.register(AgentUse)
+class AgentUseAdmin(ReadOnlyAdmin):
+    list_display = (link_column("agent"), "workspace_count", "run_count", "counted_at")
+    list_select_related = ("agent",)
     search_fields = ("agent__name", "agent__handle")
     search_id_fields = ("agent_id",)

@@ -1,16 +1,18 @@
 """Which parts of a version are published."""
 
 import re
+from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 
 from agents.services.shipped import SHIPPED
 from agents.specs.content import SpecContent, ToolUse
-from agents.sub_agents import Delegate, DelegateConfig, list_named_tools
+from agents.sub_agents import Delegate, DelegateConfig, find_agent_tools, list_named_tools
 from common.handles import normalize_handle
 from events.rows import DirectoryToolRow, UnpublishedReason, UnpublishedToolRow
 from files.pages import READ_PAGES
 from tools.interface import Tool
+from tools.selectors import get_tools
 
 UNPUBLISHED_TOOLS: dict[str, UnpublishedReason] = {
     "revise_prompt": "editing",
@@ -32,11 +34,23 @@ def build_public_content(content: SpecContent) -> SpecContent:
 
 def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:
     """Return the rows of the tools that a public agent has, in order."""
-    tools = _find_public_tools(content)
-    names = [use.tool for use in content.tools if use.is_enabled and use.tool in tools]
-    return [
-        DirectoryToolRow(name=name, description=tools[name].description, effect=tools[name].effect) for name in names
-    ]
+    return build_tool_rows_of_many([content.tools])[0]
+
+
+def build_tool_rows_of_many(specs: Sequence[Sequence[ToolUse]]) -> list[list[DirectoryToolRow]]:
+    """Return for the tools of each spec the rows of those that a public agent has, in order. Makes one query at most."""
+    names = {use.tool for uses in specs for use in uses}
+    named = get_tools(None, names) | find_agent_tools(names)
+    found = []
+    for uses in specs:
+        tools = _select_public_tools(uses, named)
+        found.append(
+            [
+                DirectoryToolRow(name=name, description=tools[name].description, effect=tools[name].effect)
+                for name in (use.tool for use in uses if use.is_enabled and use.tool in tools)
+            ]
+        )
+    return found
 
 
 def list_unpublished_tools(content: SpecContent, own_tools: frozenset[str]) -> list[UnpublishedToolRow]:
@@ -91,7 +105,12 @@ def _remove_own_sub_agents(use: ToolUse) -> ToolUse:
 
 def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
     """Return the tools of the spec that work in every workspace."""
-    tools = {name: tool for name, tool in list_named_tools(None, content).items() if name not in UNPUBLISHED_TOOLS}
-    if not any(_is_shipped(handle) for use in content.tools for handle in _list_sub_agents(use)):
+    return _select_public_tools(content.tools, list_named_tools(None, content))
+
+
+def _select_public_tools(uses: Sequence[ToolUse], named: Mapping[str, Tool]) -> dict[str, Tool]:
+    """Return those of the tools in use that work in every workspace. `named`: the tools that are found by their names."""
+    tools = {use.tool: named[use.tool] for use in uses if use.tool in named and use.tool not in UNPUBLISHED_TOOLS}
+    if not any(_is_shipped(handle) for use in uses for handle in _list_sub_agents(use)):
         tools.pop(Delegate.name, None)
     return tools

@@ -54,6 +54,29 @@ class Listing(Identified):
         return build_display_name(self, "agent")
 
 
+class AgentUse(Identified):
+    """The use of a public agent in the last 30 days, which is counted every hour (`publishing/services/use.py`). An agent that was
+    not used has no row.
+
+    `run_count`: its replies. `workspace_count`: the workspaces in whose chats they are. A count is null if it is one to four,
+    because it would tell what single workspaces do.
+    """
+
+    agent = models.OneToOneField(
+        "actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="public_use"
+    )
+    run_count = models.PositiveIntegerField(_("replies"), null=True)
+    workspace_count = models.PositiveIntegerField(_("workspaces"), null=True)
+    counted_at = models.DateTimeField(_("counted at"))
+
+    class Meta:
+        verbose_name = _("use of a public agent")
+        verbose_name_plural = _("use of public agents")
+
+    def __str__(self) -> str:
+        return build_display_name(self, "agent")
+
+
 class PendingUpdate(Identified):
     """A new version, a new name or the takedown of a public agent, of which not all its chats and users have been updated yet
     (`publishing/services/updates.py`). The row is deleted when they have.

@@ -35,7 +35,9 @@ def _list_published_agents(actor: Actor) -> QuerySet[Any]:
 def get_public_agent(actor: Actor, handle: str) -> Any:
     """Return the public agent with this handle or id, with its version, listing and publisher. Raises `NotFound`, with the code
     `taken_down` if the agent was taken down. One that is suspended is found only by those who may take it down."""
-    agents = _list_published_agents(actor).select_related("current_spec", "listing", "published_by_workspace")
+    agents = _list_published_agents(actor).select_related(
+        "current_spec", "listing", "published_by_workspace", "public_use"
+    )
     handle = normalize_handle(handle)
     is_meant = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):

@@ -1,6 +1,6 @@
 """Reads of the directory, of publications and of what a takedown affects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from statistics import median, quantiles
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from agents.permissions import (
 )
 from agents.selectors import find_version, list_agents_that_call
 from agents.services.shipped import SHIPPED
+from agents.specs.content import ToolUse
 from chats.models import Chat, ChatActor
 from chats.permissions import chats_visible_to
 from common.clock import now
@@ -28,6 +29,7 @@ from common.text import normalize_for_comparison, normalize_name, remove_undispl
 from events.rows import (
     DirectoryDetailRow,
     DirectoryRow,
+    DirectoryToolRow,
     DirectoryVersionRow,
     ListingCategory,
     NameCheckRow,
@@ -39,8 +41,8 @@ from events.rows import (
     TakedownRow,
     TypicalRunRow,
 )
-from publishing.content import build_tool_rows, list_unpublished_tools
-from publishing.models import Listing
+from publishing.content import build_tool_rows, build_tool_rows_of_many, list_unpublished_tools
+from publishing.models import AgentUse, Listing
 from publishing.permissions import PUBLIC, find_public_copy, get_origin_for, get_public_agent, public_agents_visible_to
 from publishing.search import build_search_condition
 from runs.models import ACTIVE, Run, RunState
@@ -81,17 +83,12 @@ def list_directory(
     """
     in_chats = ChatActor.objects.filter(actor=OuterRef("pk"), ended_at=None).order_by()
     chat_count = in_chats.values("actor").annotate(count=Count("pk")).values("count")
-    since = now() - timedelta(days=COUNTED_DAYS)
-    replies = Run.objects.filter(
-        agent=OuterRef("pk"), chat__isnull=False, state=RunState.COMPLETED, created_at__gte=since
-    )
-    use_count = replies.order_by().values("agent").annotate(count=Count("workspace", distinct=True)).values("count")
-    agents = public_agents_visible_to(actor).select_related("listing", "published_by_workspace")
+    agents = public_agents_visible_to(actor).select_related("listing", "published_by_workspace", "public_use")
     agents = agents.annotate(
         chat_count=Coalesce(Subquery(chat_count), 0),
-        # Workspaces and not chats, because one person can begin thousands of chats. A hidden count is 0 here, because the
-        # order and the cursors of pages would tell it.
-        use_count=Coalesce(Subquery(use_count.filter(count__gte=MIN_COUNT)), 0),
+        # Workspaces and not chats, because one person can begin thousands of chats. A hidden count is null and 0 here, because
+        # the order and the cursors of pages would tell it.
+        use_count=Coalesce("public_use__workspace_count", 0),
         version=Subquery(Actor.objects.filter(pk=OuterRef("pk")).values("current_spec__number")[:1]),
     )
     if query:
@@ -111,20 +108,12 @@ def list_directory(
 
 
 def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
-    """Return the rows of public agents from `list_directory`. Makes two queries."""
-    ids = [agent.pk for agent in agents]
-    runs = (
-        _list_counted_runs(ids)
-        .values("agent_id")
-        .annotate(runs=Count("pk"), workspaces=Count("workspace", distinct=True))
-    )
-    uses: dict[Any, Any] = {use["agent_id"]: use for use in runs}
-    tools = AgentToolConfig.objects.filter(spec__in=[agent.current_spec_id for agent in agents], is_enabled=True)
-    tool_counts = dict(tools.values_list("spec_id").annotate(count=Count("pk")).order_by())
-    return [
-        DirectoryRow(**_build_row_fields(agent, uses.get(agent.pk), tool_counts.get(agent.current_spec_id, 0)))
-        for agent in agents
-    ]
+    """Return the rows of public agents from `list_directory`. Makes two queries at most."""
+    uses: dict[UUID, list[ToolUse]] = {agent.current_spec_id: [] for agent in agents}
+    for config in AgentToolConfig.objects.filter(spec__in=uses):
+        uses[config.spec_id].append(ToolUse.model_validate(config.as_tool_use_fields()))
+    tools = build_tool_rows_of_many([uses[agent.current_spec_id] for agent in agents])
+    return [DirectoryRow(**_build_row_fields(agent, rows)) for agent, rows in zip(agents, tools, strict=True)]
 
 
 def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
@@ -136,11 +125,10 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
     agent.version = spec.number
     content = spec.content()
     tools = build_tool_rows(content)
-    use = _list_counted_runs([agent.pk]).aggregate(runs=Count("pk"), workspaces=Count("workspace", distinct=True))
     versions = agent.specs.filter(number__isnull=False).order_by("-number").only("number", "message", "created_at")
     listing = getattr(agent, "listing", None)
     return DirectoryDetailRow(
-        **_build_row_fields(agent, use, len(tools)),
+        **_build_row_fields(agent, tools),
         examples=listing.examples if listing else [],
         model=content.model,
         max_steps=content.limits.max_steps,
@@ -158,14 +146,17 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
     )
 
 
-def _list_counted_runs(agent_ids: Iterable[UUID]) -> QuerySet[Run]:
+def list_counted_replies() -> QuerySet[Run]:
+    """Return the replies of public agents, also as sub-agents, that are counted as their use."""
     since = now() - timedelta(days=COUNTED_DAYS)
-    return Run.objects.filter(agent__in=list(agent_ids), chat__isnull=False, created_at__gte=since).order_by()
+    is_public = Q(agent__is_public=True, agent__taken_down_at=None)
+    return Run.objects.filter(is_public, chat__isnull=False, state=RunState.COMPLETED, created_at__gte=since).order_by()
 
 
-def _build_row_fields(agent: Any, use: dict[str, Any] | None, tool_count: int) -> dict[str, Any]:
+def _build_row_fields(agent: Any, tools: Sequence[DirectoryToolRow]) -> dict[str, Any]:
     listing: Listing | None = getattr(agent, "listing", None)
     publisher: Workspace | None = agent.published_by_workspace
+    use: AgentUse | None = getattr(agent, "public_use", None)
     return {
         "actor": agent.to_row(),
         "category": ListingCategory(listing.category) if listing else ListingCategory.OTHER,
@@ -175,14 +166,14 @@ def _build_row_fields(agent: Any, use: dict[str, Any] | None, tool_count: int) -
         "is_yours": agent.is_yours,
         "version": agent.version,
         "published_at": agent.published_at,
-        "tool_count": tool_count,
-        "chat_count": _hide_small(agent.chat_count),
-        "run_count": _hide_small(use["runs"] if use else 0),
-        "workspace_count": _hide_small(use["workspaces"] if use else 0),
+        "tool_count": len(tools),
+        "chat_count": hide_small_count(agent.chat_count),
+        "run_count": use.run_count if use else 0,
+        "workspace_count": use.workspace_count if use else 0,
     }
 
 
-def _hide_small(count: int) -> int | None:
+def hide_small_count(count: int) -> int | None:
     """Return the count, or null if it is so small that it would tell what single workspaces do."""
     return count if count == 0 or count >= MIN_COUNT else None
 
@@ -312,16 +303,18 @@ def list_public_use(actor: Actor, agent_id: UUID) -> list[PublicUseRow]:
     """Return the use of the public copy of an agent by day, the newest first; none if it has no copy. Raises `NotFound`,
     `Forbidden`."""
     copy = find_public_copy(get_agent_for(actor, agent_id, AgentVerb.PUBLISH))
-    days = _list_counted_runs([copy.pk] if copy is not None else []).annotate(day=TruncDate("created_at")).values("day")
+    if copy is None:
+        return []
+    days = list_counted_replies().filter(agent=copy).annotate(day=TruncDate("created_at")).values("day")
     counted = days.annotate(
         runs=Count("pk"), chats=Count("chat", distinct=True), workspaces=Count("workspace", distinct=True)
     )
     return [
         PublicUseRow(
             day=use["day"],
-            runs=_hide_small(use["runs"]),
-            chats=_hide_small(use["chats"]),
-            workspaces=_hide_small(use["workspaces"]),
+            runs=hide_small_count(use["runs"]),
+            chats=hide_small_count(use["chats"]),
+            workspaces=hide_small_count(use["workspaces"]),
         )
         for use in counted.order_by("-day")
     ]
@@ -344,7 +337,7 @@ def count_affected(agent: Actor) -> dict[str, int]:
 def preview_takedown(actor: Actor, agent_id: UUID) -> TakedownPreviewRow:
     """Return how many a takedown affects, for an editor of the publisher. Raises `NotFound`, `Forbidden`."""
     affected = count_affected(get_agent_for(actor, agent_id, AgentVerb.TAKE_DOWN))
-    return TakedownPreviewRow(**{name: _hide_small(count) for name, count in affected.items()})
+    return TakedownPreviewRow(**{name: hide_small_count(count) for name, count in affected.items()})
 
 
 def list_affected_workspaces(agent: Actor) -> QuerySet[Any]:

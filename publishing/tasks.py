@@ -19,3 +19,9 @@ def continue_update(update_id: str) -> None:
 def resume_updates() -> None:
     """Send the tasks of updates that were not finished."""
     publishing.resume_updates()
+
+
+@shared_task
+def count_use() -> None:
+    """Count how much public agents are used."""
+    publishing.count_use()

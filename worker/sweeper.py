@@ -78,6 +78,7 @@ class Sweeper:
             # At the first sweep. The others begin a minute later or more.
             *(PeriodicJob(HOUR, delete, next_at=0.0) for delete in _DELETIONS),
             PeriodicJob(MINUTE, partial(send_task_now, "publishing.tasks.resume_updates", []), started_at + MINUTE),
+            PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.count_use", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),
             PeriodicJob(QUARTER_MINUTE, partial(send_task_now, "webhooks.tasks.deliver_due", []), started_at + MINUTE),
             PeriodicJob(HOUR, partial(send_task_now, "webhooks.tasks.delete_old_wakes", []), started_at + MINUTE),

@@ -36,7 +36,7 @@ from tests.factories.memory import (
     NoteRevisionFactory,
 )
 from tests.factories.notifications import NotificationFactory
-from tests.factories.publishing import AgentReportFactory
+from tests.factories.publishing import AgentReportFactory, AgentUseFactory
 from tests.factories.runs import JobFactory, RunFactory, StepFactory
 from tests.factories.schedules import ScheduledTimeFactory, ScheduleFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
@@ -156,6 +156,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
         category=ListingCategory.OTHER, examples=[name],
     )  # fmt: skip
     AgentReportFactory.create(agent=copy, reporter=person, text=name)
+    AgentUseFactory.create(agent=copy)
     _create_suggestions(draft, person, name, number)
     _create_runs(agent, chat, message, number)
     schedule = ScheduleFactory.create(chat=chat, agent=agent, owner=person, name=name[:80])

@@ -1,10 +1,11 @@
-"""Factories of listings and reports of public agents."""
+"""Factories of listings, uses and reports of public agents."""
 
-from factory.declarations import LazyAttribute
+from factory.declarations import LazyAttribute, LazyFunction
 from factory.django import DjangoModelFactory
 
+from common.clock import now
 from events.rows import ListingCategory, ReportReason
-from publishing.models import AgentReport, Listing
+from publishing.models import AgentReport, AgentUse, Listing
 
 
 class ListingFactory(DjangoModelFactory[Listing]):
@@ -26,3 +27,13 @@ class AgentReportFactory(DjangoModelFactory[AgentReport]):
 
     reason = ReportReason.MISLEADING
     text = "It says that it translates, and it does not."
+
+
+class AgentUseFactory(DjangoModelFactory[AgentUse]):
+    """The use of `agent`, which few workspaces have used."""
+
+    class Meta:
+        model = AgentUse
+
+    run_count = 12
+    counted_at = LazyFunction(now)

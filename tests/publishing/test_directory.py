@@ -4,18 +4,24 @@ import base64
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
 from agents.models import AgentSpec, AgentToolConfig
+from agents.permissions import get_production
+from agents.selectors import build_agent_tool_name
 from agents.services.shipped import get_shipped_agent
 from chats import services as chats
 from common.errors import Code, NotFound
 from events.rows import ListingCategory
 from publishing import services as publishing
+from publishing.models import AgentUse
 from publishing.selectors import (
     MIN_COUNT,
     SORT_COLUMNS,
     _compute_typical_run,
+    build_directory_rows,
     get_directory_detail,
     list_directory,
     list_public_use,
@@ -97,6 +103,7 @@ def test_the_directory_is_sorted_by_use_age_or_name_and_its_pages_join(team):
         RunFactory.create(chat=chat, agent=copy, ended=True)
     for _ in range(3):
         RunFactory.create(chat=add_to_chat(team, beta), agent=beta)
+    publishing.count_use()
     assert list_directory(team.bob).get(pk=copy.pk).use_count == MIN_COUNT
     assert list_handles(team.bob, sort="name") == ["alpha", "beta", "interpreter"]
     assert list_handles(team.bob, sort="use")[0] == "interpreter"
@@ -118,6 +125,8 @@ def test_the_order_by_use_does_not_tell_counts_that_are_hidden(team):
     copy = publish(team)
     newer = publish_other(team, "Alpha", "alpha")
     RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    publishing.count_use()
+    assert list(AgentUse.objects.values_list("agent", "run_count", "workspace_count")) == [(copy.pk, None, None)]
     assert set(list_directory(team.bob).values_list("use_count", flat=True)) == {0}
     page = sign_in(team.bob.email, PASSWORD).ok("GET", "directory?sort=use&limit=1")
     assert page["results"][0]["actor"]["id"] == str(newer.id)
@@ -131,6 +140,7 @@ def test_a_card_has_the_publisher_and_numbers(team):
         RunFactory.create(chat=chat, agent=copy, ended=True)
     old = RunFactory.create(chat=chat, agent=copy, ended=True)
     Run.objects.filter(pk=old.pk).update(created_at="2020-01-01T00:00Z")
+    publishing.count_use()
     [row] = sign_in(team.bob.email, PASSWORD).ok("GET", "directory?query=interpreter")["results"]
     assert (row["publisher_name"], row["is_yours"], row["version"], row["tool_count"]) == ("Lighthouse", True, 1, 1)
     assert (row["chat_count"], row["run_count"], row["workspace_count"]) == (None, None, None)
@@ -138,12 +148,62 @@ def test_a_card_has_the_publisher_and_numbers(team):
     assert [(day.runs, day.chats, day.workspaces) for day in use] == [(None, None, None)]
     for _ in range(4):
         RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    # One that has failed is no reply.
+    RunFactory.create(chat=chat, agent=copy, ended=True, state="failed")
+    publishing.count_use()
     row = get_directory_detail(team.bob, "interpreter")
     assert (row.chat_count, row.run_count, row.workspace_count) == (5, 7, None)
     [day] = list_public_use(team.alice, team.robin.id)
     assert (day.runs, day.chats, day.workspaces) == (7, 5, None)
     Run.objects.all().delete()
+    publishing.count_use()
     assert get_directory_detail(team.bob, "interpreter").run_count == 0
+
+
+def test_the_use_of_agents_of_the_release_is_counted_and_no_request_counts_runs(team):
+    copy, browser = publish(team), get_shipped_agent("browser")
+    for number in range(MIN_COUNT):
+        chat = add_to_chat(team, browser)
+        chat.workspace = workspaces.create_workspace(team.charlie, name=f"User {number}")
+        chat.save()
+        for agent in (browser, team.robin):
+            RunFactory.create(chat=chat, agent=agent, ended=True)
+        RunFactory.create(chat=chat, agent=browser, ended=True)
+    for _ in range(2):
+        publishing.count_use()
+    assert list(AgentUse.objects.values_list("agent", "run_count", "workspace_count")) == [
+        (browser.pk, 2 * MIN_COUNT, MIN_COUNT)
+    ]  # fmt: skip
+    assert list(list_directory(team.bob).order_by("-use_count").values_list("pk", flat=True)) == [browser.pk, copy.pk]
+    api = sign_in(team.bob.email, PASSWORD)
+    with CaptureQueriesContext(connection) as queries:
+        [first, _] = api.ok("GET", "directory?sort=use")["results"]
+    assert (first["actor"]["handle"], first["run_count"], first["workspace_count"]) == ("browser", 10, 5)
+    assert not [query["sql"] for query in queries if "runs_run" in query["sql"]]
+
+
+def test_a_card_counts_the_tools_that_the_page_of_the_agent_lists(team, django_assert_num_queries):
+    other = publish_other(team, "Reader", "reader")
+    names = ["current_time", "no_such_tool", "delegate", build_agent_tool_name(other.pk)]
+    for position, name in enumerate(names[1:], 1):
+        team.robin.current_spec.tool_configs.create(position=position, tool=name)
+    team.robin.current_spec.tool_configs.create(position=8, tool="web_fetch", is_enabled=False)
+    copy = publish(team)
+    get_production(copy).tool_configs.create(position=9, tool="no_such_tool")
+
+    def list_tool_counts():
+        agents = list(list_directory(team.bob).filter(pk__in=[copy.pk, other.pk]).order_by("handle"))
+        with django_assert_num_queries(2):
+            return [row.tool_count for row in build_directory_rows(agents)]
+
+    shown = [tool.name for tool in get_directory_detail(team.bob, "interpreter").tools]
+    assert shown == ["current_time", "delegate", build_agent_tool_name(other.pk)]
+    assert list_tool_counts() == [3, 0]
+    publishing.take_down_agent(team.charlie, other.pk)
+    shown = [tool.name for tool in get_directory_detail(team.bob, "interpreter").tools]
+    assert shown == ["current_time", "delegate"]
+    [row] = sign_in(team.bob.email, PASSWORD).ok("GET", "directory?query=interpreter")["results"]
+    assert row["tool_count"] == 2
 
 
 def test_a_shipped_agent_has_no_publisher_and_one_that_only_does_jobs_is_not_listed(team):

@@ -166,9 +166,10 @@ def test_an_update_is_given_up_after_two_days(team, sent):
     assert (PendingUpdate.objects.count(), sent) == (0, [])
 
 
-def test_the_sweeper_resumes_updates():
+@pytest.mark.parametrize("task", [tasks.resume_updates, tasks.count_use])
+def test_the_sweeper_sends_each_periodic_task(task):
     jobs = Sweeper(None, None)._periodic_jobs  # type: ignore[arg-type]
-    assert ("publishing.tasks.resume_updates", []) in [getattr(job.work, "args", None) for job in jobs]
+    assert (task.name, []) in [getattr(job.work, "args", None) for job in jobs]
 
 
 # --- who is notified ------------------------------------------------------------------------------------------------

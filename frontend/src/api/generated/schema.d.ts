@@ -3503,8 +3503,9 @@ export interface components {
          * @description A public agent in the directory.
          *
          *     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
-         *     member of that workspace. `chat_count`: chats that it is in now. `run_count` and `workspace_count`: in the last 30 days.
-         *     A count is null if it is one to four, because it would tell what single workspaces do.
+         *     member of that workspace. `chat_count`: chats that it is in now. `run_count`: its replies in the last 30 days, and
+         *     `workspace_count` the workspaces in whose chats they are, counted within the last hour. A count is null if it is one to four,
+         *     because it would tell what single workspaces do.
          */
         DirectoryRow: {
             actor: components["schemas"]["ActorRow"];
