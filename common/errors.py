@@ -72,6 +72,7 @@ class Code(StrEnum):
     TAKEN_DOWN = "taken_down"
     NAME_TAKEN = "name_taken"
     ALREADY_REPORTED = "already_reported"
+    OWN_AGENT = "own_agent"
 
 
 class AppError(Exception):

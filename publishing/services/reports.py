@@ -6,10 +6,10 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from actors.models import Actor
-from agents.permissions import AgentVerb, get_agent_for
+from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from common.clock import now
 from common.database import get_violated_constraint
-from common.errors import Code, Conflict, Invalid
+from common.errors import Code, Conflict, Forbidden, Invalid
 from common.operators import get_for_operator
 from events import audit
 from events.rows import ReportReason, ReportState
@@ -18,11 +18,18 @@ from publishing.models import AgentReport
 
 @transaction.atomic
 def report_agent(actor: Actor, agent_id: UUID, *, reason: ReportReason, text: str = "") -> AgentReport:
-    """Report a public agent to the operators, with the name of the actor. Raises `NotFound`, `Invalid`, and `Conflict`
-    (`already_reported`) while the actor has an open report about it."""
+    """Report a public agent to the operators, with the name of the actor.
+
+    Raises `NotFound`, `Invalid`, `Forbidden` (`own_agent`) for an editor of its publisher, and `Conflict` (`already_reported`)
+    while the actor has an open report about it.
+    """
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
     if not agent.is_public:
         raise Invalid("Only public agents are reported.")
+    if AgentVerb.TAKE_DOWN in compute_agent_verbs(agent):
+        raise Forbidden(
+            "Your workspace has published this agent.", code=Code.OWN_AGENT, hints=["Take it down instead."]
+        )
     try:
         with transaction.atomic():
             report = AgentReport.objects.create(agent=agent, reporter=actor, reason=reason, text=text.strip()[:2000])

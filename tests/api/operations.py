@@ -655,7 +655,7 @@ OPERATIONS: dict[str, Operation] = {
         "POST", f"{PUBLIC_AGENT}/try", MEMBERS, lambda t: {"workspace_id": t["workspace_id"]}, _publish
     ),
     "report_public_agent": Operation(
-        "POST", f"{PUBLIC_AGENT}/reports", EVERYBODY, lambda t: {"reason": "misleading"}, _publish
+        "POST", f"{PUBLIC_AGENT}/reports", EVERYBODY | {"alice": 403}, lambda t: {"reason": "misleading"}, _publish
     ),
     "preview_takedown": Operation("GET", f"{PUBLIC_AGENT}/takedown", PUBLISHERS, prepare=_publish),
     "take_down_public_agent": Operation(

@@ -199,6 +199,16 @@ def test_a_person_reports_an_agent_once_until_the_report_is_closed(team):
     assert AgentReport.objects.filter(state="open").count() == 1
 
 
+def test_an_editor_of_the_publisher_does_not_report_the_agent(team):
+    copy = publish(team)
+    before = read_state(copy)
+    answer = sign_in(team.alice.email, PASSWORD)("POST", f"directory/{copy.handle}/reports", {"reason": "other"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "own_agent")
+    assert (read_state(copy), AgentReport.objects.count()) == (before, 0)
+    publishing.report_agent(team.bob, copy.id, reason=ReportReason.OTHER)
+    assert AgentReport.objects.get().reporter == team.bob
+
+
 def test_another_error_of_the_database_is_not_an_earlier_report(team):
     copy = publish(team)
     with pytest.raises(IntegrityError):

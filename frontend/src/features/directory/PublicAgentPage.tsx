@@ -84,15 +84,18 @@ function OpenPage({
       onGo(chatPath(workspace.handle, chat.id))
     })
   const about = actor.description ?? ''
+  const mayTakeDown = agent.verbs.includes('take_down_agent')
   return (
     <main className={layout.stage} id="log" tabIndex={-1}>
       <Crumbs workspace={workspace} onGo={onGo} category={agent.category} name={actor.name}>
         <IconButton label={t('directory.copyLink')} onClick={() => void copyLink()}>
           <Link2 className="i" />
         </IconButton>
-        <IconButton label={t('report.dots')} aria-haspopup="dialog" onClick={() => setReporting(true)}>
-          <Flag className="i" />
-        </IconButton>
+        {mayTakeDown ? null : (
+          <IconButton label={t('report.dots')} aria-haspopup="dialog" onClick={() => setReporting(true)}>
+            <Flag className="i" />
+          </IconButton>
+        )}
       </Crumbs>
       <div className={layout.page}>
         <div className={cx(layout.pad, styles.detail)}>
@@ -132,7 +135,7 @@ function OpenPage({
           <aside className={styles.aside} aria-label={t('directory.facts')}>
             <AgentFacts agent={agent} />
             <InUseHere agentId={actor.id} workspace={workspace} onGo={onGo} />
-            {agent.verbs.includes('take_down_agent') || agent.origin_id ? (
+            {mayTakeDown || agent.origin_id ? (
               <PublisherBox agent={agent} workspaceHandles={workspaceHandles} onGo={onGo} />
             ) : null}
           </aside>

@@ -49,6 +49,7 @@ const errors = {
   'error.taken_down': 'It was taken down.',
   'error.name_taken': 'Another public agent has this name. Choose another one.',
   'error.already_reported': 'You have reported this agent already.',
+  'error.own_agent': 'Your workspace has published this agent. Take it down instead.',
   'error.unreachable': 'No connection.',
   'error.refused': 'The server refused this. Try again.',
   'error.email_password_mismatch': "Email and password don't match.",

@@ -50,6 +50,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.taken_down': '它已下架。',
   'error.name_taken': '另一个公开 Agent 已使用此名称，请换一个。',
   'error.already_reported': '你已经举报过此 Agent。',
+  'error.own_agent': '此 Agent 由你的工作区发布，请直接下架。',
   'error.unreachable': '没有连接。',
   'error.refused': '服务器拒绝了请求，再试一次。',
   'error.email_password_mismatch': '邮箱与密码不符。',

@@ -50,6 +50,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.taken_down': '它已下架。',
   'error.name_taken': '另一個公開 Agent 已使用此名稱，請換一個。',
   'error.already_reported': '你已經檢舉過此 Agent。',
+  'error.own_agent': '此 Agent 由你的工作區發布，請直接下架。',
   'error.unreachable': '沒有連線。',
   'error.refused': '伺服器拒絕了請求，再試一次。',
   'error.email_password_mismatch': '電子郵件與密碼不符。',

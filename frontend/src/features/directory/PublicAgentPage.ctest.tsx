@@ -1,0 +1,50 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { afterEach, expect, it, vi } from 'vitest'
+import { render } from 'vitest-browser-react'
+import type { WorkspaceRow } from '@/api'
+import { answerRequests } from '@/testing/restServer'
+import { PublicAgentPage } from './PublicAgentPage'
+
+const workspace = { id: 'w', name: 'Lighthouse', handle: 'lighthouse' } as WorkspaceRow
+const row = {
+  actor: { id: 'a1', name: 'Interpreter', handle: 'interpreter', description: 'Interprets.', avatar: null },
+  category: 'language',
+  languages: [],
+  publisher_name: 'Lighthouse',
+  version: 1,
+  published_at: '2026-11-02T10:00:00Z',
+  tool_count: 0,
+  chat_count: 0,
+  run_count: 0,
+  workspace_count: 0,
+  examples: [],
+  model: '',
+  max_steps: 10,
+  tools: [],
+  typical: null,
+  versions: [],
+  is_suspended: false,
+  origin_id: null,
+  origin_workspace_id: null,
+}
+
+const show = (verbs: string[]) => {
+  answerRequests(({ path }) => [200, path.startsWith('/directory/') ? { ...row, verbs } : { results: [], next: null }])
+  return render(
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+      <PublicAgentPage workspace={workspace} workspaceHandles={new Map()} handle="interpreter" onGo={vi.fn()} />
+    </QueryClientProvider>,
+  )
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+it('offers a takedown to those who may take it down, and a report to all others', async () => {
+  const reader = await show(['chat', 'see'])
+  await expect.element(reader.getByRole('button', { name: 'Report…' })).toBeVisible()
+  await expect.element(reader.getByRole('button', { name: 'Take down…' })).not.toBeInTheDocument()
+  await reader.unmount()
+  const publisher = await show(['chat', 'see', 'take_down_agent'])
+  await expect.element(publisher.getByRole('button', { name: 'Take down…' })).toBeVisible()
+  await expect.element(publisher.getByRole('button', { name: 'Report…' })).not.toBeInTheDocument()
+})
