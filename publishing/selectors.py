@@ -365,7 +365,7 @@ def list_concerned_workspaces(agent: Actor, *, before: datetime) -> QuerySet[Any
 
 
 def list_concerned_people(agent: Actor, workspace_ids: Sequence[UUID], *, before: datetime) -> dict[UUID, set[UUID]]:
-    """Return the ids of the people who are notified of a version or the takedown of a public agent, by workspace.
+    """Return the ids of the people of these workspaces who are notified of a version or the takedown of a public agent.
 
     They are the people who were in chats with it before that time, those who may save an agent that has it as a tool, and the
     editors of its publisher and of the publishers of public agents that have it as a tool. Makes four queries.
@@ -376,11 +376,11 @@ def list_concerned_people(agent: Actor, workspace_ids: Sequence[UUID], *, before
     publishers = callers.filter(published_by_workspace__in=workspace_ids).values("published_by_workspace")
     is_publisher = Q(workspace__in=publishers) | Q(workspace=agent.published_by_workspace_id)
     editors = Membership.objects.filter(is_publisher, workspace__in=workspace_ids, role=Role.EDITOR)
-    people: dict[UUID, set[UUID]] = {}
+    people: dict[UUID, set[UUID]] = {id: set() for id in workspace_ids}
     for workspace_id, person_id in [
         *users.values_list("chat__workspace_id", "actor_id").distinct(),
         *list_members_who_may(callers.filter(workspace__in=workspace_ids), AgentVerb.SAVE),
         *editors.values_list("workspace_id", "actor_id"),
     ]:
-        people.setdefault(workspace_id, set()).add(person_id)
+        people[workspace_id].add(person_id)
     return people

@@ -13,6 +13,8 @@ from notifications.models import Notification
 from workspaces.models import Membership
 
 MAX_NOTIFICATION_AGE = timedelta(days=90)
+NOTIFIED_AT_ONCE = 1000
+"""People who are notified by one statement, which may have 65,535 parameters."""
 MAX_DELETED = 500
 """The number of old rows that one call deletes at most, so that it stays short."""
 
@@ -47,29 +49,28 @@ def notify_in_workspaces(
     """Create a notification for people of several workspaces, by workspace, as `notify` does for one. The number of queries does
     not depend on the number of workspaces.
 
-    Only the people of `naming_workspace_id` read the name of the actor. A person who is in it and in others is notified there.
+    Only the people of `naming_workspace_id` read the name of the actor. A person of several workspaces is notified in the first.
     """
-    memberships = Membership.objects.filter(
-        workspace__in=people, actor__in=set().union(*people.values()), actor__kind=Kind.HUMAN, actor__is_active=True
-    )
+    workspaces: dict[UUID, list[UUID]] = {}
+    for workspace_id, person_ids in people.items():
+        for person_id in person_ids:
+            workspaces.setdefault(person_id, []).append(workspace_id)
     if actor is not None:
-        memberships = memberships.exclude(actor=actor)
-    pairs = [
-        (workspace_id, person_id)
-        for workspace_id, person_id in memberships.values_list("workspace_id", "actor_id")
-        if person_id in people[workspace_id]
-    ]
-    pairs.sort(key=lambda pair: (pair[0] != naming_workspace_id, pair))
-    notifications: dict[UUID, Notification] = {}
-    for workspace_id, person_id in pairs:
-        name = actor.name if actor and workspace_id == naming_workspace_id else ""
-        notifications.setdefault(
-            person_id,
-            Notification(
-                person_id=person_id, workspace_id=workspace_id, event=event, type=type, actor_name=name, **fields
-            ),
-        )
-    _insert([notifications[person_id] for person_id in sorted(notifications)])
+        workspaces.pop(actor.pk, None)
+    members = Membership.objects.filter(workspace__in=people, actor__kind=Kind.HUMAN, actor__is_active=True)
+    ids = sorted(workspaces)
+    for start in range(0, len(ids), NOTIFIED_AT_ONCE):
+        next_ids = ids[start : start + NOTIFIED_AT_ONCE]
+        found = set(members.filter(actor__in=next_ids).values_list("actor_id", "workspace_id"))
+        notifications = []
+        for person_id in next_ids:
+            for workspace_id in workspaces[person_id]:
+                if (person_id, workspace_id) in found:
+                    actor_name = actor.name if actor and workspace_id == naming_workspace_id else ""
+                    fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor_name}
+                    notifications.append(Notification(person_id=person_id, **fields))
+                    break
+        _insert(notifications)
 
 
 def _insert(notifications: Sequence[Notification]) -> None:

@@ -58,23 +58,16 @@ def continue_update(update_id: UUID) -> bool:
         return False
     has_more_chats = _update_next_chats(update)
     has_more_people = _notify_next_people(update)
-    has_more = has_more_chats or has_more_people
+    # Another worker may have deleted the row meanwhile.
     row = PendingUpdate.objects.filter(pk=update_id)
-    if has_more:
-        update.resume_at = now() + RESUME_AFTER
-    elif update.has_failed_chats:
-        update.after_chat, update.has_failed_chats, update.resume_at = None, False, now() + RETRY_AFTER
+    if has_more_chats or has_more_people:
+        row.update(resume_at=now() + RESUME_AFTER)
+        return True
+    if update.has_failed_chats:
+        row.update(after_chat=None, has_failed_chats=False, resume_at=now() + RETRY_AFTER)
     else:
         row.delete()
-        return False
-    # Another worker may have deleted the row meanwhile.
-    row.update(
-        after_chat=update.after_chat,
-        after_workspace=update.after_workspace,
-        has_failed_chats=update.has_failed_chats,
-        resume_at=update.resume_at,
-    )
-    return has_more
+    return False
 
 
 def resume_updates() -> None:
@@ -123,7 +116,8 @@ def _update_next_chats(update: PendingUpdate) -> bool:
                 raise
             logger.exception("Chat %s was not brought up to date with public agent %s", id, agent.id)
             update.has_failed_chats = True
-    update.after_chat = ids[-1] if ids else update.after_chat
+    if ids:
+        PendingUpdate.objects.filter(pk=update.pk).update(after_chat=ids[-1], has_failed_chats=update.has_failed_chats)
     return len(ids) == CHATS_PER_BATCH
 
 
@@ -179,5 +173,5 @@ def _notify_next_people(update: PendingUpdate) -> bool:
         agent_taken_down.call(listing, people)
     elif version is not None:
         agent_published.call(listing, version, people)
-    update.after_workspace = ids[-1]
+    PendingUpdate.objects.filter(pk=update.pk).update(after_workspace=ids[-1])
     return len(ids) >= WORKSPACES_PER_BATCH

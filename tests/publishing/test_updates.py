@@ -17,6 +17,7 @@ from chats.models import ChatActor, Message
 from common.clock import now
 from events.rows import ListingCategory
 from notifications.models import Notification
+from notifications.services import notifying
 from publishing import services as publishing
 from publishing import tasks
 from publishing.models import PendingUpdate
@@ -214,6 +215,25 @@ def test_users_and_those_who_edit_a_caller_are_notified_by_the_task_and_only_the
     assert excerpt == ("v2" if what == "version" else "It is wrong.")
 
 
+@pytest.mark.parametrize("is_operator", [False, True])
+def test_a_person_of_two_workspaces_is_notified_once_and_in_that_of_the_publisher(team, is_operator):
+    """Alice and Charlie are in both workspaces. Charlie's agent is published in the one that was created later."""
+    workspaces.join_workspace(team.alice, team.elsewhere.id, role="editor", invited_by=team.charlie)
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="editor", invited_by=team.alice)
+    source = make_agent(team.elsewhere, team.charlie, "Source")
+    copy = publishing.publish_agent(team.charlie, source.id, name="Public", handle="public", **LISTING)
+    finish_updates()
+    chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[copy.id, team.charlie.id])
+    Notification.objects.all().delete()
+    actor = make_operator() if is_operator else team.charlie
+    publishing.take_down_agent(actor, copy.id, reason="It is wrong.", as_operator=is_operator)
+    finish_updates()
+    expected = [("Alice", "Elsewhere", "Charlie")]
+    if is_operator:
+        expected = [("Alice", "Elsewhere", ""), ("Charlie", "Elsewhere", "")]
+    assert list_notified() == expected
+
+
 def test_an_operator_is_not_named(team):
     copy = publish(team)
     finish_updates()
@@ -271,7 +291,9 @@ def test_the_people_of_all_workspaces_are_notified_in_batches_of_as_many_queries
     assert Notification.objects.count() == 12
 
     Notification.objects.all().delete()
+    PendingUpdate.objects.update(after_workspace=None)
     monkeypatch.setattr(updates, "WORKSPACES_PER_BATCH", 3)
+    monkeypatch.setattr(notifying, "NOTIFIED_AT_ONCE", 2)
     [row] = PendingUpdate.objects.all()
     batches = 1
     while publishing.continue_update(row.id):
