@@ -60,6 +60,8 @@ export type Provenance = Schemas['Provenance']
 export type ImportRow = Schemas['ImportRow']
 export type ReplyRow = Schemas['ReplyRow']
 export type RunRow = Schemas['RunRow']
+/** The states of a run that has ended. */
+export type EndedRunState = SubAgentResult['state']
 export type SpecRow = Schemas['SpecRow']
 export type Stamp = Schemas['Stamp']
 export type SuggestionDetailRow = Schemas['SuggestionDetailRow']

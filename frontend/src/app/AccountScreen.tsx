@@ -2,15 +2,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useLoaderData, useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { ApiError, confirmEmail, keys, useSignUpMode } from '@/api'
-import { AccountForm, ForgotPassword, LanguageSelect, NewPassword } from '@/features/accounts'
+import { AccountForm, ForgotPassword, NewPassword } from '@/features/accounts'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
-import { Logo } from '@/ui/Logo'
-import accountStyles from './Account.module.css'
+import { AccountLayout } from './AccountLayout'
 import { ButtonLink } from './ButtonLink'
 import { pathAfterSignIn } from './session'
 
@@ -33,7 +32,7 @@ export function SignInScreen() {
   const { t } = useTexts()
   const { search, onDone } = useNextPage('/sign-in')
   return (
-    <AccountLayout title={t('welcomeBack')} lead={t('signInLead')}>
+    <AccountPage title={t('welcomeBack')} lead={t('signInLead')}>
       <AccountForm
         mode="sign-in"
         onDone={onDone}
@@ -53,7 +52,7 @@ export function SignInScreen() {
           </>
         )}
       />
-    </AccountLayout>
+    </AccountPage>
   )
 }
 
@@ -66,15 +65,15 @@ export function SignUpScreen() {
   const isClosed = mode === 'closed' || (mode === 'invited' && !invitation)
   if (isClosed) {
     return (
-      <AccountLayout title={t('signUpTitle')} lead={t(mode === 'closed' ? 'signUpClosed' : 'signUpInvited')}>
+      <AccountPage title={t('signUpTitle')} lead={t(mode === 'closed' ? 'signUpClosed' : 'signUpInvited')}>
         <ButtonLink tone="ink" to="/sign-in" search={search}>
           {t('haveAccountSignIn')}
         </ButtonLink>
-      </AccountLayout>
+      </AccountPage>
     )
   }
   return (
-    <AccountLayout title={t('signUpTitle')} lead={t('signUpLead')}>
+    <AccountPage title={t('signUpTitle')} lead={t('signUpLead')}>
       <AccountForm
         mode="sign-up"
         invitation={invitation}
@@ -90,14 +89,14 @@ export function SignUpScreen() {
           </>
         )}
       />
-    </AccountLayout>
+    </AccountPage>
   )
 }
 
 export function ForgotPasswordScreen() {
   const { t } = useTexts()
   return (
-    <AccountLayout title={t('forgotTitle')} lead={t('forgotLead')}>
+    <AccountPage title={t('forgotTitle')} lead={t('forgotLead')}>
       <ForgotPassword
         email={useTypedEmail()}
         back={email => (
@@ -106,7 +105,7 @@ export function ForgotPasswordScreen() {
           </Link>
         )}
       />
-    </AccountLayout>
+    </AccountPage>
   )
 }
 
@@ -124,29 +123,29 @@ export function ConfirmEmailScreen() {
     })
   if (confirmed !== null) {
     return (
-      <AccountLayout title={t('emailConfirmedTitle')} lead={rich('emailConfirmedLead', { email: confirmed })}>
+      <AccountPage title={t('emailConfirmedTitle')} lead={rich('emailConfirmedLead', { email: confirmed })}>
         <ButtonLink tone="ink" to="/">
           {t('goOn')}
         </ButtonLink>
-      </AccountLayout>
+      </AccountPage>
     )
   }
   if (error instanceof ApiError && error.code === 'link_dead') {
     return (
-      <AccountLayout title={t('linkInvalidTitle')} lead={t('emailLinkInvalidLead')}>
+      <AccountPage title={t('linkInvalidTitle')} lead={t('emailLinkInvalidLead')}>
         <ButtonLink tone="ink" to="/">
           {t('goOn')}
         </ButtonLink>
-      </AccountLayout>
+      </AccountPage>
     )
   }
   return (
-    <AccountLayout title={t('confirmEmailTitle')} lead={t('confirmEmailLead')}>
+    <AccountPage title={t('confirmEmailTitle')} lead={t('confirmEmailLead')}>
       <ErrorBanner error={error} />
       <Button tone="ink" size="lg" busy={busy ? t('confirming') : null} onClick={confirm}>
         {t('confirmEmail')}
       </Button>
-    </AccountLayout>
+    </AccountPage>
   )
 }
 
@@ -158,37 +157,31 @@ export function NewPasswordScreen() {
   const navigate = useNavigate()
   if (isLinkInvalid) {
     return (
-      <AccountLayout title={t('linkInvalidTitle')} lead={t('linkInvalidLead')}>
+      <AccountPage title={t('linkInvalidTitle')} lead={t('linkInvalidLead')}>
         <ButtonLink tone="ink" to="/forgot-password">
           {t('askAgain')}
         </ButtonLink>
-      </AccountLayout>
+      </AccountPage>
     )
   }
   return (
-    <AccountLayout title={t('newPasswordTitle')} lead={t('newPasswordLead')}>
+    <AccountPage title={t('newPasswordTitle')} lead={t('newPasswordLead')}>
       <NewPassword
         resetKey={key}
         onLinkInvalid={() => setLinkInvalid(true)}
         onDone={() => void navigate({ to: '/', replace: true })}
       />
-    </AccountLayout>
+    </AccountPage>
   )
 }
 
-function AccountLayout({ title, lead, children }: { title: string; lead: ReactNode; children: ReactNode }) {
+function AccountPage({ title, lead, children }: { title: string; lead: ReactNode; children: ReactNode }) {
   usePageTitle(title)
   return (
-    <div className={accountStyles.account}>
-      <header>
-        <Logo />
-        <LanguageSelect />
-      </header>
-      <main>
-        <h1 className={blocks.headline}>{title}</h1>
-        <p className="muted">{lead}</p>
-        {children}
-      </main>
-    </div>
+    <AccountLayout>
+      <h1 className={blocks.headline}>{title}</h1>
+      <p className="muted">{lead}</p>
+      {children}
+    </AccountLayout>
   )
 }

@@ -21,11 +21,12 @@ import { Boundary } from '@/ui/Boundary'
 import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
-import { useActorLookup, useTitle } from './actorLookup'
+import { useActorLookup } from './actorLookup'
 import { Resizer, useWorkshopWidth } from './Resizer'
 import shellStyles from './Shell.module.css'
 import { useShell } from './ShellContext'
 import { lastChatKey, openWorkshopKey } from './storageKeys'
+import { useTitle } from './unreadTitle'
 import { useOpenDirectChat } from './useOpenDirectChat'
 
 /** A chat, and beside it the workshop of one of its agents. */

@@ -4,8 +4,8 @@ import { usePublicAgent } from '@/api'
 import { DirectoryPage, PublicAgentPage, parseDirectorySearch } from '@/features/directory'
 import { useTexts } from '@/lib/language'
 import layout from '@/ui/layout.module.css'
-import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
+import { useTitle } from './unreadTitle'
 
 /** The directory of public agents; the URL holds the query and the filters. */
 export function DirectoryScreen() {

@@ -3,8 +3,8 @@ import { Suspense } from 'react'
 import { FilesPage } from '@/features/files'
 import { useTexts } from '@/lib/language'
 import layout from '@/ui/layout.module.css'
-import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
+import { useTitle } from './unreadTitle'
 
 /** The files of the workspace; the URL holds the one that is open. */
 export function FilesScreen() {

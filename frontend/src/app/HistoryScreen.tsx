@@ -4,10 +4,11 @@ import { useAgent, useAgents } from '@/api'
 import { HistoryPage, type HistorySearch, type Pair } from '@/features/agents'
 import { useTexts } from '@/lib/language'
 import layout from '@/ui/layout.module.css'
-import { useActorLookup, useTitle } from './actorLookup'
+import { useActorLookup } from './actorLookup'
 import { NotFound } from './ErrorPages'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
+import { useTitle } from './unreadTitle'
 
 /** The versions of an agent. The URL holds the two versions to compare. */
 export function HistoryScreen() {

@@ -9,11 +9,11 @@ import { EmptyState } from '@/ui/EmptyState'
 import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
 import { ShellNotifications, SidebarChats, WorkspaceMenuButton } from './Sidebar'
 import sidebarStyles from './Sidebar.module.css'
 import { lastChatKey } from './storageKeys'
+import { useTitle } from './unreadTitle'
 
 /** The start page of a workspace: on a wide screen it goes to the last open chat, on a phone it shows the list of chats. */
 export function HomeScreen() {

@@ -3,7 +3,6 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Link2Off } from 'lucide-react'
 import { useCallback, useEffect } from 'react'
 import { joinByLink, useJoinOffer, useMe } from '@/api'
-import { LanguageSelect } from '@/features/accounts'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -14,9 +13,8 @@ import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
 import { EmptyState } from '@/ui/EmptyState'
 import { ErrorBanner } from '@/ui/ErrorBanner'
-import { Logo } from '@/ui/Logo'
 import { Skeleton } from '@/ui/Skeleton'
-import accountStyles from './Account.module.css'
+import { AccountLayout } from './AccountLayout'
 import { ButtonLink } from './ButtonLink'
 
 /** The token of the invite link that was accepted before sign-up. It is not kept in the URL, where others could put it. */
@@ -31,35 +29,29 @@ export function JoinScreen() {
     offer.data ? t('joinTitle', { workspace: offer.data.workspace_name }) : offer.error ? t('linkDead') : undefined,
   )
   return (
-    <div className={accountStyles.account}>
-      <header>
-        <Logo />
-        <LanguageSelect />
-      </header>
-      <main>
-        {offer.data ? (
-          <>
-            <h1 className={blocks.headline}>{t('joinTitle', { workspace: offer.data.workspace_name })}</h1>
-            <JoinLead offer={offer.data} />
-            <AcceptInvite token={token} />
-          </>
-        ) : offer.error ? (
-          <EmptyState
-            icon={Link2Off}
-            title={t('linkDead')}
-            actions={
-              <Link to="/" className={cx(buttonStyles.btn, buttonStyles.ink)}>
-                {t('toStart')}
-              </Link>
-            }
-          >
-            {getErrorText(offer.error)}
-          </EmptyState>
-        ) : (
-          <Skeleton lines={3} label={t('loading')} />
-        )}
-      </main>
-    </div>
+    <AccountLayout>
+      {offer.data ? (
+        <>
+          <h1 className={blocks.headline}>{t('joinTitle', { workspace: offer.data.workspace_name })}</h1>
+          <JoinLead offer={offer.data} />
+          <AcceptInvite token={token} />
+        </>
+      ) : offer.error ? (
+        <EmptyState
+          icon={Link2Off}
+          title={t('linkDead')}
+          actions={
+            <Link to="/" className={cx(buttonStyles.btn, buttonStyles.ink)}>
+              {t('toStart')}
+            </Link>
+          }
+        >
+          {getErrorText(offer.error)}
+        </EmptyState>
+      ) : (
+        <Skeleton lines={3} label={t('loading')} />
+      )}
+    </AccountLayout>
   )
 }
 

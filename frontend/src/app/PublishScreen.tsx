@@ -4,10 +4,10 @@ import { useAgent } from '@/api'
 import { PublishPage } from '@/features/directory'
 import { useTexts } from '@/lib/language'
 import layout from '@/ui/layout.module.css'
-import { useTitle } from './actorLookup'
 import { NotFound } from './ErrorPages'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
+import { useTitle } from './unreadTitle'
 
 /** The form that publishes an agent, for those who may. */
 export function PublishScreen() {

@@ -5,8 +5,8 @@ import { RunView } from '@/features/inspector'
 import { useTexts } from '@/lib/language'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
-import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
+import { useTitle } from './unreadTitle'
 
 /** One run, to which the answers in chats lead. */
 export function RunScreen() {

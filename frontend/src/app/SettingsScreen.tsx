@@ -15,12 +15,12 @@ import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { showToast } from '@/ui/toast'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { useTitle } from './actorLookup'
 import { SettingsList } from './SettingsSide'
 import { useShell } from './ShellContext'
 import sidebarStyles from './Sidebar.module.css'
 import { useSignOut } from './signOut'
 import type { Section } from './storageKeys'
+import { useTitle } from './unreadTitle'
 
 /** One page of the settings. On a phone, the list of pages comes first. */
 export function SettingsScreen() {

@@ -3,8 +3,9 @@ import { Suspense, useCallback } from 'react'
 import { changeSearch, type SuggestionSearch, SuggestionsPage } from '@/features/suggestions'
 import { useTexts } from '@/lib/language'
 import layout from '@/ui/layout.module.css'
-import { useActorLookup, useTitle } from './actorLookup'
+import { useActorLookup } from './actorLookup'
 import { useShell } from './ShellContext'
+import { useTitle } from './unreadTitle'
 
 /** The suggestions of a workspace. The URL holds the filter and the open suggestion. */
 export function SuggestionsScreen() {

@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router'
 import { Bot, MessagesSquare, Settings } from 'lucide-react'
 import { useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
-import { useUnread } from './actorLookup'
 import { FilesLink } from './FilesLink'
 import shellStyles from './Shell.module.css'
 import { useShell } from './ShellContext'
 import { SuggestionsLink } from './SuggestionsLink'
+import { useUnread } from './unreadTitle'
 
 /** The navigation on a phone. In a chat it is hidden, and the composer takes its place. */
 export function TabBar() {

@@ -4,8 +4,8 @@ import { UsagePage } from '@/features/usage'
 import { useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
 import layout from '@/ui/layout.module.css'
-import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
+import { useTitle } from './unreadTitle'
 
 /** What the models of the workspace cost. */
 export function UsageScreen() {

@@ -1,7 +1,5 @@
-import { useParams } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
-import { type ActorRow, useAgents, useChats, useMembers } from '@/api'
-import { usePageTitle } from '@/lib/title'
+import { type ActorRow, useAgents, useMembers } from '@/api'
 import { useShell } from './ShellContext'
 
 /** Returns a function that finds a member or an agent of the workspace by id. */
@@ -18,17 +16,4 @@ export function useActorLookup(): (id: string) => ActorRow | null {
 export function useNameOf(): (id: string) => string {
   const findActor = useActorLookup()
   return useCallback(id => findActor(id)?.name ?? '', [findActor])
-}
-
-/** Returns the number of unread messages in the chats that are not open. */
-export function useUnread(): number {
-  const { workspace } = useShell()
-  const open = useParams({ strict: false }).chat
-  const chats = useChats(workspace.id).data ?? []
-  return chats.reduce((sum, row) => sum + (row.chat.id === open ? 0 : row.unread), 0)
-}
-
-/** Sets the title of the page, with the number of unread messages before it. */
-export function useTitle(title: string | undefined): void {
-  usePageTitle(title, useUnread())
 }

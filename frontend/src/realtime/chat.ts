@@ -6,11 +6,13 @@ import type {
   Delta,
   DraftRow,
   DraftText,
+  EndedRunState,
   MessageRow,
   ParticipantRow,
   RunRow,
   Subscribed,
 } from '@/api/types'
+import { listKeys } from '@/lib/listKeys'
 import { LayeredMap } from './layered'
 import { appendDelta, fromPartial, mergePartials, type StreamingText } from './partials'
 
@@ -64,7 +66,8 @@ export const emptyChat: ChatState = {
 
 const TYPING_MS = 5_000
 
-export const isActive = (run: RunRow) => !['completed', 'failed', 'stopped'].includes(run.state)
+export const endedRunStates = listKeys<EndedRunState>({ completed: true, failed: true, stopped: true })
+export const isActive = (run: RunRow) => !endedRunStates.some(state => state === run.state)
 export const isEnded = (row: ParticipantRow | DraftRow | RunRow) =>
   row.kind === 'run' ? !isActive(row) : row.kind === 'draft' ? row.status === 'ended' : row.ended
 

@@ -1,5 +1,5 @@
 export { backoff } from './backoff'
-export { type ChatState, indexOfSeq, isActive, isEnded } from './chat'
+export { type ChatState, endedRunStates, indexOfSeq, isActive, isEnded } from './chat'
 export {
   chatState,
   connection,

@@ -56,7 +56,7 @@ test.each([
   ['lib/time.ts', "const later = import('../ui/Button')"],
   ['ui/prose/parts.tsx', "export { Person } from '../../api'"],
   ['realtime/chat.ts', "import '../features/chats'"],
-  ['features/chats/hooks.ts', "import { useTitle } from '../../app/names'"],
+  ['features/chats/hooks.ts', "import { useTitle } from '../../app/unreadTitle'"],
   ['features/chats/hooks.ts', "import { layers } from '../agents/workshop/layers'"],
   ['app/Shell.tsx', "import { useFindActor } from '../features/chats/hooks'"],
   ['app/Shell.tsx', "import config from '../../vite.config'"],

@@ -1,7 +1,6 @@
 import { KeyRound, Webhook } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
-  type ApiTokenRow,
   createAgentToken,
   createWebhook,
   type DeliveryRow,
@@ -17,13 +16,12 @@ import {
   useDeliveries,
   type WebhookRow,
 } from '@/api'
-import { cx } from '@/lib/cx'
+import { ShownOnce, TokenList } from '@/features/accounts'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { formatFullTime, formatShortDate } from '@/lib/time'
+import { formatFullTime } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
-import { CopyField } from '@/ui/CopyField'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
@@ -36,6 +34,7 @@ export function AccessPage({ agentId, name }: { agentId: string; name: string })
   const { t } = useTexts()
   const access = useAccess(agentId)
   const change = useAccessChange(agentId)
+  const revoke = useAccessChange(agentId)
   if (!access.data) return <Loading query={access} lines={6} />
   const { runs_outside, tokens, webhooks } = access.data
   return (
@@ -63,11 +62,12 @@ export function AccessPage({ agentId, name }: { agentId: string; name: string })
           <div className={`${blocks.b} col gap`}>
             <NewToken agentId={agentId} />
             {tokens.length === 0 ? <p className="muted sm">{t('access.noTokens')}</p> : null}
-            <ul className={blocks.rows}>
-              {tokens.map(token => (
-                <TokenItem key={token.id} agentId={agentId} token={token} />
-              ))}
-            </ul>
+            <TokenList
+              tokens={tokens}
+              describeScope={scope => t(`access.scope.${scope}`)}
+              isRevoking={revoke.isPending}
+              onRevoke={token => revoke.mutate(() => revokeAgentToken(agentId, token.id), { onError: showError })}
+            />
           </div>
         </section>
         <section className={blocks.sec}>
@@ -83,18 +83,6 @@ export function AccessPage({ agentId, name }: { agentId: string; name: string })
           </div>
         </section>
       </div>
-    </div>
-  )
-}
-
-/** A secret that is shown once. */
-function ShownOnce({ label, text }: { label: string; text: string }) {
-  const { t } = useTexts()
-  return (
-    <div className={cx(blocks.banner, blocks.secret, 'col')} role="status">
-      <b>{label}</b>
-      <CopyField label={label} text={text} />
-      <span className="sm">{t('tokenOnce')}</span>
     </div>
   )
 }
@@ -133,34 +121,14 @@ function NewToken({ agentId }: { agentId: string }) {
           {t('makeToken')}
         </Button>
       </div>
-      {create.data ? <ShownOnce label={`${t('newToken')}: ${create.data.token.name}`} text={create.data.text} /> : null}
+      {create.data ? (
+        <ShownOnce
+          title={`${t('newToken')}: ${create.data.token.name}`}
+          label={t('newToken')}
+          text={create.data.text}
+        />
+      ) : null}
     </form>
-  )
-}
-
-function TokenItem({ agentId, token }: { agentId: string; token: ApiTokenRow }) {
-  const { t } = useTexts()
-  const revoke = useAccessChange(agentId)
-  const used = token.last_used_at ? t('tokenUsed', { date: formatShortDate(token.last_used_at) }) : t('tokenUnused')
-  const until = token.expires_at ? t('tokenUntil', { date: formatShortDate(token.expires_at) }) : t('tokenForever')
-  return (
-    <li className={blocks.token}>
-      <KeyRound className="i" aria-hidden />
-      <span className="grow">
-        <span className="cut">{token.name}</span>
-        <span className="faint sm">
-          <code>{token.prefix}…</code> · {t(`access.scope.${token.scope}`)} · {until} · {used}
-        </span>
-      </span>
-      <Button
-        size="xs"
-        tone="bad"
-        aria-label={t('revokeToken', { name: token.name })}
-        onClick={() => revoke.mutate(() => revokeAgentToken(agentId, token.id), { onError: showError })}
-      >
-        {t('revoke')}
-      </Button>
-    </li>
   )
 }
 

@@ -1,17 +1,14 @@
 import { KeyRound } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { ApiError, type ApiTokenRow, type TokenInput, useCreateToken, useRevokeToken, useTokens } from '@/api'
-import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
-import { formatShortDate, isFuture } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
-import { ConfirmDialog } from '@/ui/ConfirmDialog'
-import { CopyField } from '@/ui/CopyField'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
+import { ShownOnce, TokenList } from './ApiTokens'
 
 const lifetimes = ['7', '30', '90', '365', ''] as const
 type Lifetime = (typeof lifetimes)[number]
@@ -38,7 +35,7 @@ export function Tokens() {
       <section className={blocks.sec}>
         <h2 className={blocks.h}>{t('tokens')}</h2>
         <div className={blocks.b}>
-          {tokens.data ? <TokenList tokens={tokens.data} /> : <Loading query={tokens} lines={2} />}
+          {tokens.data ? <OwnTokens tokens={tokens.data} /> : <Loading query={tokens} lines={2} />}
           <p className="hint">{t('tokensStored')}</p>
         </div>
       </section>
@@ -111,77 +108,28 @@ function CreateToken() {
         </Button>
       </div>
       {create.data ? (
-        <NewToken key={create.data.token.id} name={create.data.token.name} text={create.data.text} />
+        <ShownOnce
+          key={create.data.token.id}
+          title={`${t('newToken')}: ${create.data.token.name}`}
+          label={t('newToken')}
+          text={create.data.text}
+        />
       ) : null}
     </form>
   )
 }
 
-/** A new token. Its text is shown once, because the server stores only a hash. */
-function NewToken({ name, text }: { name: string; text: string }) {
+/** The person's tokens, with the dialog that revokes one. */
+function OwnTokens({ tokens }: { tokens: readonly ApiTokenRow[] }) {
   const { t } = useTexts()
-  return (
-    <div className={cx(blocks.banner, blocks.secret, 'col')} role="status">
-      <b>
-        {t('newToken')}: {name}
-      </b>
-      <CopyField label={t('newToken')} text={text} />
-      <span className="sm">{t('tokenOnce')}</span>
-    </div>
-  )
-}
-
-function TokenList({ tokens }: { tokens: readonly ApiTokenRow[] }) {
-  const { t } = useTexts()
+  const revoke = useRevokeToken()
   if (tokens.length === 0) return <p className="muted sm">{t('noTokens')}</p>
   return (
-    <ul className={blocks.rows}>
-      {tokens.map(token => (
-        <TokenItem key={token.id} token={token} />
-      ))}
-    </ul>
-  )
-}
-
-function TokenItem({ token }: { token: ApiTokenRow }) {
-  const { t } = useTexts()
-  const hasExpired = token.expires_at !== null && !isFuture(token.expires_at)
-  const used = token.last_used_at ? t('tokenUsed', { date: formatShortDate(token.last_used_at) }) : t('tokenUnused')
-  const until = token.expires_at ? t('tokenUntil', { date: formatShortDate(token.expires_at) }) : t('tokenForever')
-  return (
-    <li className={blocks.token}>
-      <KeyRound className="i" aria-hidden />
-      <span className="grow">
-        <span className="cut">{token.name}</span>
-        <span className="faint sm">
-          <code>{token.prefix}…</code> · {hasExpired ? t('tokenExpired') : until} · {used}
-        </span>
-      </span>
-      <RevokeButton token={token} />
-    </li>
-  )
-}
-
-/** The button that revokes a token after a dialog has shown the effects. */
-function RevokeButton({ token }: { token: ApiTokenRow }) {
-  const { t } = useTexts()
-  const [isOpen, setOpen] = useState(false)
-  const revoke = useRevokeToken()
-  const handleRevoke = () => revoke.mutate(token.id, { onError: error => showToast(getErrorText(error)) })
-  return (
-    <>
-      <Button size="xs" tone="bad" aria-label={t('revokeToken', { name: token.name })} onClick={() => setOpen(true)}>
-        {t('revoke')}
-      </Button>
-      <ConfirmDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title={t('revokeTitle', { name: token.name })}
-        description={t('revokeEffects')}
-        action={t('revoke')}
-        busy={revoke.isPending ? t('revoking') : null}
-        onConfirm={handleRevoke}
-      />
-    </>
+    <TokenList
+      tokens={tokens}
+      describeScope={scope => t(`tokenScope.${scope}`)}
+      isRevoking={revoke.isPending}
+      onRevoke={token => revoke.mutate(token.id, { onError: error => showToast(getErrorText(error)) })}
+    />
   )
 }

@@ -1,4 +1,5 @@
 export { AccountForm } from './AccountForm'
+export { ShownOnce, TokenList } from './ApiTokens'
 export { ForgotPassword } from './ForgotPassword'
 export { LanguageSelect } from './LanguageSelect'
 export { NewPassword } from './NewPassword'

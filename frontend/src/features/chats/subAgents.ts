@@ -1,5 +1,5 @@
 /** Nests the rows of sub-agents below the calls that gave them their tasks. Pure functions. */
-import type { MessageMetadata, MessageRow, RunRow, Stamp, SubAgentResult, SystemMessageRow } from '@/api'
+import type { EndedRunState, MessageMetadata, MessageRow, RunRow, Stamp, SubAgentResult, SystemMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { isActive } from '@/realtime'
@@ -139,11 +139,9 @@ export function findResults(rows: readonly MessageRow[]): ReadonlyMap<string, Su
   return results
 }
 
-type EndState = SubAgentResult['state']
-
 /** How a sub-agent ended, from the messages alone, so that every tab shows the same. */
 export interface SubAgentEnd {
-  state: EndState
+  state: EndedRunState
   code: string | null
   /** The actor who stopped it. */
   by: string | null
@@ -167,7 +165,7 @@ export function getEnd({ runId, rows }: SubAgent, result: SubAgentResult | null)
 
 const isEndLine = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
 
-const getEndState = (line: SystemMessageRow | undefined): EndState =>
+const getEndState = (line: SystemMessageRow | undefined): EndedRunState =>
   line ? (line.type === 'RUN_FAILED' ? 'failed' : 'stopped') : 'completed'
 
 /** Returns the seconds from the creation of a run to its last row. */

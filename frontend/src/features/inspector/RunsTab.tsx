@@ -3,6 +3,7 @@ import { type AgentRow, type ChatSummaryRow, type InspectedRunRow, type RunOutco
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatCurrency, formatRelative, formatSeconds } from '@/lib/time'
+import { endedRunStates } from '@/realtime'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import { Loading } from '@/ui/Loading'
@@ -12,7 +13,7 @@ import styles from './Inspector.module.css'
 import { RunView } from './RunView'
 import { StampBadge } from './StampBadge'
 
-const outcomes = ['all', 'active', 'completed', 'failed', 'stopped'] as const
+const outcomes = ['all', 'active', ...endedRunStates] as const
 
 interface RunsTabProps {
   agent: AgentRow

@@ -1,6 +1,6 @@
 import { Popover } from 'radix-ui'
 import type { CSSProperties, RefObject } from 'react'
-import { type MessageRow, type SubAgentResult, useBudgets } from '@/api'
+import { type EndedRunState, type MessageRow, type SubAgentResult, useBudgets } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { describePayment } from '@/lib/payer'
@@ -86,9 +86,7 @@ export function CostTree({ anchor, root, subAgents, results, active, onClose }: 
                 name={subAgent.metadata.agent.displayName}
                 avatar={subAgent.metadata.avatar}
                 note={active.has(subAgent.runId) ? t('working') : ''}
-                problem={
-                  active.has(subAgent.runId) ? null : getEnd(subAgent, results.get(subAgent.runId) ?? null).state
-                }
+                end={active.has(subAgent.runId) ? null : getEnd(subAgent, results.get(subAgent.runId) ?? null).state}
                 used={used}
               />
             ))}
@@ -125,19 +123,19 @@ interface CostLineProps {
   name: string
   avatar: AvatarData | null | undefined
   note: string
-  problem?: 'completed' | 'failed' | 'stopped' | null
+  end?: EndedRunState | null
   used: RunCost
 }
 
-function CostLine({ depth, id, name, avatar, note, problem, used }: CostLineProps) {
+function CostLine({ depth, id, name, avatar, note, end, used }: CostLineProps) {
   const { t } = useTexts()
   return (
     <li style={{ '--depth': depth } as CSSProperties}>
       <Avatar id={id} name={name} avatar={avatar} square size="tiny" />
       <b>{name}</b>
-      {problem === 'failed' ? (
+      {end === 'failed' ? (
         <span className="no">{t('tool.error')}</span>
-      ) : problem === 'stopped' ? (
+      ) : end === 'stopped' ? (
         <span>{t('tool.stopped')}</span>
       ) : note ? (
         <span>{note}</span>

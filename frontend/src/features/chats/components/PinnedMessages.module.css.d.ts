@@ -7,36 +7,27 @@
  */
 
 declare const trigger: string;
-declare const pins: string;
-declare const list: string;
 declare const item: string;
 declare const open: string;
 declare const text: string;
 declare const who: string;
 declare const excerpt: string;
-declare const fullScreen: string;
 
 export {
 	trigger,
-	pins,
-	list,
 	item,
 	open,
 	text,
 	who,
-	excerpt,
-	fullScreen
+	excerpt
 };
 
 declare const __default_export__: {
 	trigger: typeof trigger;
-	pins: typeof pins;
-	list: typeof list;
 	item: typeof item;
 	open: typeof open;
 	text: typeof text;
 	who: typeof who;
 	excerpt: typeof excerpt;
-	fullScreen: typeof fullScreen;
 };
 export default __default_export__;

@@ -1,18 +1,15 @@
-import { Pin, PinOff, X } from 'lucide-react'
-import { Dialog, Popover } from 'radix-ui'
-import { type ReactNode, useState } from 'react'
+import { Pin, PinOff } from 'lucide-react'
+import { useState } from 'react'
 import { type MessageRow, useMe, usePins } from '@/api'
 import { useActions } from '@/lib/actions'
-import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatShortDate } from '@/lib/time'
 import { isViewing } from '@/lib/viewing'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
+import { ListPopover } from '@/ui/ListPopover'
 import { Loading } from '@/ui/Loading'
-import menuStyles from '@/ui/Menu.module.css'
-import { useIsPhone } from '@/ui/useIsPhone'
 import { type FindActor, useIsBetweenAgents, useNaming } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { togglePin } from '../pins'
@@ -29,77 +26,34 @@ interface PinnedMessagesProps {
   goTo(messageId: string): void
 }
 
-/** The button with the number of pinned messages, and their list: in a popover, on a phone in a full-screen dialog. */
+/** The button with the number of pinned messages, and their list. */
 export function PinnedMessages({ goTo, ...rest }: PinnedMessagesProps) {
   const { t } = useTexts()
-  const isPhone = useIsPhone()
   const [isOpen, setOpen] = useState(false)
   useActions(() => ({ 'pins.open': () => setOpen(true) }))
-  const trigger = (
-    <IconButton label={t('pinsCount', { count: rest.count })} className={styles.trigger}>
-      <Pin className="i" />
-      <span aria-hidden>{rest.count}</span>
-    </IconButton>
-  )
-  const list = (
-    <PinList
-      {...rest}
-      goTo={id => {
-        setOpen(false)
-        goTo(id)
-      }}
-    />
-  )
-  if (isPhone)
-    return (
-      <Dialog.Root open={isOpen} onOpenChange={setOpen}>
-        <Dialog.Trigger asChild>{trigger}</Dialog.Trigger>
-        <Dialog.Portal>
-          <Dialog.Content className={cx(styles.pins, styles.fullScreen)} aria-describedby={undefined}>
-            <ListHeader
-              title={
-                <Dialog.Title asChild>
-                  <h2>{t('pins')}</h2>
-                </Dialog.Title>
-              }
-              close={
-                <Dialog.Close asChild>
-                  <IconButton label={t('close')}>
-                    <X className="i" />
-                  </IconButton>
-                </Dialog.Close>
-              }
-            />
-            {list}
-          </Dialog.Content>
-        </Dialog.Portal>
-      </Dialog.Root>
-    )
   return (
-    <Popover.Root open={isOpen} onOpenChange={setOpen}>
-      <Popover.Trigger asChild>{trigger}</Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          className={cx(menuStyles.pop, styles.pins)}
-          align="end"
-          sideOffset={6}
-          collisionPadding={8}
-          aria-label={t('pins')}
-        >
-          <ListHeader title={<h2>{t('pins')}</h2>} />
-          {list}
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <ListPopover
+      title={t('pins')}
+      align="end"
+      open={isOpen}
+      onOpenChange={setOpen}
+      trigger={
+        <IconButton label={t('pinsCount', { count: rest.count })} className={styles.trigger}>
+          <Pin className="i" />
+          <span aria-hidden>{rest.count}</span>
+        </IconButton>
+      }
+    >
+      <PinList
+        {...rest}
+        goTo={id => {
+          setOpen(false)
+          goTo(id)
+        }}
+      />
+    </ListPopover>
   )
 }
-
-const ListHeader = ({ title, close }: { title: ReactNode; close?: ReactNode }) => (
-  <header>
-    {title}
-    {close}
-  </header>
-)
 
 function PinList({ chatId, version, findActor, goTo }: Omit<PinnedMessagesProps, 'count'>) {
   const pins = usePins(chatId, version)
@@ -107,7 +61,7 @@ function PinList({ chatId, version, findActor, goTo }: Omit<PinnedMessagesProps,
   const rows = pins.data
   if (!rows) return <Loading query={pins} lines={6} />
   return (
-    <ul className={styles.list}>
+    <ul>
       {rows.map(row => (
         <PinItem key={row.id} row={row} findActor={findActor} goTo={goTo} canUnpin={canUnpin} />
       ))}

@@ -97,14 +97,7 @@ export function ContextLine({ chatId, workspaceId, next, settingsPath, onGo, goT
       </Popover.Root>
       {isSummaryOpen ? (
         <Suspense fallback={null}>
-          <SummaryDialog
-            chatId={chatId}
-            onOpenChange={setSummaryOpen}
-            goTo={id => {
-              setSummaryOpen(false)
-              goTo(id)
-            }}
-          />
+          <SummaryDialog chatId={chatId} onClose={() => setSummaryOpen(false)} goTo={goTo} />
         </Suspense>
       ) : null}
     </>

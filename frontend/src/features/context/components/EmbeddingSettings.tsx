@@ -169,14 +169,14 @@ function EmbeddingForm({ row, workspaceId }: { row: EmbeddingModelRow; workspace
         <Button type="submit" blocked={input.isMissing} busy={change.isPending ? t('saving') : null}>
           {model ? t('saveChanges') : t('embeddings.use')}
         </Button>
-        {model ? <StopButton busy={change.isPending} onStop={() => change.mutate(null)} /> : null}
+        {model ? <RemoveModelButton busy={change.isPending} onStop={() => change.mutate(null)} /> : null}
       </div>
     </form>
   )
 }
 
 /** The button that deletes the model after a dialog has shown the effects. */
-function StopButton({ busy, onStop }: { busy: boolean; onStop(): void }) {
+function RemoveModelButton({ busy, onStop }: { busy: boolean; onStop(): void }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
   return (

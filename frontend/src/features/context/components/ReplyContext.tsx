@@ -110,14 +110,7 @@ function SummaryButton({ chatId, goTo, label, title }: ChatProps & { label: stri
       </button>
       {isOpen ? (
         <Suspense fallback={null}>
-          <SummaryDialog
-            chatId={chatId}
-            onOpenChange={setOpen}
-            goTo={id => {
-              setOpen(false)
-              goTo(id)
-            }}
-          />
+          <SummaryDialog chatId={chatId} onClose={() => setOpen(false)} goTo={goTo} />
         </Suspense>
       ) : null}
     </>

@@ -15,15 +15,15 @@ import styles from './Context.module.css'
 
 interface SummaryDialogProps {
   chatId: string
-  onOpenChange(open: boolean): void
-  /** Closes the dialog, and shows a message in its place in the log. */
+  onClose(): void
+  /** Shows a message in its place in the log. The dialog is closed before. */
   goTo(messageId: string): void
 }
 
 const onError = (error: Error) => void showToast(getErrorText(error))
 
 /** The summary of a chat's older messages. Each sentence names its messages, and can be corrected. */
-export function SummaryDialog({ chatId, onOpenChange, goTo }: SummaryDialogProps) {
+export function SummaryDialog({ chatId, onClose, goTo }: SummaryDialogProps) {
   const { t } = useTexts()
   const query = useSummary(chatId)
   const actions = useSummaryActions(chatId)
@@ -31,14 +31,21 @@ export function SummaryDialog({ chatId, onOpenChange, goTo }: SummaryDialogProps
   return (
     <Dialog
       open
-      onOpenChange={onOpenChange}
+      onOpenChange={onClose}
       className={styles.dialog}
       title={summary?.id ? t('context.summaryOf', { count: summary.messages }) : t('context.summary')}
       description={summary ? <About summary={summary} /> : null}
     >
       {summary ? (
         <>
-          <Sections summary={summary} goTo={goTo} actions={actions} />
+          <Sections
+            summary={summary}
+            goTo={id => {
+              onClose()
+              goTo(id)
+            }}
+            actions={actions}
+          />
           <footer className={styles.foot}>
             <span className="faint xs">{t('context.whenLong', { strategy: t(`context.${summary.strategy}`) })}</span>
             <Button

@@ -1,5 +1,4 @@
-import { BellOff, X } from 'lucide-react'
-import { Dialog, Popover } from 'radix-ui'
+import { BellOff } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useCallback } from 'react'
 import {
   type Me,
@@ -9,13 +8,11 @@ import {
   useNotifications,
   useUnreadNotifications,
 } from '@/api'
-import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { Button, IconButton } from '@/ui/Button'
+import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
+import { ListPopover } from '@/ui/ListPopover'
 import { Loading } from '@/ui/Loading'
-import menuStyles from '@/ui/Menu.module.css'
-import { useIsPhone } from '@/ui/useIsPhone'
 import { NotificationItem, type Origin } from './NotificationItem'
 import notificationsStyles from './Notifications.module.css'
 
@@ -28,73 +25,32 @@ interface NotificationListProps {
   onOpenChange(open: boolean): void
 }
 
-/** The list of notifications in a popover, on a phone in a full-screen dialog. */
+/** The list of notifications, which `trigger` opens. */
 export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }: NotificationListProps) {
-  const { t } = useTexts()
-  const isPhone = useIsPhone()
-  const handleGo = (path: string) => {
-    onOpenChange(false)
-    onGo(path)
-  }
-  if (isPhone)
-    return (
-      <Dialog.Root open={open} onOpenChange={onOpenChange}>
-        <Dialog.Trigger asChild>{trigger}</Dialog.Trigger>
-        <Dialog.Portal>
-          <Dialog.Content
-            className={cx(notificationsStyles.notes, notificationsStyles.fullScreen)}
-            aria-describedby={undefined}
-          >
-            <ListHeader
-              title={
-                <Dialog.Title asChild>
-                  <h2>{t('notifications')}</h2>
-                </Dialog.Title>
-              }
-              close={
-                <Dialog.Close asChild>
-                  <IconButton label={t('close')}>
-                    <X className="i" />
-                  </IconButton>
-                </Dialog.Close>
-              }
-            />
-            <NotificationItems {...rest} onGo={handleGo} />
-          </Dialog.Content>
-        </Dialog.Portal>
-      </Dialog.Root>
-    )
-  return (
-    <Popover.Root open={open} onOpenChange={onOpenChange}>
-      <Popover.Trigger asChild>{trigger}</Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          className={cx(menuStyles.pop, notificationsStyles.notes)}
-          align="start"
-          sideOffset={6}
-          collisionPadding={8}
-          aria-label={t('notifications')}
-        >
-          <ListHeader title={<h2>{t('notifications')}</h2>} />
-          <NotificationItems {...rest} onGo={handleGo} />
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
-  )
-}
-
-function ListHeader({ title, close }: { title: ReactNode; close?: ReactNode }) {
   const { t } = useTexts()
   const unread = useUnreadNotifications() ?? 0
   const mark = useMarkNotifications()
   return (
-    <header>
-      {title}
-      <Button tone="flat" size="xs" blocked={unread === 0} onClick={() => mark.mutate(null)}>
-        {t('markAllRead')}
-      </Button>
-      {close}
-    </header>
+    <ListPopover
+      title={t('notifications')}
+      align="start"
+      open={open}
+      onOpenChange={onOpenChange}
+      trigger={trigger}
+      actions={
+        <Button tone="flat" size="xs" blocked={unread === 0} onClick={() => mark.mutate(null)}>
+          {t('markAllRead')}
+        </Button>
+      }
+    >
+      <NotificationItems
+        {...rest}
+        onGo={path => {
+          onOpenChange(false)
+          onGo(path)
+        }}
+      />
+    </ListPopover>
   )
 }
 

@@ -7,7 +7,6 @@
  */
 
 declare const dot: string;
-declare const notes: string;
 declare const list: string;
 declare const note: string;
 declare const unread: string;
@@ -16,11 +15,9 @@ declare const text: string;
 declare const quote: string;
 declare const when: string;
 declare const _new: string;
-declare const fullScreen: string;
 
 export {
 	dot,
-	notes,
 	list,
 	note,
 	unread,
@@ -28,13 +25,11 @@ export {
 	text,
 	quote,
 	when,
-	_new as "new",
-	fullScreen
+	_new as "new"
 };
 
 declare const __default_export__: {
 	dot: typeof dot;
-	notes: typeof notes;
 	list: typeof list;
 	note: typeof note;
 	unread: typeof unread;
@@ -43,6 +38,5 @@ declare const __default_export__: {
 	quote: typeof quote;
 	when: typeof when;
 	"new": typeof _new;
-	fullScreen: typeof fullScreen;
 };
 export default __default_export__;
