@@ -119,14 +119,15 @@ def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
 
 
 def _build_titled_row(chat: Any, participants: list[ActorRow]) -> ChatRow:
-    """Return the row of a chat. One without a title has the names of the others in it as its title; a direct chat never has one of
-    its own."""
+    """Return the row of a chat. One without a title, such as a direct chat, has the names of the others as its title."""
     row: ChatRow = chat.to_row()
-    return row if chat.title else row.model_copy(update={"title": _join_names(participants, chat.reader_id)})
+    return row if row.title else row.model_copy(update={"title": _build_title(participants, chat.reader_id)})
 
 
-def _join_names(participants: Iterable[ActorRow], reader_id: UUID) -> str:
-    return " · ".join([actor.name for actor in participants if actor.id != reader_id][:MAX_NAMES])
+def _build_title(participants: list[ActorRow], reader_id: UUID) -> str:
+    """Return what a reader sees as the title of a chat without one: the names of the others, or that of the only one in it."""
+    names = [actor.name for actor in participants if actor.id != reader_id] or [actor.name for actor in participants]
+    return " · ".join(names[:MAX_NAMES])
 
 
 def load_titles(reader: Actor, chats: Iterable[Chat]) -> None:
@@ -135,7 +136,7 @@ def load_titles(reader: Actor, chats: Iterable[Chat]) -> None:
     untitled = [chat for chat in chats if not chat.title]
     participants = _list_participants(untitled) if untitled else {}
     for chat in untitled:
-        chat.names = _join_names(participants.get(chat.pk, []), reader.id)
+        chat.names = _build_title(participants.get(chat.pk, []), reader.id)
 
 
 def _get_previews(ids: Collection[UUID]) -> dict[UUID, Message]:

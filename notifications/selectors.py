@@ -6,7 +6,9 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
+from chats.models import Chat
 from chats.permissions import list_readable_chats
+from chats.selectors import load_titles
 from events.rows import NotificationKind, NotificationRow
 from notifications.models import Notification
 from workspaces.models import Workspace
@@ -37,13 +39,22 @@ def count_unread(person: Actor) -> int:
     return _list_visible(person).filter(read_at=None)[:MAX_UNREAD_NOTIFICATIONS].count()
 
 
-def build_notification_rows(notifications: Iterable[Any]) -> list[NotificationRow]:
-    """Build the rows of notifications from `list_notifications`.
+def build_notification_rows(person: Actor, notifications: Iterable[Any]) -> list[NotificationRow]:
+    """Build the rows of the person's notifications from `list_notifications`.
 
-    The row of a chat that the person may not see has neither the ids of the chat and its message nor a quotation.
+    The row of a chat that the person may not see has neither the ids of the chat and its message nor a quotation. An invitation to
+    a chat without a title quotes the names that are shown in its place. Three more queries if there are such invitations.
     """
+    found = list(notifications)
+    untitled = [
+        one for one in found if one.type == NotificationKind.CHAT_INVITATION and one.may_see_chat and not one.excerpt
+    ]
+    chats = Chat.objects.in_bulk([one.chat_id for one in untitled]) if untitled else {}
+    load_titles(person, chats.values())
+    for one in untitled:
+        one.excerpt = chats[one.chat_id].shown_title
     rows = []
-    for notification in notifications:
+    for notification in found:
         row = notification.to_row()
         if row.chat_id is not None and not notification.may_see_chat:
             excerpt = "" if row.type in QUOTING_TYPES else row.excerpt

@@ -229,7 +229,7 @@ def publish_chat_lists(chats: Iterable[Chat], *leaver_ids: UUID) -> None:
 
 @transaction.atomic
 def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
-    """Change the title of a chat, up to 120 characters. A chat with an empty title is shown as the names of the others in it.
+    """Change the title of a chat, up to 120 characters. A chat without a title is shown by the names of the others in it.
 
     Raises `NotFound`, `Forbidden`, `Conflict` (`direct_chat`).
     """

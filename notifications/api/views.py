@@ -22,7 +22,7 @@ class Notifications(APIView):
         query = read_query(request, NotificationsQuery)
         found = list_notifications(request.user, unread=query.unread)
         page, cursor = get_page(found, query, by="-created_at")
-        return build_list_response(build_notification_rows(page), cursor)
+        return build_list_response(build_notification_rows(request.user, page), cursor)
 
 
 class UnreadCount(APIView):

@@ -105,7 +105,7 @@ def test_RUN22_in_a_chat_between_agents_editors_are_notified_and_decide(team):
     assert not list_waiting_approvals(team.bob).exists(), "the run works for Bob, who does not read the chat"
     notification = Notification.objects.get(type="approval_asked")
     assert notification.person == team.alice
-    [row] = build_notification_rows(list_notifications(team.alice).filter(type="approval_asked"))
+    [row] = build_notification_rows(team.alice, list_notifications(team.alice).filter(type="approval_asked"))
     assert (row.chat_id, row.message_id, row.excerpt) == (pair.id, approval.pk, "write_file")
     before = read_facts()
     with pytest.raises(NotFound):

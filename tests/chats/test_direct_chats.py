@@ -137,6 +137,19 @@ def test_a_member_who_left_and_came_back_finds_the_same_chat(team):
     assert list_participants(chat) == {"alice", "bob"}
 
 
+def test_a_chat_without_a_title_is_named_after_the_others_in_it(team):
+    def get_title(chat):
+        summary = get_chat_summary(actor=team.alice, chat_id=chat.id)
+        assert summary is not None
+        return summary.chat.title
+
+    chat = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[team.bob.id, team.robin.id])
+    assert get_title(chat) == "Bob · Robin"
+    chats.rename_chat(team.alice, chat.id, title="Kyoto")
+    assert get_title(chat) == "Kyoto"
+    assert get_title(chats.create_chat(team.alice, team.workspace.id, title="")) == "Alice"
+
+
 def test_a_hidden_chat_is_in_the_list_again_after_a_message_or_when_it_is_opened(team):
     chat, _ = open_chat(team, team.alice, team.bob)
 

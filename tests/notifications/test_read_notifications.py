@@ -79,6 +79,22 @@ def test_SEC1_a_chat_that_the_person_has_left_is_neither_quoted_nor_linked(envir
     assert (invitation["type"], mention["excerpt"]) == ("chat_invitation", "a secret, @Bob")
 
 
+def test_an_invitation_to_a_chat_without_a_title_quotes_the_names_of_the_others(environment):
+    team, bob = environment.team, client_for(environment.team, "bob")
+    chat = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[team.bob.id, team.robin.id])
+    [row] = list_notifications(bob)
+    assert (row["type"], row["excerpt"]) == ("chat_invitation", "Alice · Robin")
+    with CaptureQueriesContext(connection) as queries:
+        bob("GET", "notifications")
+    count = len(queries)
+    chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[team.bob.id])
+    with CaptureQueriesContext(connection) as queries:
+        assert [row["excerpt"] for row in list_notifications(bob)] == ["Alice", "Alice · Robin"]
+    assert len(queries) == count
+    chats.remove_participant(team.alice, chat.id, team.bob.id)
+    assert [row["excerpt"] for row in list_notifications(bob)] == ["Alice", ""]
+
+
 def test_SEC1_a_former_member_sees_no_notifications_of_the_workspace(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
     create_mention(team)

@@ -68,7 +68,7 @@ def test_its_members_lose_everything_at_once_and_the_others_are_notified(team):
             chats.post_message(person, team.chat.id, text="hello")
     assert not Membership.objects.filter(workspace=team.workspace).exists()
     assert Actor.objects.get(pk=team.robin.pk).status == "deleted"
-    [row] = build_notification_rows(list_notifications(team.bob))
+    [row] = build_notification_rows(team.bob, list_notifications(team.bob))
     assert (row.type, row.actor_name, row.excerpt, row.is_read) == ("workspace_deleted", "Alice", "Lighthouse", False)
     assert not Notification.objects.exclude(person=team.bob).exists()
     [record] = AuditRecord.objects.filter(action="workspace.deleted")

@@ -59,7 +59,11 @@ function JoinLead({ offer }: { offer: NonNullable<ReturnType<typeof useJoinOffer
   const { t, rich } = useTexts()
   return (
     <p className={cx(blocks.lead, 'muted')}>
-      {rich('joinLead', { name: offer.invited_by, chat: offer.chat_title, role: t(`role.${offer.role}`) })}
+      {rich(offer.chat_title ? 'joinLead' : 'joinLeadUntitled', {
+        name: offer.invited_by,
+        chat: offer.chat_title,
+        role: t(`role.${offer.role}`),
+      })}
       {sentenceGap()}
       {t(`role.${offer.role}.hint`)}
     </p>

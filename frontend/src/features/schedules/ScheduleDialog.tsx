@@ -11,7 +11,6 @@ import {
 import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { type Texts, useTexts } from '@/lib/language'
-import { formatList } from '@/lib/names'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { Field, SelectField, TextField } from '@/ui/Field'
@@ -83,10 +82,7 @@ export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleD
           <SelectField
             label={t('schedule.chat')}
             value={chosenChat}
-            options={chats.map(found => ({
-              value: found.chat.id,
-              label: found.chat.title || formatList(found.participants.map(actor => actor.name)),
-            }))}
+            options={chats.map(({ chat }) => ({ value: chat.id, label: chat.title }))}
             onChange={setChatId}
           />
         )}

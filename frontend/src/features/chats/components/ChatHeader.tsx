@@ -121,7 +121,7 @@ export function ChatHeader({
           <PeopleDialog
             chatId={chatId}
             workspace={workspace}
-            title={title}
+            title={chat?.title ?? title}
             isDirect={isDirect}
             open
             onOpenChange={setOpen}

@@ -33,6 +33,7 @@ import { isActiveLink, Links, LinkText } from './Links'
 interface PeopleDialogProps {
   chatId: string
   workspace: WorkspaceRow
+  /** The title that was given to the chat; empty if it is shown by the names of those in it. */
   title: string
   /** Whether it is a direct chat, which nobody joins or leaves. */
   isDirect: boolean

@@ -106,11 +106,12 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
   const { t, rich } = useTexts()
   const kind = getKind(row, origin.chatTitle)
   if (!kind) return null
+  const isTitleInText = row.type === 'chat_invitation' && origin.chatTitle !== ''
   return (
     <>
       <span className={notificationsStyles.text}>
         <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: origin.chatTitle })}</span>
-        {row.excerpt ? <Quote row={row} /> : null}
+        {row.excerpt && !isTitleInText ? <Quote row={row} /> : null}
         {origin.otherWorkspace ? (
           <span className="faint xs">{t('note.inWorkspace', { workspace: origin.otherWorkspace })}</span>
         ) : null}
@@ -129,7 +130,7 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
   )
 }
 
-/** An excerpt of the message; for a failed merge, the text of its error code. */
+/** An excerpt of the message, or the title of the chat; for a failed merge, the text of its error code. */
 function Quote({ row }: Pick<NotificationItemProps, 'row'>) {
   const text = row.type === 'merge_failed' ? getCodeText(row.excerpt) : row.excerpt
   return (

@@ -1,6 +1,7 @@
 import { BellOff } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useCallback } from 'react'
 import {
+  type ChatRow,
   type Me,
   type NotificationRow,
   useChats,
@@ -104,15 +105,15 @@ function useGetOrigin(me: Me, workspaceId: string): (row: NotificationRow) => Or
       return {
         handle: workspace?.handle ?? '',
         otherWorkspace: isHere ? '' : (workspace?.name ?? ''),
-        chatTitle: formatChatTitle(chats?.find(summary => summary.chat.id === row.chat_id)?.chat.title),
+        chatTitle: formatChatTitle(chats?.find(summary => summary.chat.id === row.chat_id)?.chat),
       }
     },
     [me, workspaceId, chats],
   )
 }
 
-/** Formats the title with a #, since an agent may have the same name. */
-const formatChatTitle = (title: string | undefined) => (title ? `#${title}` : '')
+/** Formats the title with a #, since an agent may have the same name. That of a direct chat is a name itself. */
+const formatChatTitle = (chat: ChatRow | undefined) => (chat?.title ? `${chat.is_direct ? '' : '#'}${chat.title}` : '')
 
 const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
 

@@ -174,6 +174,7 @@ const screens = {
   // joining
   joinTitle: 'Join {{workspace}}',
   joinLead: '{{name}} invites you to the chat {{chat}}, as {{role}}.',
+  joinLeadUntitled: '{{name}} invites you to a chat, as {{role}}.',
   joinAs: 'Join as {{name}}',
   joining: 'Joining',
   signUpAndJoin: 'Sign up and join',

@@ -175,6 +175,7 @@ const screens: Record<keyof typeof en, string> = {
   // joining
   joinTitle: '加入{{workspace}}',
   joinLead: '{{name}}邀請你以{{role}}身分加入聊天室{{chat}}。',
+  joinLeadUntitled: '{{name}}邀請你以{{role}}身分加入一個聊天室。',
   joinAs: '以{{name}}加入',
   joining: '正在加入',
   signUpAndJoin: '註冊並加入',
