@@ -12,7 +12,8 @@ from launcher.home import ROOT
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.dispute import Dispute, Texts
-from tests.stories.screens import Person, start
+from tests.stories.filled_workspace import FilledWorkspace
+from tests.stories.screens import Person
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -26,6 +27,8 @@ RUN_AXE = """async runOnly => {
     nodes.map(node => `${id}: ${node.html.slice(0, 160)} ${node.any.map(check => check.message).join('; ')}`))
 }"""
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important }"
+# What React shows for another width is drawn in the next frame.
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
@@ -266,46 +269,96 @@ def test_axe_finds_no_problem(screens: Screens, stack: Stack, model: ScriptedMod
     assert screens.problems == {}
 
 
+def check_on_both_sizes(screens: Screens, screen: str) -> None:
+    """Check the open screen at a desktop and on a phone. The desktop is set again."""
+    screens.check(screen)
+    screens.page.set_viewport_size(PHONE)  # type: ignore[arg-type]  # a width and a height
+    screens.page.evaluate(TWO_FRAMES)
+    screens.check(f"phone, {screen}")
+    screens.page.set_viewport_size(WIDE)  # type: ignore[arg-type]  # a width and a height
+
+
 def open_agent(screens: Screens, agent: str) -> None:
-    """Check the tabs of an agent's page, and the dialog of a schedule."""
+    """Check the tabs of an agent's page, each with rows, the editor of a note, and the dialog of a schedule."""
     page = screens.page
-    for tab, label in (
-        ("", "Overview"),
-        ("/memory", "Memory"),
-        ("/schedule", "Schedule"),
-        ("/runs", "Runs"),
-        ("/eyes", "Through its eyes"),
-        ("/access", "Access"),
+    for tab, label, text in (
+        ("", "Overview", "drag to move"),
+        ("/schedule", "Schedule", "Working days at 08:00"),
+        ("/runs", "Runs", "Model call 1"),
+        ("/eyes", "Through its eyes", "You look through the eyes of Planner."),
+        ("/access", "Access", "No program has a token of this agent."),
+        ("/memory", "Memory", "Group fares need ten travellers."),
     ):
         screens.open(agent + tab)
         expect(page.get_by_role("link", name=label, exact=True)).to_have_attribute("aria-current", "page")
+        expect(page.get_by_role("main").get_by_text(text).first).to_be_visible()
         page.wait_for_load_state("networkidle")
-        screens.check(f"agent, {label}")
+        check_on_both_sizes(screens, f"agent, {label}")
+    screens.press("Read all")
+    screens.press("Edit this note")
+    check_on_both_sizes(screens, "a note and the history")
     screens.open(f"{agent}/schedule")
     screens.press("Add…")
     page.get_by_role("dialog").get_by_label("When (cron)").fill("0 8 * * 1-5")
     expect(page.get_by_role("dialog").locator("time")).to_have_count(3)
-    screens.check("a schedule")
+    check_on_both_sizes(screens, "a schedule")
 
 
-def test_axe_finds_no_problem_on_the_pages_of_an_agent(browser: Browser, stack: Stack, model: ScriptedModel):
+def open_run_and_chats(screens: Screens, filled: FilledWorkspace) -> None:
+    """Check a run, the pinned messages of a chat, and a chat between agents."""
+    page = screens.page
+    screens.open(f"/w/{filled.handle}/runs/{filled.run}")
+    expect(page.get_by_role("list", name="Steps").get_by_text("current_time")).to_be_visible()
+    request = page.get_by_role("complementary", name="Request")
+    expect(request.get_by_text("What time is it in Kyoto?").first).to_be_visible()
+    check_on_both_sizes(screens, "a run")
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]  # a width and a height
+    page.mouse.move(200, 400)
+    page.mouse.wheel(0, 20_000)
+    expect(request.get_by_text("What time is it in Kyoto?").last).to_be_in_viewport()
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]  # a width and a height
+    screens.open(f"/w/{filled.handle}/c/{filled.chat}")
+    screens.press("Pinned messages: 2")
+    expect(page.get_by_role("dialog", name="Pinned messages").get_by_role("listitem")).to_have_count(2)
+    check_on_both_sizes(screens, "pinned messages")
+    screens.open(f"/w/{filled.handle}/c/{filled.agents_chat}")
+    expect(page.get_by_role("log").get_by_text("The one near the metro.").first).to_be_visible()
+    check_on_both_sizes(screens, "a chat between agents")
+
+
+def open_public_agent(screens: Screens, filled: FilledWorkspace, agent: str) -> None:
+    """Check the directory, the page of a public agent, and the form of its next version."""
+    page = screens.page
+    for path, text, screen in (
+        (f"/w/{filled.handle}/directory", "Plans group trips", "directory"),
+        (f"/w/{filled.handle}/directory/{filled.public}", "Published by your workspace", "a public agent"),
+        (f"{agent}/publish", "names remember, which stays here", "a new version"),
+    ):
+        screens.open(path)
+        expect(page.get_by_text(text).first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        check_on_both_sizes(screens, screen)
+
+
+@pytest.fixture
+def filled(stack: Stack, model: ScriptedModel) -> Iterator[FilledWorkspace]:
     model.reset()
+    filled = FilledWorkspace(stack, model)
+    yield filled
+    filled.close()
+
+
+def test_axe_finds_no_problem_on_the_pages_of_an_agent(browser: Browser, stack: Stack, filled: FilledWorkspace):
     look: dict[str, Any] = {"viewport": WIDE, "bypass_csp": True}
     alice = Person(browser, stack, "Alice", **look)
-    start(alice, model)
-    alice.post("When does it close?")
-    alice.sees("You said: ")
-    screens, page = Screens(alice.page, stack.url), alice.page
-    workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.url))
-    page.get_by_role("button", name="Why did it answer?").last.focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("list", name="Steps")).to_be_visible()
-    expect(page.get_by_role("complementary", name="Request").get_by_text("When does it close?").first).to_be_visible()
-    screens.check("a run")
-    scribe = page.get_by_role("navigation", name="Workspace").locator('a[href*="/agents/"]').filter(has_text="Scribe")
-    open_agent(screens, scribe.first.get_attribute("href") or "")
-    screens.open(f"{workspace}/settings?section=context")
-    expect(page.get_by_label("When a chat gets long")).to_be_visible()
+    filled.sign_in(alice)
+    screens = Screens(alice.page, stack.url)
+    agent = f"/w/{filled.handle}/agents/{filled.planner}"
+    open_run_and_chats(screens, filled)
+    open_agent(screens, agent)
+    open_public_agent(screens, filled, agent)
+    screens.open(f"/w/{filled.handle}/settings?section=context")
+    expect(alice.page.get_by_label("When a chat gets long")).to_be_visible()
     screens.check("settings, context")
     alice.close()
     assert screens.problems == {}

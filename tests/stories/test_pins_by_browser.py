@@ -16,7 +16,7 @@ def find_message(person: Person, text: str) -> Locator:
 
 
 def find_pins_button(person: Person, count: int) -> Locator:
-    return person.page.get_by_role("button", name=f"Pinned messages ({count})", exact=True)
+    return person.page.get_by_role("button", name=f"Pinned messages: {count}", exact=True)
 
 
 def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model: ScriptedModel):

@@ -49,7 +49,7 @@ async function openList(goTo = vi.fn()) {
   const show = (count: number, version: number) =>
     withQueries(<PinnedMessages chatId="c" count={count} version={version} findActor={findActor} goTo={goTo} />, client)
   const screen = await render(show(2, 1))
-  await screen.getByRole('button', { name: 'Pinned messages (2)' }).click()
+  await screen.getByRole('button', { name: 'Pinned messages: 2' }).click()
   return { screen, goTo, show }
 }
 

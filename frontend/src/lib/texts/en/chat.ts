@@ -10,7 +10,7 @@ const chat = {
   jumpToUnread: 'Jump',
   markChatRead: 'Mark as read',
   earlierMessage: 'an earlier message',
-  pinsCount: 'Pinned messages ({{count}})',
+  pinsCount: 'Pinned messages: {{count}}',
   'wake.nextOrAfter': 'at its next step, or is answered right after this answer.',
   noFiles: 'Open a chat or the Files page to add files.',
   searchNothing: 'Nothing was found.',

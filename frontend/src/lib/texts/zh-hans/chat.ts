@@ -10,7 +10,7 @@ const chat = {
   jumpToUnread: '跳转',
   markChatRead: '标记为已读',
   earlierMessage: '较早的消息',
-  pinsCount: '置顶消息（{{count}}）',
+  pinsCount: '置顶消息：{{count}}',
   'wake.nextOrAfter': '（在下一步；若没有下一步，则在这次回答之后回复）',
   noFiles: '请在聊天室或“文件”页添加文件。',
   searchNothing: '没有找到结果。',

@@ -10,7 +10,7 @@ const chat = {
   jumpToUnread: '跳至',
   markChatRead: '標示為已讀',
   earlierMessage: '較早的訊息',
-  pinsCount: '釘選的訊息（{{count}}）',
+  pinsCount: '釘選的訊息：{{count}}',
   'wake.nextOrAfter': '（在下一步；若沒有下一步，則在這次回答之後回覆）',
   noFiles: '請在聊天室或「檔案」頁加入檔案。',
   searchNothing: '沒有找到結果。',
