@@ -45,7 +45,7 @@ def find_card(person: Person, name: str) -> Locator:
 
 
 def publish(lin: Person) -> None:
-    """Publish Scribe as Interpreter; a name that is taken is refused with free ones, and what is written survives a reload."""
+    """Publish Scribe as Interpreter; its example is tried before, and what is written survives that and a reload."""
     page = lin.page
     page.get_by_role("link", name="Scribe").last.click()
     page.get_by_role("button", name="Publish…").click()
@@ -59,6 +59,10 @@ def publish(lin: Person) -> None:
     page.get_by_role("button", name="Japanese").click()
     page.get_by_role("button", name="Add an example").click()
     page.get_by_role("textbox", name="Example 1").fill(EXAMPLE)
+    page.get_by_role("button", name="Try it: example 1").click()
+    expect(page.get_by_placeholder(re.compile("^Message "))).to_have_value(EXAMPLE)
+    page.go_back()
+    expect(page.get_by_role("textbox", name="Example 1")).to_have_value(EXAMPLE)
     page.reload()
     expect(page.get_by_role("textbox", name="Example 1")).to_have_value(EXAMPLE)
     expect(publish_now).not_to_have_attribute("aria-disabled", "true")

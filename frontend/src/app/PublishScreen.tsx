@@ -8,6 +8,7 @@ import { NotFound } from './ErrorPages'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
+import { useOpenWorkshop } from './useOpenWorkshop'
 
 /** The form that publishes an agent, for those who may. */
 export function PublishScreen() {
@@ -17,6 +18,7 @@ export function PublishScreen() {
   const agent = useAgent(workspace.id, params.agent)
   const navigate = useNavigate()
   const { history } = useRouter()
+  const onEdit = useOpenWorkshop(params.agent)
   useTitle(agent.data ? t('publish.title', { name: agent.data.actor.name }) : undefined)
   if (!agent.data) return <LoadingAgent query={agent} />
   if (!agent.data.verbs.includes('publish_agent')) return <NotFound />
@@ -26,6 +28,7 @@ export function PublishScreen() {
         key={params.agent}
         agent={agent.data}
         workspace={workspace}
+        onEdit={onEdit}
         onBack={() => void navigate({ to: '/w/$workspace/agents/$agent', params })}
         onGo={path => history.push(path)}
       />

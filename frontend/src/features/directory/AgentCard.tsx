@@ -1,7 +1,7 @@
 import { Activity, Building2, type LucideIcon, Wrench } from 'lucide-react'
 import type { ActorRow, DirectoryRow } from '@/api'
 import { cx } from '@/lib/cx'
-import { useTexts } from '@/lib/language'
+import { type Texts, useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
@@ -9,12 +9,19 @@ import { formatCount } from './counts'
 import styles from './Directory.module.css'
 
 /** What a card shows of a public agent. */
-export interface CardFacts extends Pick<DirectoryRow, 'tool_count' | 'workspace_count' | 'run_count'> {
+interface CardFacts extends Pick<DirectoryRow, 'tool_count' | 'workspace_count' | 'run_count'> {
   actor: Pick<ActorRow, 'id' | 'name' | 'avatar' | 'description'>
   /** A badge beside the name; empty for none. */
   badge: string
   publisher: string
 }
+
+/** Returns the facts of an agent in the directory. */
+export const toCardFacts = (row: DirectoryRow, t: Texts['t']): CardFacts => ({
+  ...row,
+  badge: row.is_yours ? t('directory.yours') : '',
+  publisher: row.publisher_name ?? t('directory.shipped'),
+})
 
 /** The content of the card of a public agent in the directory. */
 export function AgentCard({ facts }: { facts: CardFacts }) {

@@ -1,8 +1,8 @@
 import { Library, Upload } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
-import { type DirectoryRow, useAgents, useDirectory, type WorkspaceRow } from '@/api'
+import { useAgents, useDirectory, type WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
-import { type Texts, useTexts } from '@/lib/language'
+import { useTexts } from '@/lib/language'
 import { publicAgentPath, publishPath } from '@/lib/paths'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
@@ -15,7 +15,7 @@ import layout from '@/ui/layout.module.css'
 import { Menu, MenuItem } from '@/ui/Menu'
 import { PathLink } from '@/ui/PathLink'
 import { Segments } from '@/ui/Segments'
-import { AgentCard, type CardFacts } from './AgentCard'
+import { AgentCard, toCardFacts } from './AgentCard'
 import styles from './Directory.module.css'
 import { languageTags, nameLanguage } from './languages'
 import { categories, type DirectorySearch, type SearchChange, scopes, sorts } from './search'
@@ -125,12 +125,6 @@ function Results({ query, isFiltered, workspace, onClear, onGo }: ResultsProps) 
     </>
   )
 }
-
-const toCardFacts = (row: DirectoryRow, t: Texts['t']): CardFacts => ({
-  ...row,
-  badge: row.is_yours ? t('directory.yours') : '',
-  publisher: row.publisher_name ?? t('directory.shipped'),
-})
 
 /** The category, the language and the order of the list. */
 function Choices({ search, onSearch }: Pick<DirectoryPageProps, 'search' | 'onSearch'>) {

@@ -1,4 +1,4 @@
-import { Check, Plus, X } from 'lucide-react'
+import { Check, Play, Plus, X } from 'lucide-react'
 import type { NameCheckRow, PublicationCheckRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -20,13 +20,25 @@ interface ListingFieldsProps {
   isUpdate: boolean
   /** The number of the version that is published; null if it has no note. */
   nextVersion: number | null
+  /** What "Try it" does with an example; null while a chat is being created. */
+  onTry: ((example: string) => void) | null
+  /** Where "Try it" asks the example. */
+  tryHint: string
   onChange(part: Partial<PublicationValues>): void
 }
 
 const MAX_DESCRIPTION = 2_000
 
 /** The fields of what the directory shows of an agent. */
-export function ListingFields({ values, check, isChecking, isUpdate, nextVersion, onChange }: ListingFieldsProps) {
+export function ListingFields({
+  values,
+  check,
+  isChecking,
+  isUpdate,
+  nextVersion,
+  onChange,
+  ...rest
+}: ListingFieldsProps) {
   const { t } = useTexts()
   const state = { isChecking }
   return (
@@ -88,7 +100,7 @@ export function ListingFields({ values, check, isChecking, isUpdate, nextVersion
           />
         </div>
         <Languages values={values.languages} onChange={languages => onChange({ languages })} />
-        <Examples values={values.examples} onChange={examples => onChange({ examples })} />
+        <Examples {...rest} values={values.examples} onChange={examples => onChange({ examples })} />
         {nextVersion !== null ? (
           <TextField
             label={t('publish.message', { version: nextVersion })}
@@ -187,13 +199,13 @@ function Languages({ values, onChange }: LanguagesProps) {
   )
 }
 
-interface ExamplesProps {
+interface ExamplesProps extends Pick<ListingFieldsProps, 'onTry' | 'tryHint'> {
   values: readonly string[]
   onChange(examples: string[]): void
 }
 
-/** Up to four examples of what to ask. */
-function Examples({ values, onChange }: ExamplesProps) {
+/** Up to four examples of what to ask, each of which can be asked the agent itself. */
+function Examples({ values, onTry, tryHint, onChange }: ExamplesProps) {
   const { t } = useTexts()
   return (
     <fieldset className={fieldStyles.field}>
@@ -212,6 +224,16 @@ function Examples({ values, onChange }: ExamplesProps) {
               maxLength={400}
               onChange={event => onChange(values.map((other, index) => (index === at ? event.target.value : other)))}
             />
+            <Button
+              size="xs"
+              aria-label={t('publish.tryExample', { n: at + 1 })}
+              title={tryHint}
+              blocked={!example.trim() || onTry === null}
+              onClick={() => onTry?.(example.trim())}
+            >
+              <Play className="i s" aria-hidden />
+              {t('directory.try')}
+            </Button>
             <IconButton
               small
               label={t('publish.removeExample', { n: at + 1 })}

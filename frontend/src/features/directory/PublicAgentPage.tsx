@@ -1,9 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { ArrowUpRight, Check, Flag, Link2, MessageSquarePlus, Minus, Plus, Wrench } from 'lucide-react'
 import { useState } from 'react'
 import {
   type DirectoryDetailRow,
-  keys,
   readTakenDown,
   tryPublicAgent,
   useAgents,
@@ -12,11 +10,8 @@ import {
   type WorkspaceRow,
 } from '@/api'
 import { ToolName } from '@/features/agents'
-import { storeComposerText } from '@/features/chats'
-import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { type Texts, useTexts } from '@/lib/language'
-import { chatPath } from '@/lib/paths'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatShortDate } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
@@ -31,6 +26,7 @@ import { AddToChatDialog } from './AddToChatDialog'
 import { AgentFacts, InUseHere } from './AgentFacts'
 import { Crumbs } from './Crumbs'
 import styles from './Directory.module.css'
+import { useNewChat } from './newChat'
 import { PublisherBox } from './PublisherBox'
 import { ReportDialog } from './ReportDialog'
 import { TakenDown } from './TakenDown'
@@ -74,15 +70,8 @@ function OpenPage({
     const isCopied = await copyText(`${location.origin}/directory/${actor.handle}`)
     showToast(t(isCopied ? 'directory.linkCopied' : 'copyFailed'))
   }
-  const client = useQueryClient()
-  const { busy, error, run } = useAsyncAction()
-  const begin = (text: string) =>
-    void run(async () => {
-      const chat = await tryPublicAgent(actor.id, workspace.id)
-      await client.invalidateQueries({ queryKey: keys.chats(workspace.id) })
-      if (text) storeComposerText(chat.id, text)
-      onGo(chatPath(workspace.handle, chat.id))
-    })
+  const { busy, error, begin } = useNewChat(workspace, onGo)
+  const tryAgent = (text = '') => begin(() => tryPublicAgent(actor.id, workspace.id), text)
   const about = actor.description ?? ''
   const mayTakeDown = agent.verbs.includes('take_down_agent')
   return (
@@ -115,7 +104,7 @@ function OpenPage({
                   agent={agent}
                   workspace={workspace}
                   busy={busy ? t('makingChat') : null}
-                  onTry={() => begin('')}
+                  onTry={() => tryAgent()}
                   onGo={onGo}
                 />
               )}
@@ -127,7 +116,7 @@ function OpenPage({
                 {about}
               </p>
             ) : null}
-            <Examples examples={agent.examples} isBusy={busy} onPick={begin} />
+            <Examples examples={agent.examples} isBusy={busy} onPick={tryAgent} />
             <Tools agent={agent} workspaceId={workspace.id} />
             <Sight agent={agent} />
             <Versions agent={agent} />

@@ -3,8 +3,8 @@ import axe from 'axe-core'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import type { AgentRow, PublicationRow, WorkspaceRow } from '@/api'
-import { setStorageOwner } from '@/lib/storage'
-import { answerRequests } from '@/testing/restServer'
+import { readStored, setStorageOwner } from '@/lib/storage'
+import { answerRequests, listChanges, page } from '@/testing/restServer'
 import { PublishPage } from './PublishPage'
 
 const agent = {
@@ -38,10 +38,22 @@ const buildPublication = (name: string, handle: string): PublicationRow => ({
 })
 
 const onGo = vi.fn()
+const onEdit = vi.fn()
+
+const neighbour = {
+  actor: { id: 'letters', name: 'Letters', handle: 'letters', description: 'Writes letters.', avatar: null },
+  publisher_name: 'Harbor Coop',
+  is_yours: false,
+  tool_count: 0,
+  workspace_count: 72,
+  run_count: 4000,
+}
 
 const startServer = () =>
   answerRequests(({ method, path }) => {
     const { pathname, searchParams } = new URL(path, 'http://server')
+    if (pathname === '/workspaces/w/chats') return [201, { chat: { id: 'new' } }]
+    if (pathname === '/directory') return [200, page(searchParams.get('category') === 'writing' ? [neighbour] : [])]
     if (method === 'POST') return [201, { actor: { name: 'Lighthouse Robin', handle: 'robin' }, version: 1 }]
     if (pathname.endsWith('/versions')) return [200, { results: [agent.spec], next: null }]
     return [200, buildPublication(searchParams.get('name') ?? 'Robin', searchParams.get('handle') ?? 'robin')]
@@ -50,7 +62,7 @@ const startServer = () =>
 const show = () =>
   render(
     <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
-      <PublishPage agent={agent} workspace={workspace} onBack={vi.fn()} onGo={onGo} />
+      <PublishPage agent={agent} workspace={workspace} onEdit={onEdit} onBack={vi.fn()} onGo={onGo} />
     </QueryClientProvider>,
   )
 
@@ -58,6 +70,7 @@ beforeEach(() => {
   setStorageOwner('alice')
   localStorage.clear()
   onGo.mockReset()
+  onEdit.mockReset()
 })
 afterEach(() => vi.restoreAllMocks())
 
@@ -106,4 +119,39 @@ it('keeps what was entered when the page is opened again', async () => {
   const screen = await show()
   await expect.element(screen.getByLabelText('What it does')).toHaveValue('Interprets.')
   await expect.element(screen.getByRole('button', { name: 'Japanese' })).toHaveAttribute('aria-pressed', 'true')
+})
+
+it('asks the agent an example in a new chat, and keeps what was entered', async () => {
+  const requests = startServer()
+  const screen = await show()
+  await screen.getByRole('button', { name: 'Add an example' }).click()
+  const tryIt = screen.getByRole('button', { name: 'Try it: example 1' })
+  await expect.element(tryIt).toHaveAttribute('aria-disabled', 'true')
+  await screen.getByLabelText('Example 1', { exact: true }).fill('Translate: good morning')
+  await tryIt.dblClick()
+  await vi.waitFor(() => expect(onGo).toHaveBeenCalledWith('/w/lighthouse/c/new'))
+  expect(listChanges(requests)).toEqual([['POST /workspaces/w/chats', { title: 'Robin', actor_ids: ['robin'] }]])
+  expect(readStored<{ text: string }>('atelier.text.new', { text: '' }).text).toBe('Translate: good morning')
+  await screen.unmount()
+  await expect
+    .element((await show()).getByLabelText('Example 1', { exact: true }))
+    .toHaveValue('Translate: good morning')
+})
+
+it('opens the workshop from the line that names a tool which stays', async () => {
+  startServer()
+  const screen = await show()
+  await screen.getByRole('button', { name: 'Edit the prompt…' }).click()
+  expect(onEdit).toHaveBeenCalledOnce()
+})
+
+it('shows the agents of the chosen category beside the card', async () => {
+  startServer()
+  const screen = await show()
+  const preview = screen.getByRole('complementary', { name: 'Preview' })
+  await expect.element(preview.getByText('Name is free')).toBeVisible()
+  await expect.element(preview.getByText('Letters')).not.toBeInTheDocument()
+  await screen.getByLabelText('Category').selectOptions('writing')
+  await expect.element(preview.getByText('Beside it in Writing')).toBeVisible()
+  await expect.element(preview.getByText('Harbor Coop')).toBeVisible()
 })

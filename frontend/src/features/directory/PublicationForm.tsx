@@ -4,6 +4,7 @@ import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import {
   type AgentRow,
   ApiError,
+  createChat,
   keys,
   type PublicationCheckRow,
   type PublicationRow,
@@ -26,6 +27,7 @@ import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { showToast } from '@/ui/toast'
 import { ListingFields } from './ListingFields'
+import { useNewChat } from './newChat'
 import styles from './Publish.module.css'
 import { findProblem, PublishPreview } from './PublishPreview'
 import { type PublicationValues, useStoredPublication } from './storedPublication'
@@ -37,6 +39,8 @@ interface PublicationFormProps {
   agent: AgentRow
   publication: PublicationRow
   workspace: WorkspaceRow
+  /** Opens the workshop of the agent; null while it is in no chat. */
+  onEdit: (() => void) | null
   onCancel(): void
   onGo(path: string): void
 }
@@ -56,11 +60,12 @@ function useSettled<T>(value: T): T {
 
 /** The form that publishes an agent: what is published, how it appears, and a preview. */
 export function PublicationForm(props: PublicationFormProps) {
-  const { storageKey, initial, agent, publication, workspace, onCancel, onGo } = props
+  const { storageKey, initial, agent, publication, workspace, onEdit, onCancel, onGo } = props
   const { t } = useTexts()
   const client = useQueryClient()
   const { values, change, forget } = useStoredPublication(storageKey, initial)
   const { busy, error, run } = useAsyncAction()
+  const newChat = useNewChat(workspace, onGo)
   const { listing } = publication
   const name = useSettled(values.name.trim())
   const handle = useSettled(values.handle.trim())
@@ -93,13 +98,17 @@ export function PublicationForm(props: PublicationFormProps) {
       }
     })
   }
+  const tryExample = (example: string) => {
+    const { id, name } = agent.actor
+    newChat.begin(async () => (await createChat(workspace.id, { title: name, actor_ids: [id] })).chat, example)
+  }
   return (
     <form className={styles.form} onSubmit={submit} data-kept>
       <div className={cx(layout.page, styles.columns)}>
         <div className={styles.fields}>
           {listing === null ? <LastTakedown takedowns={publication.takedowns} /> : null}
           <VersionChoice agent={agent} value={values.version} onChange={version => change({ version })} />
-          <WhatGoesAlong agent={agent} check={check} />
+          <WhatGoesAlong agent={agent} check={check} onEdit={onEdit} />
           {listing ? <ChangesSince agent={agent} publication={publication} version={check.version} /> : null}
           <ListingFields
             values={values}
@@ -107,6 +116,8 @@ export function PublicationForm(props: PublicationFormProps) {
             isChecking={isChecking}
             isUpdate={listing !== null}
             nextVersion={listing && isNewVersion ? listing.version + 1 : null}
+            tryHint={t('publish.tryHint', { name: agent.actor.name })}
+            onTry={newChat.busy ? null : tryExample}
             onChange={change}
           />
         </div>
@@ -116,7 +127,7 @@ export function PublicationForm(props: PublicationFormProps) {
         kind={listing === null ? 'new' : isNewVersion ? 'version' : 'listing'}
         problem={problem}
         busy={busy}
-        error={isAboutName(error) ? null : error}
+        error={newChat.error ?? (isAboutName(error) ? null : error)}
         onCancel={onCancel}
       />
     </form>

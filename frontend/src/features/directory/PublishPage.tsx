@@ -12,12 +12,14 @@ import { buildInitialValues } from './storedPublication'
 interface PublishPageProps {
   agent: AgentRow
   workspace: WorkspaceRow
+  /** Opens the workshop of the agent; null while it is in no chat. */
+  onEdit: (() => void) | null
   onBack(): void
   onGo(path: string): void
 }
 
 /** The page on which an editor publishes an agent, or its next version. */
-export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps) {
+export function PublishPage({ agent, workspace, onEdit, onBack, onGo }: PublishPageProps) {
   const { t } = useTexts()
   const publication = usePublication(workspace.id, agent.actor.id)
   const { actor } = agent
@@ -42,6 +44,7 @@ export function PublishPage({ agent, workspace, onBack, onGo }: PublishPageProps
           agent={agent}
           publication={publication.data}
           workspace={workspace}
+          onEdit={onEdit}
           onCancel={onBack}
           onGo={onGo}
         />

@@ -1,9 +1,9 @@
 import { Check, TriangleAlert, X } from 'lucide-react'
-import type { AgentRow, PublicationCheckRow, PublicationRow, WorkspaceRow } from '@/api'
+import { type AgentRow, type PublicationCheckRow, type PublicationRow, useDirectory, type WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { t, useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
-import { AgentCard } from './AgentCard'
+import { AgentCard, toCardFacts } from './AgentCard'
 import styles from './Publish.module.css'
 import type { PublicationValues } from './storedPublication'
 
@@ -61,6 +61,7 @@ export function PublishPreview({ values, check, agent, publication, workspace }:
           }}
         />
       </div>
+      <Neighbours values={values} ownId={listing?.actor.id} workspaceId={workspace.id} />
       <h2 className={styles.caption}>{t('publish.ready')}</h2>
       <ul className={cx(blocks.sec, blocks.rows, styles.ready)}>
         <Ready isDone={values.description.trim() !== ''} text={t('publish.readyDescription')} />
@@ -70,6 +71,34 @@ export function PublishPreview({ values, check, agent, publication, workspace }:
         {namesUnpublishedTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
       </ul>
     </aside>
+  )
+}
+
+/** Number of agents that are shown for comparison. */
+const MAX_NEIGHBOURS = 2
+
+interface NeighboursProps {
+  values: PublicationValues
+  /** The id of the public copy of the agent, if there is one. */
+  ownId: string | undefined
+  workspaceId: string
+}
+
+/** The most used public agents of the chosen category, which stand beside it in the directory. */
+function Neighbours({ values: { category }, ownId, workspaceId }: NeighboursProps) {
+  const { t } = useTexts()
+  const query = useDirectory(workspaceId, { query: '', category, language: null, sort: 'use', scope: 'all' })
+  const rows = query.data?.pages[0]?.results.filter(row => row.actor.id !== ownId).slice(0, MAX_NEIGHBOURS) ?? []
+  if (rows.length === 0) return null
+  return (
+    <>
+      <h2 className={styles.caption}>{t('publish.neighbours', { category: t(`directory.category.${category}`) })}</h2>
+      {rows.map(row => (
+        <div key={row.actor.id} className={blocks.card}>
+          <AgentCard facts={toCardFacts(row, t)} />
+        </div>
+      ))}
+    </>
   )
 }
 

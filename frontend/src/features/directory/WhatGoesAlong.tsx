@@ -7,16 +7,19 @@ import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatShortDate } from '@/lib/time'
+import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import styles from './Publish.module.css'
 
 interface WhatGoesAlongProps {
   agent: AgentRow
   check: PublicationCheckRow
+  /** Opens the workshop of the agent; null while it is in no chat. */
+  onEdit: (() => void) | null
 }
 
 /** Which parts of the version are published, and which are not. */
-export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
+export function WhatGoesAlong({ agent, check, onEdit }: WhatGoesAlongProps) {
   const { t } = useTexts()
   const tools = check.unpublished_tools.filter(tool => tool.reason !== 'pages' && tool.reason !== 'sub_agent')
   const hasPages = check.unpublished_tools.some(tool => tool.reason === 'pages')
@@ -77,8 +80,17 @@ export function WhatGoesAlong({ agent, check }: WhatGoesAlongProps) {
           </ul>
         </div>
       </div>
-      {named.map(tool => (
-        <Warning key={tool.name}>
+      {named.map((tool, at) => (
+        <Warning
+          key={tool.name}
+          action={
+            onEdit && at === 0 ? (
+              <Button size="xs" onClick={onEdit}>
+                {t('publish.editPrompt')}
+              </Button>
+            ) : null
+          }
+        >
           {t('publish.namesTool', {
             count: tool.lines.length,
             lines: formatList(tool.lines.slice(0, 8).map(String)),
@@ -109,11 +121,12 @@ const Staying = ({ name, children }: { name: string; children: ReactNode }) => (
   </li>
 )
 
-const Warning = ({ children }: { children: ReactNode }) => (
-  <p className={styles.warning}>
+const Warning = ({ children, action }: { children: ReactNode; action?: ReactNode }) => (
+  <div className={styles.warning}>
     <TriangleAlert className="i s" aria-hidden />
-    <span>{children}</span>
-  </p>
+    <p>{children}</p>
+    {action}
+  </div>
 )
 
 /** Why the public copy before was taken down, if there was one. */

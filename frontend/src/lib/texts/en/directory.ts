@@ -173,6 +173,7 @@ const directory = {
     'Line {{lines}} of the prompt names {{tool}}, which stays here. The public agent would promise what it cannot do.',
   'publish.namesTool_other':
     'Lines {{lines}} of the prompt name {{tool}}, which stays here. The public agent would promise what it cannot do.',
+  'publish.editPrompt': 'Edit the prompt…',
   'publish.modelMissing': 'Other workspaces may not have {{model}}. Their default model answers there.',
   'publish.changes': 'What changed from {{from}} to {{to}}',
   'publish.sameVersion':
@@ -191,6 +192,8 @@ const directory = {
   'publish.countOf': '{{n}} of {{most}}',
   'publish.exampleNumber': 'Example {{n}}',
   'publish.removeExample': 'Remove example {{n}}',
+  'publish.tryExample': 'Try it: example {{n}}',
+  'publish.tryHint': 'Asks your {{name}}, as it is in production, in a new chat. What you have entered here is kept.',
   'publish.addExample': 'Add an example',
   'publish.examplesHint': 'A click on one begins a chat with it.',
   'publish.message': 'What is new in version {{version}}',
@@ -205,6 +208,7 @@ const directory = {
   'publish.needsFreeHandle': 'Choose a free handle to publish.',
   'publish.preview': 'Preview',
   'publish.previewLead': 'as others will see it',
+  'publish.neighbours': 'Beside it in {{category}}',
   'publish.new': 'new',
   'publish.ready': 'Ready?',
   'publish.readyDescription': 'It says what it does',
