@@ -23,8 +23,8 @@ You are Planner. You plan group trips for Lighthouse Tours.
 class FilledWorkspace:
     """The workspace of Alice, with the agents Lead, Planner (who reports to Lead) and Writer.
 
-    Planner has one memory with notes and a history, two schedules, runs, pinned messages, a chat with Writer, and a public copy with
-    two versions."""
+    Planner has one memory with notes and a history, two schedules, runs, pinned messages, a chat with Writer, and a public copy
+    with two versions."""
 
     def __init__(self, stack: Stack, model: ScriptedModel) -> None:
         self.stack, self.model = stack, model
