@@ -123,7 +123,7 @@ def _query_answered_queued_runs(concurrency_key: str, chat_id: UUID, read_to: in
 
 ATTEMPT = _prepare_attempt(lambda runs: runs)
 LOCKED_ATTEMPT = _prepare_attempt(lambda runs: runs.select_for_update(no_key=True))
-ENDING_ATTEMPT = _prepare_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
+ATTEMPT_TO_END = _prepare_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 ATTEMPT_OF_JOB = _prepare_attempt(lambda runs: runs.select_related("agent", "on_behalf_of", "stopped_by"))
 ANSWERED_QUEUED_RUNS = PreparedQuery(_query_answered_queued_runs, str, UUID, int)
 

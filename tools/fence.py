@@ -1,4 +1,4 @@
-"""Marks the text of strangers in a result that a model reads (SEC9)."""
+"""Marks text from outside the workspace in a result that a model reads (SEC9)."""
 
 import secrets
 from collections.abc import Iterable

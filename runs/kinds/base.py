@@ -73,7 +73,7 @@ class PreparedRun:
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
     has_outside_texts: bool = False
-    """Whether the system text has knowledge pages (`files/pages.py`), or a tool has a description that strangers write."""
+    """Whether the system text has knowledge pages (`files/pages.py`), or a tool has a description from outside the workspace."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
 

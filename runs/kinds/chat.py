@@ -30,7 +30,7 @@ from llm.sent_requests import Section
 from memory.selectors import Reach, ReadMemory, may_still_use
 from memory.services import build_memory_text, record_history_entry
 from runs.errors import LeaseLost, RunNotAllowed
-from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT, LOCKED_STEPS
+from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, CLAIMED_RUN, LOCKED_STEPS
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -274,7 +274,7 @@ class ChatRun(RunKind):
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
             self.lock(claimed)
-            update = read_run_for_update(ENDING_ATTEMPT, claimed)
+            update = read_run_for_update(ATTEMPT_TO_END, claimed)
         else:
             chat = lock_chat_of_run(claimed)
             update = read_run_for_update(ATTEMPT, claimed)
@@ -361,7 +361,7 @@ class ComparisonRun(ChatRun):
 
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
-    """Store what a run that ends took in and did, if its agent has a memory over all its chats. A run that ends without its
+    """Store what a run that ends read and did, if its agent has a memory over all its chats. A run that ends without its
     worker, for example while it waits, may have read texts from outside."""
     if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
         return

@@ -66,7 +66,7 @@ class SubAgentRun(ChatRun):
     ) -> ReadConversation:
         task = LogEntry(run.id, "TEXT_MESSAGE", run.path[-2], {"text": Task.from_run(run).build_message()})
         own = MESSAGES_OF_RUN.rows(run.id) if run.steps_done else ()
-        # A public agent does not read the name of its caller: a stranger has written its prompt.
+        # A public agent does not read the name of its caller: its prompt is written outside the workspace.
         is_own = run.agent.workspace_id == run.workspace_id
         name = getattr(run, "caller_name", "") if is_own else ""  # an annotation of the query of a claim
         system = build_sub_agent_text(prompt, build_participant(run.agent), name, instructions)

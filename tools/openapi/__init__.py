@@ -1,1 +1,1 @@
-"""Tools from OpenAPI documents, which strangers write."""
+"""Tools from OpenAPI documents of other organisations."""
