@@ -314,11 +314,7 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     drafts = Draft.objects.filter(agent=agent, ended_at=None, applied__isnull=False).select_related("applied__author")
     authors = {draft.chat_id: draft.applied.author.name for draft in drafts if draft.applied}
     found: list[Any] = list(visible.annotate(unread=count).order_by("-chat__version", "pk"))
-    # A direct chat has no title: it is named after the other one.
-    others = ChatActor.objects.filter(chat__in=[row.chat_id for row in found if row.chat.is_direct]).exclude(
-        actor=agent
-    )
-    names = dict(others.values_list("chat_id", "actor__name"))
+    load_titles(agent, [row.chat for row in found])
     answered = LLMCall.objects.filter(
         agent=agent, chat_id__in=[row.chat_id for row in found], run_id__isnull=False, error_code=""
     )
@@ -326,7 +322,7 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     return ViewpointRow(
         chats=[
             ViewpointChatRow(
-                chat_id=row.chat_id, title=names.get(row.chat_id, row.chat.title), response=row.response,
+                chat_id=row.chat_id, title=row.chat.shown_title, response=row.response,
                 unread=row.unread, last_read_seq=row.last_read_seq, last_seq=row.chat.version,
                 is_working=row.chat_id in working, draft_by=authors.get(row.chat_id),
             )

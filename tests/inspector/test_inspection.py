@@ -243,8 +243,9 @@ def test_SEC44_an_editor_sees_the_chats_between_agents_in_the_viewpoint_and_othe
     quill = make_agent(team.workspace, team.alice, "Quill")
     chat, _ = chats.open_direct_chat(team.alice, team.workspace.id, quill.id, agent_id=team.robin.id)
     chats.post_message(quill, chat.id, text="Please look.")
+    chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[team.bob.id, team.robin.id])
     found = get_viewpoint(team.alice, team.robin.id)
-    assert {(row.title, row.unread) for row in found.chats} == {("Room", 0), ("Quill", 1)}
+    assert {(row.title, row.unread) for row in found.chats} == {("Room", 0), ("Quill", 1), ("Alice · Bob", 0)}
     assert found.hidden_chats == 0
     run = Run.objects.get(chat=chat)
     assert list(list_runs_of_agent(team.alice, team.robin.id)) == [run]
