@@ -29,6 +29,7 @@ from chats.models import SPOKEN_TYPES, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
 from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
+from context.log_entries import LOG_COLUMNS
 from memory.hot_queries import build_has_notes
 from runs.models import ACTIVE, Run, RunState, Step
 from usage.rules import build_rules_expression
@@ -39,7 +40,6 @@ MAX_ROWS = 600
 MAX_PARTICIPANTS_READ = 100
 """Participants whose names a model reads: the first who joined. A chat may have twice as many."""
 LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON", "AGENT_WOKEN")
-LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "seq", "tokens")
 
 
 def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:

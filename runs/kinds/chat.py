@@ -18,6 +18,7 @@ from chats.hooks import message_posted
 from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
+from context.log_entries import build_participant
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
 from embeddings.services import request_embeddings_on_commit
@@ -49,7 +50,6 @@ from runs.models import Run, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
 from runs.runtime.answered_messages import add_answered_messages, wake_program
 from runs.runtime.history import (
-    build_participant,
     find_earlier_context,
     find_known_results,
     find_waiting_calls_of_others,

@@ -10,6 +10,7 @@ from agents.selectors import find_answering_spec
 from agents.specs.content import Limits
 from chats import services as chats
 from common.writing import RowUpdate
+from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_sub_agent_text
 from llm.endpoints import StoredSettings
 from runs.errors import RunNotAllowed
@@ -18,7 +19,7 @@ from runs.kinds.base import PreparedRun, build_run_update
 from runs.kinds.chat import ChatRun, ReadConversation
 from runs.models import Run, RunState
 from runs.permissions import lock_chat_of_run
-from runs.runtime.history import build_entry, build_participant, read_started_calls
+from runs.runtime.history import read_started_calls
 from runs.runtime.sub_agents import Task
 
 

@@ -1,31 +1,26 @@
 """Read the log and the participants of a chat, from which `context` builds the conversation."""
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
-from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
 
-from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import Message
 from context.earlier import START_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
-from context.transcript import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
+from context.log_entries import LOG_COLUMNS, add_images, build_entry, build_participant, is_read_by
+from context.transcript import INTERRUPTED, ChatContext, LogEntry, build_turns_of_others
 from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
-from files.models import File
 from llm.context_window import TOKENS_PER_IMAGE
-from llm.messages import Image, ToolCall, Turn
-from llm.tokens import estimate_tokens
+from llm.messages import ToolCall, Turn
 from runs.hot_queries import (
     ACTORS,
     CALLS_OF_RUN,
     LOG,
-    LOG_COLUMNS,
     LOG_TYPES,
     MAX_ROWS,
     NEW_MESSAGES,
@@ -39,12 +34,8 @@ from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import find_task_results
 from tools.registry import FIND_TOOLS
 
-logger = logging.getLogger(__name__)
-
 BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
-MAX_IMAGES = 8
-"""Images of one conversation."""
 MAX_COMPARED = 50
 """Answers of comparisons that are read and then left out, at most, when a chat counts as read whole."""
 OTHER_BYTES = 500 * MAX_ROWS
@@ -64,7 +55,7 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
         newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, tokens, is_read)
     else:
         newest = LOG.rows(run.agent_id, run.get_chat_id(), max_bytes, tokens)
-    entries = [build_entry(row) for row in newest if _is_read_by(row, run.agent_id)][::-1]
+    entries = [build_entry(row) for row in newest if is_read_by(row, run.agent_id)][::-1]
     if run.trigger_id is not None and all(entry.id != run.trigger_id for entry in entries):
         trigger = Message.objects.filter(chat_id=run.get_chat_id(), pk=run.trigger_id, type__in=LOG_TYPES)
         entries = [*map(build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
@@ -98,24 +89,11 @@ def find_earlier_context(
     return replace(earlier, vector_request=find_vector_request(run.get_chat_id(), run.on_behalf_of_id, request))
 
 
-def add_images(entries: list[LogEntry]) -> list[LogEntry]:
-    """Return the entries, the newest `MAX_IMAGES` of images with their thumbnails. Without images it makes no query."""
-    ids = [entry.id for entry in entries if entry.type == "FILE_MESSAGE" and entry.payload.get("has_thumbnail")]
-    images: dict[UUID, Image] = {}
-    for file in File.objects.filter(pk__in=ids[-MAX_IMAGES:], deleted_at=None) if ids else ():
-        try:
-            with file.thumbnail.open("rb") as content:
-                images[file.id] = Image("image/webp", content.read())
-        except OSError:
-            logger.warning("The thumbnail of file %s cannot be read.", file.id)
-    return [replace(entry, image=images[entry.id]) if entry.id in images else entry for entry in entries]
-
-
 def read_new_turns(run: Run) -> list[Turn]:
     """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons."""
     max_bytes = settings.LLM_MAX_CONTEXT * BYTES_PER_TOKEN + OTHER_BYTES
     new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, settings.LLM_MAX_CONTEXT, run.read_to)
-    read = [row for row in reversed(new) if _is_read_by(row, run.agent_id)]
+    read = [row for row in reversed(new) if is_read_by(row, run.agent_id)]
     entries = [entry for entry in map(build_entry, read) if _get_side(entry) is None]
     if not entries:
         return []
@@ -133,11 +111,6 @@ def read_chat_context(run: Run, entries: Iterable[LogEntry]) -> ChatContext:
     if missing := {entry.author_id for entry in entries} - authors.keys():
         authors |= {actor.id: build_participant(actor) for actor in ACTORS.all(list(missing))}
     return ChatContext(chat.title, chat.workspace.name, participants, authors)
-
-
-def build_participant(actor: Actor, role: str = "") -> Participant:
-    """Return the participant that the model reads about."""
-    return Participant(actor.id, actor.name, actor.handle, is_agent=actor.is_agent, role=role)
 
 
 def find_known_results(
@@ -213,27 +186,3 @@ def _get_side(entry: LogEntry) -> str | None:
     """Return the side of a comparison whose run wrote this, if any."""
     side: str | None = (entry.payload.get("stamp") or {}).get("side")
     return side
-
-
-def _is_read_by(row: Sequence[Any], agent_id: UUID) -> bool:
-    """Return whether the agent reads this message. Only the agent that was woken reads that it was."""
-    return bool(row[1] != "AGENT_WOKEN" or row[3].get("target_id") == str(agent_id))
-
-
-def build_woken_text(payload: Mapping[str, Any]) -> str:
-    """Return what an agent reads that a person or a schedule has woken."""
-    if payload.get("reason") == "schedule":
-        return f"[The schedule “{' '.join(payload['name'].split())}” wakes you. It asks you to do this:]\n{payload['text']}"
-    return "[I wake you by hand: look at this chat again, and answer what is still open. If nothing is, say so in one sentence.]"
-
-
-def build_entry(row: Sequence[Any]) -> LogEntry:
-    id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
-    if tokens is None:
-        tokens = estimate_tokens(payload.get("text", ""))
-    if type_ == "AGENT_WOKEN":
-        text = {"text": build_woken_text(payload)}
-        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), text, seq=seq, tokens=tokens)
-    if type_ == "COMPARISON":
-        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload, seq=seq, tokens=tokens)
-    return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, seq=seq, tokens=tokens)

@@ -4,6 +4,7 @@ import pytest
 
 from chats import services as chats
 from common.secrets import Secret
+from context.log_entries import MAX_IMAGES
 from context.transcript import build_transcript
 from files import services as files
 from llm.adapters.openai_format import build_messages
@@ -11,7 +12,7 @@ from llm.messages import Image, Request, Turn
 from llm.prices import can_see_images
 from llm.protocol import Endpoint
 from runs.models import Run
-from runs.runtime.history import MAX_IMAGES, read_chat_context, read_log, read_new_turns
+from runs.runtime.history import read_chat_context, read_log, read_new_turns
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.runs import RunFactory
 

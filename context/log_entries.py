@@ -1,0 +1,63 @@
+"""Build the entries of a conversation from the stored messages of a chat."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+from uuid import UUID
+
+from actors.models import Actor
+from context.transcript import LogEntry, LogEntryType, Participant
+from files.models import File
+from llm.messages import Image
+from llm.tokens import estimate_tokens
+
+logger = logging.getLogger(__name__)
+
+LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "seq", "tokens")
+"""The columns of the messages from which entries are built."""
+MAX_IMAGES = 8
+"""Images of one conversation."""
+
+
+def build_entry(row: Sequence[Any]) -> LogEntry:
+    """Return the entry of a message, of which `row` has the `LOG_COLUMNS`."""
+    id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
+    if tokens is None:
+        tokens = estimate_tokens(payload.get("text", ""))
+    if type_ == "AGENT_WOKEN":
+        text = {"text": _build_woken_text(payload)}
+        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), text, seq=seq, tokens=tokens)
+    if type_ == "COMPARISON":
+        return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload, seq=seq, tokens=tokens)
+    return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, seq=seq, tokens=tokens)
+
+
+def _build_woken_text(payload: Mapping[str, Any]) -> str:
+    """Return what an agent reads that a person or a schedule has woken."""
+    if payload.get("reason") == "schedule":
+        return f"[The schedule “{' '.join(payload['name'].split())}” wakes you. It asks you to do this:]\n{payload['text']}"
+    return "[I wake you by hand: look at this chat again, and answer what is still open. If nothing is, say so in one sentence.]"
+
+
+def is_read_by(row: Sequence[Any], agent_id: UUID) -> bool:
+    """Return whether the agent reads this message. Only the agent that was woken reads that it was."""
+    return bool(row[1] != "AGENT_WOKEN" or row[3].get("target_id") == str(agent_id))
+
+
+def add_images(entries: list[LogEntry]) -> list[LogEntry]:
+    """Return the entries, the newest `MAX_IMAGES` of images with their thumbnails. Without images it makes no query."""
+    ids = [entry.id for entry in entries if entry.type == "FILE_MESSAGE" and entry.payload.get("has_thumbnail")]
+    images: dict[UUID, Image] = {}
+    for file in File.objects.filter(pk__in=ids[-MAX_IMAGES:], deleted_at=None) if ids else ():
+        try:
+            with file.thumbnail.open("rb") as content:
+                images[file.id] = Image("image/webp", content.read())
+        except OSError:
+            logger.warning("The thumbnail of file %s cannot be read.", file.id)
+    return [replace(entry, image=images[entry.id]) if entry.id in images else entry for entry in entries]
+
+
+def build_participant(actor: Actor, role: str = "") -> Participant:
+    """Return the participant that the model reads about."""
+    return Participant(actor.id, actor.name, actor.handle, is_agent=actor.is_agent, role=role)
