@@ -38,32 +38,30 @@ def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:
 
 
 def build_tool_rows_of_many(specs: Sequence[Sequence[ToolUse]]) -> list[list[DirectoryToolRow]]:
-    """Return for the tools of each spec the rows of those that a public agent has, in order. Makes one query at most."""
+    """Return the rows of `build_tool_rows` for the tools of several specs. Makes one query at most."""
     names = {use.tool for uses in specs for use in uses}
     named = get_tools(None, names) | find_agent_tools(names)
-    found = []
+    rows = []
     for uses in specs:
         tools = _select_public_tools(uses, named)
-        found.append(
-            [
-                DirectoryToolRow(name=name, description=tools[name].description, effect=tools[name].effect)
-                for name in (use.tool for use in uses if use.is_enabled and use.tool in tools)
-            ]
+        enabled = [tools[use.tool] for use in uses if use.is_enabled and use.tool in tools]
+        rows.append(
+            [DirectoryToolRow(name=one.name, description=one.description, effect=one.effect) for one in enabled]
         )
-    return found
+    return rows
 
 
 def list_unpublished_tools(content: SpecContent, own_tools: frozenset[str]) -> list[UnpublishedToolRow]:
-    """Return the tools that are not published, and the agents of the workspace that the agent gives tasks to, by their handles.
-    `own_tools` are the names of the tools that the agent's workspace has."""
+    """Return the rows of the tools that are not published, and of the agents of the workspace to which the agent gives tasks.
+    `own_tools`: the names of the tools of the agent's workspace."""
     public = _find_public_tools(content)
-    lines = content.prompt.split("\n")
+    prompt_lines = content.prompt.split("\n")
     rows = []
 
     def add(name: str, reason: UnpublishedReason) -> None:
         pattern = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])")
-        named = [number for number, line in enumerate(lines, 1) if pattern.search(line)]
-        rows.append(UnpublishedToolRow(name=name, reason=reason, lines=named))
+        lines = [number for number, line in enumerate(prompt_lines, 1) if pattern.search(line)]
+        rows.append(UnpublishedToolRow(name=name, reason=reason, lines=lines))
 
     for use in content.tools:
         if use.tool not in public:
@@ -78,7 +76,8 @@ def list_unpublished_tools(content: SpecContent, own_tools: frozenset[str]) -> l
 
 
 def _list_sub_agents(use: ToolUse) -> list[str]:
-    """Return the handles of the agents that a tool gives tasks to by `delegate`. None if its settings are not valid."""
+    """Return the handles of the agents to which `delegate` gives tasks; an empty list for another tool, or if its settings are not
+    valid."""
     if use.tool != Delegate.name:
         return []
     try:
@@ -95,7 +94,8 @@ def _is_shipped(handle: str) -> bool:
 
 
 def _remove_own_sub_agents(use: ToolUse) -> ToolUse:
-    """Return the tool without the agents of its workspace. They are not public, and another agent may get such a handle."""
+    """Return `delegate` without the agents of the workspace, and any other tool as it is. They are not public, and in another
+    workspace another agent may have such a handle."""
     handles = _list_sub_agents(use)
     shipped = [handle for handle in handles if _is_shipped(handle)]
     if shipped == handles:
@@ -104,12 +104,12 @@ def _remove_own_sub_agents(use: ToolUse) -> ToolUse:
 
 
 def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
-    """Return the tools of the spec that work in every workspace."""
+    """Return the tools of the spec that work in every workspace, by name."""
     return _select_public_tools(content.tools, list_named_tools(None, content))
 
 
 def _select_public_tools(uses: Sequence[ToolUse], named: Mapping[str, Tool]) -> dict[str, Tool]:
-    """Return those of the tools in use that work in every workspace. `named`: the tools that are found by their names."""
+    """Return those of the tools in use that work in every workspace, by name. `named`: the tools of these names that exist."""
     tools = {use.tool: named[use.tool] for use in uses if use.tool in named and use.tool not in UNPUBLISHED_TOOLS}
     if not any(_is_shipped(handle) for use in uses for handle in _list_sub_agents(use)):
         tools.pop(Delegate.name, None)

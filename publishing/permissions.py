@@ -39,14 +39,14 @@ def get_public_agent(actor: Actor, handle: str) -> Any:
         "current_spec", "listing", "published_by_workspace", "public_use"
     )
     handle = normalize_handle(handle)
-    is_meant = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
+    matches = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):
-        # A text that is an id is only that: the id of another agent may have been chosen as a handle.
-        is_meant = Q(pk=UUID(handle)) if len(handle) == ID_LENGTH else is_meant
-    agent = agents.filter(is_meant).first()
+        # An id is not searched as a handle, because a publisher may have chosen the id of another agent as a handle.
+        matches = Q(pk=UUID(handle)) if len(handle) == ID_LENGTH else matches
+    agent = agents.filter(matches).first()
     if agent is not None and (agent.status == AgentStatus.READY or AgentVerb.TAKE_DOWN in compute_agent_verbs(agent)):
         return agent
-    taken_down = Listing.objects.filter(agent__in=Actor.objects.filter(is_meant, taken_down_at__isnull=False))
+    taken_down = Listing.objects.filter(agent__in=Actor.objects.filter(matches, taken_down_at__isnull=False))
     listing = taken_down.select_related("agent").order_by("-agent__taken_down_at").first()
     if listing is not None:
         raise _build_taken_down_error(actor, listing)

@@ -1,4 +1,4 @@
-"""Reads of the directory, of publications and of what a takedown affects."""
+"""Reads of the directory, of publications, of what a takedown affects and of whom a change concerns."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -86,8 +86,8 @@ def list_directory(
     agents = public_agents_visible_to(actor).select_related("listing", "published_by_workspace", "public_use")
     agents = agents.annotate(
         chat_count=Coalesce(Subquery(chat_count), 0),
-        # Workspaces and not chats, because one person can begin thousands of chats. A hidden count is null and 0 here, because
-        # the order and the cursors of pages would tell it.
+        # The number of workspaces and not of chats, because one person can begin thousands of chats. A count that is not shown
+        # is sorted as 0: otherwise the order and the cursors of pages would tell it.
         use_count=Coalesce("public_use__workspace_count", 0),
         version=Subquery(Actor.objects.filter(pk=OuterRef("pk")).values("current_spec__number")[:1]),
     )
@@ -341,13 +341,14 @@ def preview_takedown(actor: Actor, agent_id: UUID) -> TakedownPreviewRow:
 
 
 def list_affected_workspaces(agent: Actor) -> QuerySet[Any]:
-    """Return the workspaces that a public agent is in, annotated with `chats`, for operators."""
+    """Return the workspaces that a public agent is in, annotated with `chat_count`. It checks no rights: only operators may read
+    them."""
     is_in = Q(chats__participants__actor=agent, chats__participants__ended_at=None)
     return Workspace.objects.annotate(chat_count=Count("chats", filter=is_in, distinct=True)).filter(chat_count__gt=0)
 
 
 def list_affected_agents(agent: Actor) -> QuerySet[Actor]:
-    """Return the agents that have a public agent as a tool, for operators."""
+    """Return the agents that have a public agent as a tool. It checks no rights: only operators may read them."""
     return list_agents_that_call(agent.pk).select_related("workspace").order_by("name")
 
 

@@ -59,7 +59,7 @@ def publish_agent(
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     handle = check_handle(handle, Actor.objects.filter(**PUBLIC), reserved=RESERVED | SHIPPED.keys())
-    # Both are locked, so that neither can be deleted meanwhile.
+    # The workspace and the agent are locked, so that neither can be deleted meanwhile.
     workspace = Workspace.objects.select_for_update(of=("self",), no_key=True).get(agents=agent)
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH, lock=True)
     if copy := find_public_copy(agent):
@@ -84,7 +84,7 @@ def publish_agent(
     copy.save(update_fields=["current_spec"])
     listing = Listing(agent=copy, published_by=actor)
     _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
-    _record(actor, "agent.published", agent, spec, copy)
+    _record_publication(actor, "agent.published", agent, spec, copy)
     start_update(copy, copy.current_spec)
     return copy
 
@@ -125,7 +125,7 @@ def update_published_agent(
 
     copy.name, copy.description = name, _check_description(description)
     if is_new_version:
-        _check_versions_of_day(copy)
+        _check_daily_versions(copy)
         copy.current_spec = write_spec(
             copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=production.version + 1, message=message
         )
@@ -144,13 +144,13 @@ def update_published_agent(
         )
     if is_new_version or copy.name != before[0]:
         start_update(copy, copy.current_spec if is_new_version else None)
-    _record(actor, "agent.republished", agent, spec, copy, version=get_production(copy).number)
+    _record_publication(actor, "agent.republished", agent, spec, copy, version=get_production(copy).number)
     return copy
 
 
 def update_renamed_agent(agent: Actor) -> None:
-    """Update the listing, the chats and the publisher's list for the new name of a public agent. One that comes with the release
-    has no listing. A listener of `public_agent_renamed`."""
+    """Bring the listing, the chats and the publisher's list of agents up to date with the new name of a public agent. An agent that
+    comes with the release has no listing. A listener of `public_agent_renamed`."""
     listing = Listing.objects.filter(agent=agent).first()
     if listing is not None:
         listing.search_text = replace_name(listing.search_text, agent.name, agent.handle)
@@ -160,8 +160,8 @@ def update_renamed_agent(agent: Actor) -> None:
         publish_workspace_list_changed(agent.published_by_workspace_id, "agents")
 
 
-def _check_versions_of_day(copy: Actor) -> None:
-    """Raise `LimitReached` if a public agent has had as many versions as it may have in a day: each is a line in all its chats."""
+def _check_daily_versions(copy: Actor) -> None:
+    """Raise `LimitReached` if a public agent has had `MAX_VERSIONS_PER_DAY` versions: each is a line in all its chats."""
     since = now() - timedelta(days=1)
     if copy.specs.filter(number__isnull=False, created_at__gte=since).count() >= MAX_VERSIONS_PER_DAY:
         raise LimitReached(
@@ -175,7 +175,7 @@ def _check_versions_of_day(copy: Actor) -> None:
 def lock_public_agent(agent_id: UUID) -> Actor:
     """Lock a public agent and return it. Raises `Conflict` (`not_public`) if it was taken down meanwhile.
 
-    The set of its chats is locked before it (`chats/services/locking.py`).
+    Lock the set of its chats before (`lock_participants`).
     """
     agent = Actor.objects.select_for_update(no_key=True).get(pk=agent_id)
     if not agent.is_public or agent.taken_down_at is not None:
@@ -213,7 +213,7 @@ def _write_listing(
     return before != (listing.category, listing.languages, listing.examples, listing.search_text)
 
 
-def _record(actor: Actor, action: str, agent: Any, spec: AgentSpec, copy: Actor, **facts: Any) -> None:
+def _record_publication(actor: Actor, action: str, agent: Any, spec: AgentSpec, copy: Actor, **facts: Any) -> None:
     """Record that a version of an agent was published, and tell the members of its workspace that the list has changed."""
     audit.record(
         actor, action, workspace_id=agent.workspace_id, object_id=copy.id, origin=str(agent.id),

@@ -86,24 +86,25 @@ def resume_updates() -> None:
 
 def _update_next_chats(update: PendingUpdate) -> bool:
     """Bring the next chats up to date, in the order of their ids. Return whether there are more."""
-    agent, version = update.agent, update.version
+    agent, version, note = update.agent, update.version, ""
     participants = ChatActor.objects.filter(actor=agent, ended_at=None)
-    later = Q() if update.after_chat is None else Q(chat__gt=update.after_chat)
-    note = ""
-    if agent.taken_down_at is not None:
+    is_taken_down = agent.taken_down_at is not None
+    if is_taken_down:
         version, note = None, Listing.objects.get(agent=agent).takedown_reason
     elif version is not None:
         participants = participants.filter(joined_at__lt=update.created_at)
         note = version.message
+
+    later = Q() if update.after_chat is None else Q(chat__gt=update.after_chat)
     found = participants.filter(later).values_list("chat_id", flat=True)
-    if agent.taken_down_at is not None:
+    if is_taken_down:
         # Other agents may have called it in chats that it was never in.
         active = list_runs_of_agent(agent.id).filter(later, state__in=ACTIVE)
         found = found.union(active.values_list("chat_id", flat=True))
     ids = list(found.order_by("chat_id")[:CHATS_PER_BATCH])
 
     lines: dict[UUID, Message] = {}
-    if agent.taken_down_at is not None or version is not None:
+    if is_taken_down or version is not None:
         lines = {id: _build_line(id, agent, version, note) for id in ids}
     posted = set(Message.objects.filter(pk__in=[line.id for line in lines.values()]).values_list("chat", flat=True))
     for id in ids:
@@ -157,8 +158,10 @@ def _notify_next_people(update: PendingUpdate) -> bool:
     """Notify the people of the next workspaces whom a version or a takedown concerns. The publisher is the first workspace, because
     the actor is named there; the others are in the order of their ids. Return whether there are more."""
     agent, version = update.agent, update.version
+    is_taken_down = agent.taken_down_at is not None
+    # An agent that comes with the release has no listing; nobody is notified of a new name.
     listing = Listing.objects.select_related("taken_down_by").filter(agent=agent).first()
-    if listing is None or (version is None and agent.taken_down_at is None):
+    if listing is None or (version is None and not is_taken_down):
         return False
     listing.agent = agent
     others = list_concerned_workspaces(agent, before=update.created_at)
@@ -169,7 +172,7 @@ def _notify_next_people(update: PendingUpdate) -> bool:
     if not ids:
         return False
     people = list_concerned_people(agent, ids, before=update.created_at)
-    if agent.taken_down_at is not None:
+    if is_taken_down:
         agent_taken_down.call(listing, people)
     elif version is not None:
         agent_published.call(listing, version, people)
