@@ -78,11 +78,11 @@ class AgentUse(Identified):
 
 
 class PendingUpdate(Identified):
-    """A new version, a new name or the takedown of a public agent, of which not all its chats and users have been updated yet
-    (`publishing/services/updates.py`). The row is deleted when they have.
+    """A new version, profile or takedown of a public agent, with which not all its chats and users are up to date
+    (`publishing/services/updates.py`). The row is deleted when they are.
 
-    `version` is null for a new name and for a takedown. Chats up to `after_chat` and workspaces up to `after_workspace` are done.
-    At `resume_at` the sweeper sends the task again.
+    `version` is null for a new profile (name or description) and for a takedown. Chats up to `after_chat` and workspaces up to
+    `after_workspace` are done. At `resume_at` the sweeper sends the task again.
     """
 
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="+")

@@ -142,7 +142,7 @@ def update_published_agent(
             current_spec=copy.current_spec,
             revision=F("revision") + 1,
         )
-    if is_new_version or copy.name != before[0]:
+    if is_new_version or (copy.name, copy.description) != before:
         start_update(copy, copy.current_spec if is_new_version else None)
     _record_publication(actor, "agent.republished", agent, spec, copy, version=get_production(copy).number)
     return copy

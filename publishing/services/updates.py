@@ -1,4 +1,4 @@
-"""Bring the chats and the users of a public agent up to date with its new version, its new name or its takedown.
+"""Bring the chats and the users of a public agent up to date with its new version, its new name or description, or its takedown.
 
 A public agent may be in thousands of chats. They are not locked together: a service changes the agent, and a task updates its
 chats and notifies people afterwards, in batches, each chat in a transaction of its own. A `PendingUpdate` stores how far it has
@@ -41,7 +41,7 @@ GIVE_UP_AFTER = timedelta(days=2)
 
 def start_update(agent: Actor, version: AgentSpec | None = None) -> None:
     """Send the task that brings the chats and users of a public agent up to date, on commit. `version`: the new one; null for a
-    new name and for a takedown."""
+    new profile and for a takedown."""
     update = PendingUpdate.objects.create(agent=agent, version=version, resume_at=now() + RESUME_AFTER)
     transaction.on_commit(lambda: send_task_now(UPDATE_TASK, [str(update.id)]), robust=True)
 
@@ -159,7 +159,7 @@ def _notify_next_people(update: PendingUpdate) -> bool:
     the actor is named there; the others are in the order of their ids. Return whether there are more."""
     agent, version = update.agent, update.version
     is_taken_down = agent.taken_down_at is not None
-    # An agent that comes with the release has no listing; nobody is notified of a new name.
+    # An agent that comes with the release has no listing; nobody is notified of a new profile.
     listing = Listing.objects.select_related("taken_down_by").filter(agent=agent).first()
     if listing is None or (version is None and not is_taken_down):
         return False

@@ -23,7 +23,7 @@ from events.models import AuditRecord
 from events.rows import ListingCategory, SpecOrigin
 from publishing import selectors
 from publishing import services as publishing
-from publishing.models import Listing
+from publishing.models import Listing, PendingUpdate
 from publishing.selectors import check_publication, get_publication
 from publishing.services import publications
 from suggestions import services as suggestions
@@ -461,15 +461,28 @@ def test_an_update_is_the_next_version_and_its_chats_say_so(team):
 def test_an_update_of_the_listing_only_makes_no_version_and_no_line(team):
     copy = publish(team)
     chat = add_to_chat(team, copy)
+    finish_updates()
     update(team, category=ListingCategory.WRITING)
     assert Listing.objects.get(agent=copy).category == "writing"
     assert AgentSpec.objects.filter(agent=copy).count() == 1
+    assert not PendingUpdate.objects.exists()
     assert not Message.objects.filter(chat=chat, type="AGENT_PUBLISHED").exists()
     before = count_rows()
     with pytest.raises(Conflict) as refusal:
         update(team, category=ListingCategory.WRITING)
     assert refusal.value.code == Code.NOTHING_CHANGED
     assert count_rows() == before
+
+
+def test_a_new_description_reaches_the_chats_without_a_line(team):
+    copy = publish(team)
+    chat = add_to_chat(team, copy)
+    update(team, description="Interprets.")
+    finish_updates()
+    participant = ChatActor.objects.get(chat=chat, actor=copy)
+    assert participant.to_row().actor.description == "Interprets."
+    assert participant.version == Chat.objects.get(pk=chat.pk).version > chat.version
+    assert not Message.objects.filter(chat=chat, type="AGENT_PUBLISHED").exists()
 
 
 def test_a_public_agent_gets_a_number_of_versions_in_a_day(team, monkeypatch):
