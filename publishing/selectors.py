@@ -109,11 +109,11 @@ def list_directory(
 
 def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
     """Return the rows of public agents from `list_directory`. Makes two queries at most."""
-    uses: dict[UUID, list[ToolUse]] = {agent.current_spec_id: [] for agent in agents}
-    for config in AgentToolConfig.objects.filter(spec__in=uses):
-        uses[config.spec_id].append(ToolUse.model_validate(config.as_tool_use_fields()))
-    tools = build_tool_rows_of_many([uses[agent.current_spec_id] for agent in agents])
-    return [DirectoryRow(**_build_row_fields(agent, rows)) for agent, rows in zip(agents, tools, strict=True)]
+    tools: dict[UUID, list[ToolUse]] = {agent.current_spec_id: [] for agent in agents}
+    for config in AgentToolConfig.objects.filter(spec__in=tools):
+        tools[config.spec_id].append(ToolUse.model_validate(config.as_tool_use_fields()))
+    tool_rows = build_tool_rows_of_many([tools[agent.current_spec_id] for agent in agents])
+    return [DirectoryRow(**_build_row_fields(agent, rows)) for agent, rows in zip(agents, tool_rows, strict=True)]
 
 
 def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
