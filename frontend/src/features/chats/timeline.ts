@@ -22,6 +22,8 @@ export type Item =
       runId: string
       agentId: string | null
       rows: readonly MessageRow[]
+      /** The rows of the same reply that are shown further up, because others wrote in between. */
+      earlierRows: readonly MessageRow[]
       at: string
       last: boolean
       /** The id of the message that it answers, if that is not clear from its position. */
@@ -553,6 +555,7 @@ class Builder {
       runId,
       agentId,
       rows: [],
+      earlierRows: before ? [...before.earlierRows, ...before.rows] : [],
       at,
       last: true,
       answeredId: null,

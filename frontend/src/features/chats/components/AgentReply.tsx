@@ -9,7 +9,7 @@ import { Skeleton } from '@/ui/Skeleton'
 import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, isPending, type RunStatus } from '../runStatus'
-import { getStampCost, type SubAgent } from '../subAgents'
+import { getCost, type SubAgent } from '../subAgents'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
@@ -24,6 +24,8 @@ interface AgentReplyProps {
   runId: string
   agentId: string | null
   rows: readonly MessageRow[]
+  /** The rows of the same reply that are shown further up, because others wrote in between. */
+  earlierRows: readonly MessageRow[]
   at: string
   last: boolean
   /** The id of the message that it answers, if that is not clear from its position. */
@@ -105,10 +107,11 @@ interface ReplyFooterProps extends AgentReplyProps {
   status: RunStatus
 }
 
-function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status }: ReplyFooterProps) {
+function ReplyFooter({ runId, run, agentId, name, rows, earlierRows, subAgents, reply, status }: ReplyFooterProps) {
   const { t } = useTexts()
   const { chatId, goTo } = useChat()
   const stamp = reply.stamp ?? run?.stamp ?? null
+  const allRows = [...earlierRows, ...rows]
   const memory = rows.filter(isText).findLast(row => row.payload.memory)?.payload.memory
   return (
     <div className={messageStyles.foot}>
@@ -116,13 +119,13 @@ function ReplyFooter({ runId, run, agentId, name, rows, subAgents, reply, status
         <>
           <VersionBadge stamp={stamp} agentId={agentId} />
           <ModelName stamp={stamp} />
-          {subAgents.length === 0 ? <Cost used={getStampCost(stamp)} runId={runId} /> : null}
+          {subAgents.length === 0 ? <Cost used={getCost(allRows)} runId={runId} /> : null}
         </>
       ) : null}
       {memory ? <span>{t('memoryUsed', { notes: memory.notes, entries: memory.entries })}</span> : null}
       {subAgents.length > 0 ? (
         <Suspense fallback={null}>
-          <TotalCost runId={runId} agentId={agentId} name={name} rows={rows} subAgents={subAgents} />
+          <TotalCost runId={runId} agentId={agentId} name={name} rows={allRows} subAgents={subAgents} />
         </Suspense>
       ) : null}
       {stamp?.context ? (

@@ -50,6 +50,19 @@ it('shows the other messages when a newer server sends rows that cannot be rende
   expect(screen.getByRole('button', { name: 'Try again' }).elements().length).toBeGreaterThan(0)
 })
 
+it('shows in the footer of a reply what all its steps have used, also those above a message of another person', async () => {
+  const stamp = (tokens: number) => ({ provider: 'openai', model: 'scripted', input_tokens: tokens, output_tokens: 0 })
+  const call = { call_id: 'a', name: 'look', arguments: '{}' }
+  const screen = await show([
+    row(1),
+    row(2, { run_id: 'r', author_id: 'robin', type: 'TOOL_CALL', payload: { ...call, stamp: stamp(1_000) } }),
+    row(3, { author_id: 'alice' }),
+    row(4, { run_id: 'r', author_id: 'robin', type: 'TOOL_RESPONSE', payload: { tool_call_id: 'a', text: 'found' } }),
+    row(5, { run_id: 'r', author_id: 'robin', payload: { text: 'the answer', stamp: stamp(200) } }),
+  ])
+  await expect.element(screen.getByRole('button', { name: /tokens/ })).toHaveTextContent('1,200 tokens')
+})
+
 const many = Array.from({ length: 400 }, (_, index) => row(index + 1, { author_id: `p${index}` }))
 
 it('keeps the focus on a message that is scrolled out of view', async () => {

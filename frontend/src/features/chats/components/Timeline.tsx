@@ -316,6 +316,7 @@ function ItemContent({ item }: { item: Item }) {
           runId={item.runId}
           agentId={item.agentId}
           rows={item.rows}
+          earlierRows={item.earlierRows}
           at={item.at}
           last={item.last}
           answeredId={item.answeredId}
