@@ -114,7 +114,7 @@ def test_retrieve_reads_no_other_chat(environment, long_chat):
     Workspace.objects.update(context_strategy="retrieve")
     other = environment.open_chat("Private")
     environment.post("The garage code of the other house is 9999.", chat=other, wake="nobody")
-    assert "9999" not in read_text(prepare(environment))
+    assert "other house" not in read_text(prepare(environment))
 
 
 def test_summarise_reads_the_summary_and_the_messages_after_it(environment, long_chat):

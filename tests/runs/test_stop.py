@@ -102,7 +102,7 @@ def test_RUN16_a_stop_that_comes_between_the_claim_and_the_execution_is_not_lost
     environment.post("hello")
     [run] = environment.runs()
     send_stop(run.id)
-    environment.wait(lambda: engine._early_stops.get(run.id, False))
+    environment.wait(lambda: engine._stopped_before_execution.get(run.id, False))
     engine.submit([run.id])
     assert [run.state for run in environment.wait_until_idle()] == ["stopped"]
 

@@ -49,7 +49,8 @@ def test_SEC21_operations_that_start_a_job_are_throttled_per_person(environment,
     path, body = requests[operation]
     client_for(environment.team, "alice")("POST", path, body)
     answer = client_for(environment.team, "alice")("POST", path, body)
-    assert (answer.status_code, answer["Retry-After"]) == (429, "100")
+    assert answer.status_code == 429
+    assert 90 <= int(answer["Retry-After"]) <= 100
     assert answer.json()["error"]["data"] == {"limit": "jobs", "seconds": 100}
     assert client_for(environment.team, "bob")("POST", path, body).status_code != 429
 
