@@ -10,6 +10,7 @@ import {
   useScheduleAction,
   useSchedules,
 } from '@/api'
+import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { type Texts, useTexts } from '@/lib/language'
@@ -19,6 +20,7 @@ import { Button, IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { Loading } from '@/ui/Loading'
+import layout from '@/ui/layout.module.css'
 import { Menu, MenuItem } from '@/ui/Menu'
 import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
@@ -42,8 +44,8 @@ export function ScheduleTab({ agent, workspaceId, mayAdd }: ScheduleTabProps) {
   const query = useSchedules(id)
   const [edited, setEdited] = useState<ScheduleRow | 'new' | null>(null)
   return (
-    <div className={styles.page}>
-      <section className={blocks.sec}>
+    <div className={cx(layout.page, layout.pad)}>
+      <section className={cx(blocks.sec, styles.schedules)}>
         <h2 className={blocks.h}>
           {t('schedule.title')}
           {mayAdd ? (

@@ -6,14 +6,14 @@
  * https://npmjs.com/vite-css-modules
  */
 
-declare const page: string;
+declare const schedules: string;
 declare const item: string;
 declare const times: string;
 declare const fields: string;
 declare const pair: string;
 
 export {
-	page,
+	schedules,
 	item,
 	times,
 	fields,
@@ -21,7 +21,7 @@ export {
 };
 
 declare const __default_export__: {
-	page: typeof page;
+	schedules: typeof schedules;
 	item: typeof item;
 	times: typeof times;
 	fields: typeof fields;

@@ -19,6 +19,7 @@ import layout from '@/ui/layout.module.css'
 import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
 import { listEnabledTools, toSpecContent } from '../content'
+import styles from './AgentOverview.module.css'
 import { ToolName } from './ToolName'
 
 interface AgentOverviewProps {
@@ -55,17 +56,23 @@ export function AgentOverview({
   const { actor } = agent
   return (
     <div className={cx(layout.page, layout.pad)}>
-      <div className={layout.column}>
-        {editing}
-        <Prompt agent={agent} findActor={findActor} history={history} onEdit={onEdit} />
-        <section className={blocks.sec}>
-          <h2 className={blocks.h}>{t('chats')}</h2>
-          {chats}
-        </section>
-        {team}
-        {publication}
-        {agent.verbs.includes('update_agent_profile') ? <AboutForm key={actor.id} agent={agent} /> : null}
-        {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
+      <div className={styles.overview}>
+        <div className={styles.part}>
+          {editing}
+          <Prompt agent={agent} findActor={findActor} history={history} onEdit={onEdit} />
+          <section className={blocks.sec}>
+            <h2 className={blocks.h}>{t('chats')}</h2>
+            {chats}
+          </section>
+        </div>
+        <div className={cx(styles.part, styles.side)}>
+          {team}
+          {publication}
+        </div>
+        <div className={styles.part}>
+          {agent.verbs.includes('update_agent_profile') ? <AboutForm key={actor.id} agent={agent} /> : null}
+          {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
+        </div>
       </div>
     </div>
   )
