@@ -47,8 +47,8 @@ def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, P
     path = re.sub(r"^https?://[^/]+", "", page.url)
 
     # The tabs of the agent's page.
-    page.locator('a[href*="/agents/"]').filter(has_text="Scribe").first.click()
-    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_role("link", name="Runs of Scribe").click()
+    expect(page.get_by_role("link", name="Runs", exact=True)).to_have_attribute("aria-current", "page")
     expect(page.get_by_role("button", name=re.compile("Alice mentioned it"))).to_be_visible()
     expect(page.get_by_text(re.compile("Alice mentioned it in"))).to_be_visible()
     page.get_by_role("link", name="Through its eyes").click()

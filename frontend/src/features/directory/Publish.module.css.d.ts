@@ -10,6 +10,7 @@ declare const form: string;
 declare const columns: string;
 declare const fields: string;
 declare const preview: string;
+declare const followed: string;
 declare const caption: string;
 declare const ready: string;
 declare const along: string;
@@ -27,6 +28,7 @@ export {
 	columns,
 	fields,
 	preview,
+	followed,
 	caption,
 	ready,
 	along,
@@ -45,6 +47,7 @@ declare const __default_export__: {
 	columns: typeof columns;
 	fields: typeof fields;
 	preview: typeof preview;
+	followed: typeof followed;
 	caption: typeof caption;
 	ready: typeof ready;
 	along: typeof along;

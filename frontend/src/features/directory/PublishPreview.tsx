@@ -41,35 +41,37 @@ export function PublishPreview({ values, check, agent, publication, workspace }:
   const namesUnpublishedTool = check.unpublished_tools.some(tool => tool.lines.length > 0)
   return (
     <aside className={styles.preview} aria-label={t('publish.preview')}>
-      <h2 className={styles.caption}>
-        {t('publish.preview')} <span className="faint regular">{t('publish.previewLead')}</span>
-      </h2>
-      <div className={blocks.card}>
-        <AgentCard
-          facts={{
-            actor: {
-              id: agent.actor.id,
-              name: values.name.trim() || agent.actor.name,
-              avatar: agent.actor.avatar ?? null,
-              description: values.description,
-            },
-            badge: listing ? t('directory.yours') : t('publish.new'),
-            publisher: workspace.name,
-            tool_count: check.tools.length,
-            workspace_count: listing ? listing.workspace_count : 0,
-            run_count: listing ? listing.run_count : 0,
-          }}
-        />
+      <div className={styles.followed}>
+        <h2 className={styles.caption}>
+          {t('publish.preview')} <span className="faint regular">{t('publish.previewLead')}</span>
+        </h2>
+        <div className={blocks.card}>
+          <AgentCard
+            facts={{
+              actor: {
+                id: agent.actor.id,
+                name: values.name.trim() || agent.actor.name,
+                avatar: agent.actor.avatar ?? null,
+                description: values.description,
+              },
+              badge: listing ? t('directory.yours') : t('publish.new'),
+              publisher: workspace.name,
+              tool_count: check.tools.length,
+              workspace_count: listing ? listing.workspace_count : 0,
+              run_count: listing ? listing.run_count : 0,
+            }}
+          />
+        </div>
+        <Neighbours values={values} ownId={listing?.actor.id} workspaceId={workspace.id} />
+        <h2 className={styles.caption}>{t('publish.ready')}</h2>
+        <ul className={cx(blocks.sec, blocks.rows, styles.ready)}>
+          <Ready isDone={values.description.trim() !== ''} text={t('publish.readyDescription')} />
+          <Ready isDone={check.name.is_free} text={t('publish.readyName')} />
+          {listing ? null : <Ready isDone={check.handle.is_free} text={t('publish.readyHandle')} />}
+          <Ready isDone={values.examples.some(example => example.trim())} isAdvice text={t('publish.readyExample')} />
+          {namesUnpublishedTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
+        </ul>
       </div>
-      <Neighbours values={values} ownId={listing?.actor.id} workspaceId={workspace.id} />
-      <h2 className={styles.caption}>{t('publish.ready')}</h2>
-      <ul className={cx(blocks.sec, blocks.rows, styles.ready)}>
-        <Ready isDone={values.description.trim() !== ''} text={t('publish.readyDescription')} />
-        <Ready isDone={check.name.is_free} text={t('publish.readyName')} />
-        {listing ? null : <Ready isDone={check.handle.is_free} text={t('publish.readyHandle')} />}
-        <Ready isDone={values.examples.some(example => example.trim())} isAdvice text={t('publish.readyExample')} />
-        {namesUnpublishedTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
-      </ul>
     </aside>
   )
 }

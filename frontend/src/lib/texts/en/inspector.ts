@@ -2,6 +2,7 @@
 const inspector = {
   'agentTab.runs': 'Runs',
   'agentTab.eyes': 'Through its eyes',
+  'inspector.runsOf': 'Runs of {{name}}',
   'inspector.runOf': 'Run of {{time}}',
   'inspector.openChat': 'Open in chat',
   'inspector.why.mention': '{{name}} mentioned it in {{chat}}.',

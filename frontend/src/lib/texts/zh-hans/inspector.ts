@@ -2,6 +2,7 @@
 const inspector = {
   'agentTab.runs': '运行记录',
   'agentTab.eyes': '它的视角',
+  'inspector.runsOf': '{{name}} 的运行记录',
   'inspector.runOf': '{{time}} 的运行',
   'inspector.openChat': '在聊天中打开',
   'inspector.why.mention': '{{name}} 在“{{chat}}”提及它。',

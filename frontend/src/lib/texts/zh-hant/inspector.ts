@@ -2,6 +2,7 @@
 const inspector = {
   'agentTab.runs': '執行紀錄',
   'agentTab.eyes': '它的視角',
+  'inspector.runsOf': '{{name}} 的執行紀錄',
   'inspector.runOf': '{{time}} 的執行',
   'inspector.openChat': '在聊天中開啟',
   'inspector.why.mention': '{{name}} 在「{{chat}}」提及它。',
