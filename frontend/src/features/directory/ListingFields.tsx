@@ -133,14 +133,14 @@ function FreeHint({ check, isChecking, isHandle = false, isOwn }: FreeHintProps)
   if (isChecking) return <span role="status">{t('publish.checking')}</span>
   if (!check.is_free) return null
   return (
-    <span role="status">
+    <span role="status" className="row">
       {isOwn ? null : (
         <span className="ok">
           <Check className="i s" aria-hidden />
           {t('publish.free')}
         </span>
       )}
-      {isHandle ? ` · ${t('publish.handleStays')}` : null}
+      {isHandle ? <span>· {t('publish.handleStays')}</span> : null}
     </span>
   )
 }
