@@ -14,3 +14,7 @@ it('replaces the effect for agents at work, except for those that cannot answer'
   const preview = withWorking(answer, ['robin', 'away', 'quill'])
   expect(preview.map(row => row.effect)).toEqual(['next_step_or_after', 'wakes', 'refused', 'after_answer'])
 })
+
+it('keeps that an agent answers after its work in another chat', () => {
+  expect(withWorking([wake('robin', 'after_other_work')], [])).toEqual([wake('robin', 'after_other_work')])
+})

@@ -50,10 +50,13 @@ export function useWakePreview(
   return useMemo(() => wakes && withWorking(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 
-/** Adjusts the effects to the runs that started or ended since the response, until the next one arrives. */
+/**
+ * Adjusts the effects to the runs of this chat that started or ended since the response, until the next one arrives. What an agent
+ * does in another chat is known from the response alone.
+ */
 export const withWorking = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
   wakes.map(wake => {
-    if (wake.effect === 'refused') return wake
+    if (wake.effect === 'refused' || wake.effect === 'after_other_work') return wake
     if (!working.includes(wake.agent_id)) return { ...wake, effect: 'wakes' }
     return wake.effect === 'wakes' ? { ...wake, effect: 'next_step_or_after', reason: null } : wake
   })
