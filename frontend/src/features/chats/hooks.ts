@@ -167,6 +167,10 @@ const MAX_SEARCHED = 500
 const selectLastAnswerer = (chat: ChatState) =>
   chat.log.slice(-MAX_SEARCHED).findLast(row => row.run_id && row.author_id && !row.metadata)?.author_id ?? null
 
+/** Returns the states of the workspace's agents as one text, which changes when one begins or ends its work, in whatever chat. */
+export const useStatesOfAgents = (workspaceId: string): string =>
+  (useAgents(workspaceId).data ?? []).map(({ actor, state }) => `${actor.id}:${state}`).join(' ')
+
 export type FindActor = (id: string | null | undefined) => ActorRow | null
 
 /** Returns a function that finds anyone who may appear in this chat, including those who left and the workspace's people and agents. */

@@ -16,7 +16,7 @@ interface PreviewInput {
 
 /**
  * Returns what a message would do to each agent. `agents` are those in the chat, `working` those with an active run, and `phases`
- * change with each step of these runs.
+ * change with each step of these runs, and when an agent begins or ends its work in another chat.
  */
 export function useWakePreview(
   chatId: string,
@@ -30,7 +30,7 @@ export function useWakePreview(
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
   const steps = phases.join(' ')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change, when a run begins or ends, which may have used up a budget, and with each of its steps
+  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change, when a run begins or ends, which may have used up a budget, with each of its steps, and when an agent begins or ends its work elsewhere
   useEffect(() => {
     if (!isActive) return
     let isCurrent = true

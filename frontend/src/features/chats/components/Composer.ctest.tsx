@@ -3,11 +3,11 @@ import { createRef } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import type { ActorRow, NewMessage, ParticipantRow } from '@/api'
+import { type ActorRow, keys, type NewMessage, type ParticipantRow } from '@/api'
 import { setStorageOwner } from '@/lib/storage'
 import { buildChatContext } from '@/testing/chatContext'
 import { closeChat, loadChat } from '@/testing/chatSocket'
-import { answerRequests, withQueries } from '@/testing/restServer'
+import { answerRequests, newQueryClient, page, withQueries } from '@/testing/restServer'
 import { messageRow } from '@/testing/rows'
 import { Toasts } from '@/ui/Toasts'
 import { ChatContext } from './ChatContext'
@@ -28,7 +28,7 @@ const context = buildChatContext({
   findMessage: id => (id === question.id ? question : undefined),
 })
 
-async function openComposer() {
+async function openComposer(client = newQueryClient()) {
   const handle = createRef<ComposerHandle>()
   const onSent = vi.fn()
   const screen = await render(
@@ -39,6 +39,7 @@ async function openComposer() {
         </div>
         <Toasts />
       </ChatContext>,
+      client,
     ),
   )
   const field = screen.getByRole('textbox', { name: 'Message Travel' })
@@ -84,6 +85,24 @@ it('wakes no agent with Ctrl+Shift+Enter', async () => {
   await openComposer()
   await userEvent.keyboard('Only a note{Control>}{Shift>}{Enter}{/Shift}{/Control}')
   await waitForSent([{ text: 'Only a note', wake: 'nobody' }])
+})
+
+it('asks again what a message does when an agent has ended its work in another chat', async () => {
+  let effect = 'after_other_work'
+  answerRequests(({ path }) =>
+    path === '/chats/c/wakes'
+      ? [200, page([{ agent_id: 'scribe', effect, reason: null }])]
+      : [404, { error: { code: 'not_found', message: '' } }],
+  )
+  const client = newQueryClient()
+  const agents = (state: string) => [{ actor: inChat[2], state }]
+  client.setQueryData(keys.agents('w'), agents('working'))
+  const { screen } = await openComposer(client)
+  await userEvent.keyboard('@scribe look')
+  await expect.element(screen.getByText('after other work that it has begun.')).toBeVisible()
+  effect = 'wakes'
+  client.setQueryData(keys.agents('w'), agents('idle'))
+  await expect.element(screen.getByText('after other work that it has begun.')).not.toBeInTheDocument()
 })
 
 it('keeps unsent text until the chat is opened again', async () => {

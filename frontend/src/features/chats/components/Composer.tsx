@@ -29,7 +29,7 @@ import { FilePicker } from '@/ui/FilePicker'
 import { showToast } from '@/ui/toast'
 import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
-import { useAgentsAtWork, usePeopleWithChatOpen, useRunPhases } from '../hooks'
+import { useAgentsAtWork, usePeopleWithChatOpen, useRunPhases, useStatesOfAgents } from '../hooks'
 import { replaceNamesByHandles } from '../mention'
 import { useMentionable, useMentionMenu } from '../mentionMenu'
 import { send } from '../outbox'
@@ -63,7 +63,7 @@ type WakeMode = 'auto' | 'nobody'
 /** The composer of a message, with a preview of the agents that it will wake. */
 export const Composer = memo(function Composer({ title, ref, onSent }: ComposerProps) {
   const { t } = useTexts()
-  const { chatId, me } = useChat()
+  const { chatId, workspaceId, me } = useChat()
   const area = useRef<HTMLTextAreaElement>(null)
   const { text, replyTo, setText, setReplyTo, clear } = useComposerDraft(chatId)
   const [caret, setCaret] = useState(text.length)
@@ -74,7 +74,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const present = usePeopleWithChatOpen(chatId)
   const agents = mentionable.filter(actor => actor.kind === 'agent').map(actor => actor.id)
   const working = useAgentsAtWork(chatId)
-  const phases = useRunPhases(chatId)
+  const phases = [...useRunPhases(chatId), useStatesOfAgents(workspaceId)]
   const [hasFocus, setHasFocus] = useState(false)
   const sent = replaceNamesByHandles(text, mentionable)
   const wakes = useWakePreview(

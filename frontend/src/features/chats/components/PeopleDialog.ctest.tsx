@@ -47,6 +47,7 @@ async function openDialog() {
 
 let links: LinkRow[]
 let requests: ReturnType<typeof answerByPath>
+const listWakes = () => listChanges(requests).filter(([request]) => `${request}`.endsWith('/agents/scribe/wake'))
 const waitForChanges = (changes: unknown[]) => vi.waitFor(() => expect(listChanges(requests)).toEqual(changes))
 
 beforeEach(async () => {
@@ -140,4 +141,12 @@ it('says how far an agent has read', async () => {
   await expect.element(item).toHaveTextContent('read up to')
   upsertRows('c', [{ ...participant(scribe), last_read_seq: 2, version: 9 }])
   await expect.element(item).toHaveTextContent('has read everything')
+})
+
+it('wakes an agent once by a double click', async () => {
+  const { screen } = await openDialog()
+  await screen.getByRole('button', { name: 'Look again: wake Scribe' }).dblClick()
+  await vi.waitFor(() => expect(listWakes()).toHaveLength(1))
+  await screen.getByRole('button', { name: 'Look again: wake Scribe' }).click()
+  await vi.waitFor(() => expect(listWakes()).toHaveLength(2))
 })

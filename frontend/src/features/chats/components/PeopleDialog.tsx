@@ -29,6 +29,7 @@ import { useIsBetweenAgents, useMessages, useParticipants, usePeopleWithChatOpen
 import { ActorPicker } from './ActorPicker'
 import { AgentBadge } from './AgentBadge'
 import { isActiveLink, Links, LinkText } from './Links'
+import styles from './PeopleDialog.module.css'
 
 interface PeopleDialogProps {
   chatId: string
@@ -160,7 +161,7 @@ function Participant({
     }, showError)
   }
   return (
-    <li>
+    <li className={isAgent ? styles.agent : undefined}>
       <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square={isAgent} size="m" isOnline={isHere} />
       <span className="grow">
         <span className="cut col">
@@ -191,12 +192,13 @@ function Participant({
         <IconButton
           small
           label={t('lookAgain', { name: actor.name })}
-          onClick={() =>
+          onClick={({ detail }) => {
+            if (detail > 1) return // the second click of a double click
             wakeAgent(participant.chat_id, actor.id, newId()).then(
               () => showToast(t('lookAgain.done', { name: actor.name })),
               showError,
             )
-          }
+          }}
         >
           <AlarmClock className="i s" />
         </IconButton>
