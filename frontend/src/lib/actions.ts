@@ -103,8 +103,11 @@ export function findActionHandler(id: ActionId): ActionHandler | null {
 /** Time limit between the keys of a sequence, in ms. */
 const SEQUENCE_MS = 1_500
 
-const isLetter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
+const isSingleCharacter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   key.length === 1 && !(ctrlKey || metaKey || altKey)
+
+/** Returns whether keys without a modifier run actions now: the reader has not turned them off, and no field receives them. */
+const areSingleKeysBound = (event: KeyboardEvent) => areLettersOn() && isForScreen(event)
 
 function runFirstAction(ids: readonly ActionId[], event: KeyboardEvent): void {
   for (const id of ids) {
@@ -126,7 +129,7 @@ export function useShortcuts(): void {
     )
     return tinykeys(window, Object.fromEntries(bindings), {
       timeout: SEQUENCE_MS,
-      ignore: event => event.isComposing || (isLetter(event) && !(areLettersOn() && isForScreen(event))),
+      ignore: event => event.isComposing || (isSingleCharacter(event) && !areSingleKeysBound(event)),
     })
   }, [])
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageRow, RunRow } from '@/api'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { getSideTimes, groupAnswers, groupVoters, sumUsage } from './comparison'
+import { getSideTimes, groupAnswers, groupVoters } from './comparison'
 import { buildItems } from './timeline'
 
 const row = (seq: number, more: MessageChange = {}) =>
@@ -70,24 +70,6 @@ describe('a comparison in the log', () => {
 
   it('has no answers where nothing is compared', () => {
     expect(groupAnswers([row(1), row(2)]).size).toBe(0)
-  })
-})
-
-describe('the usage of an answer', () => {
-  const stamp = { input_tokens: 10, output_tokens: 5, cost_micro: 100 }
-  const call = (seq: number) => row(seq, { type: 'TOOL_CALL', run_id: 'p', payload: { stamp } })
-  it('is counted once per step, however many rows a step has', () => {
-    const rows = [
-      buildAnswer(1, 'p', stamp),
-      call(2),
-      call(3),
-      row(4, { type: 'TOOL_RESPONSE' }),
-      buildAnswer(5, 'p', stamp),
-    ]
-    expect(sumUsage(rows)).toEqual({ tokens: 30, cost: 200, tools: 2 })
-  })
-  it('has no cost when the price is unknown', () => {
-    expect(sumUsage([buildAnswer(1, 'p', { input_tokens: 1, output_tokens: 1 })]).cost).toBeNull()
   })
 })
 

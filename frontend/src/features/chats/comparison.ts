@@ -1,4 +1,4 @@
-/** The data of a comparison: the rows and usage of each side, and the votes. Pure functions. */
+/** The data of a comparison: the rows and times of each side, and the votes. Pure functions. */
 import type { ComparisonPayload, ComparisonRow, MessageRow, RunRow, Stamp } from '@/api'
 
 export type SideName = 'production' | 'draft'
@@ -31,29 +31,6 @@ export function groupAnswers(messages: readonly MessageRow[]): ReadonlyMap<strin
   const answers = new Map<string, MessageRow[]>(listComparedRuns(messages).map(id => [id, []]))
   if (answers.size > 0) for (const row of messages) answers.get(getRunId(row))?.push(row)
   return answers
-}
-
-interface Usage {
-  tokens: number
-  /** In millionths of the currency; null when the price is unknown. */
-  cost: number | null
-  tools: number
-}
-
-/** Sums the usage of all steps of an answer. The rows of a step share a stamp; tool responses separate the steps. */
-export function sumUsage(rows: readonly MessageRow[]): Usage {
-  const usage: Usage = { tokens: 0, cost: null, tools: 0 }
-  let isStampCounted = false
-  for (const row of rows) {
-    if (row.type === 'TOOL_CALL') usage.tools += 1
-    if (row.type === 'TOOL_RESPONSE') isStampCounted = false
-    const stamp = getStamp(row)
-    if (!stamp || isStampCounted) continue
-    isStampCounted = true
-    usage.tokens += (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0)
-    if (stamp.cost_micro != null) usage.cost = (usage.cost ?? 0) + stamp.cost_micro
-  }
-  return usage
 }
 
 /** Groups the ids of the voters by choice. */

@@ -22,7 +22,7 @@ export interface Unsent extends NewMessage {
   files?: readonly SentFile[]
   chat_id: string
   created_at: string
-  /** The error code; null while it is being sent. */
+  /** The error code of the last attempt, or the reason why it waits behind another message; null while it is being sent. */
   failed: ErrorCode | null
   /** The time of the automatic retry, in ms. Without it, a failed message waits for its author. */
   retryAt?: number
@@ -38,6 +38,10 @@ const SYNC_WAIT_MS = 2_000
 
 const outbox = observable<readonly Unsent[]>([])
 
+/**
+ * An entry is pending, and then is being sent or is waiting for its automatic retry; or it has failed for good, and its author sends it
+ * again or discards it. A waiting entry has both the reason (`failed`) and the time of its retry (`retryAt`).
+ */
 const isWaiting = (entry: Unsent) => entry.failed !== null && entry.retryAt !== undefined
 const isPending = (entry: Unsent) => entry.failed === null || isWaiting(entry)
 
@@ -55,10 +59,10 @@ export function startOutbox(): void {
   outbox.set([...listStored<Unsent>(KEY_PREFIX).values()].map(resetAfterReload).sort(compareTimes))
   onStoredElsewhere<Unsent>(KEY_PREFIX, applyStoredChange)
   connection.subscribe(() => {
-    if (connection.get().state === 'open') sendWaiting()
+    if (connection.get().state === 'open') sendPending()
   })
-  window.addEventListener('online', () => sendWaiting())
-  sendWaiting()
+  window.addEventListener('online', () => sendPending())
+  sendPending()
 }
 
 const selectChat = (chatId: string) => (entries: readonly Unsent[]) => entries.filter(entry => entry.chat_id === chatId)
@@ -96,7 +100,7 @@ export function send(chatId: string, message: NewMessage, files: readonly SentFi
   return deliver(chatId)
 }
 
-/** Sends a failed message again, and all waiting messages of the chat, so that they arrive in the order of writing. */
+/** Sends a failed message again, and all pending messages of the chat, so that they arrive in the order of writing. */
 export async function sendAgain(id: string): Promise<void> {
   const entry = findEntry(id)
   if (!entry?.failed) return
@@ -113,15 +117,15 @@ export function discard(id: string): void {
 
 const resetEntry = ({ retryAt: _, ...entry }: Unsent): Unsent => ({ ...entry, failed: null })
 
-/** Sends the waiting messages of a chat now. */
+/** Sends the pending messages of a chat now, without waiting for their retries. */
 async function resume(chatId: string): Promise<void> {
   clearTimeout(timers.get(chatId))
   for (const entry of selectChat(chatId)(outbox.get())) if (isWaiting(entry)) replace(resetEntry(entry))
   await deliver(chatId)
 }
 
-/** Sends the waiting messages of all chats now. */
-function sendWaiting(): void {
+/** Sends the pending messages of all chats now. */
+function sendPending(): void {
   for (const chatId of new Set(
     outbox
       .get()
@@ -212,7 +216,7 @@ function getRetryDelay(chatId: string, failed: ErrorCode, seconds: number | null
   return 2_000 + backoff(count)
 }
 
-/** Makes the messages after a waiting one wait, too. */
+/** Makes the messages after a waiting one wait, too, until the same time: its `failed` is the reason why they are delayed. */
 function delayFollowing({ chat_id, failed, retryAt }: Unsent): void {
   for (const entry of selectChat(chat_id)(outbox.get()))
     if (entry.failed === null) replace({ ...entry, failed, ...(retryAt === undefined ? {} : { retryAt }) })

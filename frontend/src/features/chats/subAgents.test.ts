@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { MessageMetadata, MessageRow, RunRow, SubAgentResult } from '@/api'
+import type { MessageMetadata, MessageRow, RunRow } from '@/api'
 import { run as buildRun } from '@/realtime/server.testing'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { getCost, getEnd, readTask, type SubAgent } from './subAgents'
+import { getEnd, readTask, type SubAgent } from './subAgents'
 import { buildItems, GrowingItems, type Item } from './timeline'
 
 const metadata = (callId: string, ...path: string[]): MessageMetadata => ({
@@ -181,28 +181,6 @@ describe('the end and the cost of a sub-agent', () => {
     expect(getEnd(subAgent(stopped), null)).toMatchObject({ state: 'stopped', by: 'bob' })
     const failed = row(2, 'x', { type: 'RUN_FAILED', payload: { code: 'step_limit' } })
     expect(getEnd(subAgent(failed), null)).toMatchObject({ state: 'failed', code: 'step_limit' })
-  })
-
-  it('count each step once, and the sum of the server if rows are missing', () => {
-    const stamp = { input_tokens: 10, output_tokens: 5, cost_micro: 7 }
-    const rows = [
-      call(1, 'x', 'a', { payload: { call_id: 'a', name: '', arguments: '', step: 1, stamp } }),
-      call(2, 'x', 'b', { payload: { call_id: 'b', name: '', arguments: '', step: 1, stamp } }),
-      result(3, 'x', 'a', 'y'),
-      row(4, 'x', { payload: { text: '', stamp } }),
-    ]
-    expect(getCost(rows)).toEqual({ tokens: 30, cost: 14 })
-    const finalResult: SubAgentResult = {
-      kind: 'sub_agent',
-      run_id: 'x',
-      agent_id: 'one',
-      name: 'One',
-      state: 'completed',
-      summary: '',
-      steps: 2,
-      cost_micro: 99,
-    }
-    expect(getCost(rows, finalResult)).toEqual({ tokens: 30, cost: 99 })
   })
 })
 

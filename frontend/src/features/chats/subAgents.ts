@@ -1,9 +1,9 @@
 /** Nests the rows of sub-agents below the calls that gave them their tasks. Pure functions. */
-import type { EndedRunState, MessageMetadata, MessageRow, RunRow, Stamp, SubAgentResult, SystemMessageRow } from '@/api'
+import type { EndedRunState, MessageMetadata, MessageRow, RunRow, SubAgentResult, SystemMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { isActive } from '@/realtime'
-import { getRunId, sumUsage } from './comparison'
+import { getRunId } from './comparison'
 
 /** The run of a sub-agent, with its rows that are loaded. */
 export interface SubAgent {
@@ -172,24 +172,6 @@ const getEndState = (line: SystemMessageRow | undefined): EndedRunState =>
 function computeSeconds(runId: string, last: MessageRow | undefined): number {
   const from = getTimeOfId(runId)
   return from !== null && last ? Math.max(0, Date.parse(last.created_at) - from) / 1_000 : 0
-}
-
-export interface RunCost {
-  tokens: number
-  /** In millionths of a dollar; null when the price is unknown. */
-  cost: number | null
-}
-
-/** Returns what the step of a stamp has used. */
-export const getStampCost = (stamp: Stamp): RunCost => ({
-  tokens: (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0),
-  cost: stamp.cost_micro ?? null,
-})
-
-/** Returns what a run has cost so far, without its sub-agents. A part of its rows may be on a page that is not loaded. */
-export function getCost(rows: readonly MessageRow[], result: SubAgentResult | null = null): RunCost {
-  const { tokens, cost } = sumUsage(rows)
-  return { tokens, cost: result && result.cost_micro > (cost ?? 0) ? result.cost_micro : cost }
 }
 
 /** What a sub-agent was given by its caller. */

@@ -6,7 +6,8 @@ import { useTexts } from '@/lib/language'
 import { formatCurrency, formatNumber, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Spinner } from '@/ui/Spinner'
-import { getSideTimes, type SideName, sumUsage } from '../comparison'
+import { getSideTimes, type SideName } from '../comparison'
+import { getCost } from '../cost'
 import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import {
@@ -140,13 +141,14 @@ function SideAnswer({ reply: { parts, runEnd }, status }: SideAnswerProps) {
 /** The usage of a side, with a stop button while its run is active. */
 function SideFooter({ rows, active }: { rows: readonly MessageRow[]; active: ActiveStatus | null }) {
   const { t } = useTexts()
-  const used = useMemo(() => sumUsage(rows), [rows])
+  const used = useMemo(() => getCost(rows), [rows])
+  const calls = rows.filter(row => row.type === 'TOOL_CALL').length
   if (!active && used.tokens === 0) return null
   return (
     <div className={cx(styles.ft, 'num')}>
       {used.tokens > 0 ? <span>{t('usedTokens', { count: used.tokens, n: formatNumber(used.tokens) })}</span> : null}
       {used.cost ? <span>{formatCurrency(used.cost)}</span> : null}
-      {used.tools > 0 ? <span>{t('compare.tools', { count: used.tools })}</span> : null}
+      {calls > 0 ? <span>{t('compare.tools', { count: calls })}</span> : null}
       {active ? <StopButton status={active} /> : null}
     </div>
   )

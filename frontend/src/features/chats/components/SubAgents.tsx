@@ -35,26 +35,18 @@ import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
 import { Spinner } from '@/ui/Spinner'
+import { getCost, type RunCost } from '../cost'
 import { useActiveSubAgents, useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type Part, type ReplyParts, type RunEnd } from '../reply'
 import { type ActiveStatus, getActiveStatus, getRunStatus, isPending } from '../runStatus'
-import {
-  findResults,
-  getCost,
-  getEnd,
-  listTree,
-  type RunCost,
-  readTask,
-  type SubAgent,
-  type SubAgentEnd,
-  type Task,
-} from '../subAgents'
+import { findResults, getEnd, listTree, readTask, type SubAgent, type SubAgentEnd, type Task } from '../subAgents'
 import { useChat } from './ChatContext'
+import { Cost } from './Cost'
 import { FoldingChoices } from './foldingChoices'
 import messageStyles from './Message.module.css'
 import { Details, Duration, FailureReason, PartView, PendingIndicator, StopButton } from './ReplyParts'
 import styles from './SubAgents.module.css'
-import { Cost, ModelName, VersionBadge } from './VersionBadge'
+import { ModelName, VersionBadge } from './VersionBadge'
 
 const CostTree = lazy(() => import('./CostTree').then(module => ({ default: module.CostTree })))
 

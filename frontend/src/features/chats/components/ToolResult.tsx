@@ -1,7 +1,7 @@
 import type { ToolData } from '@/api'
 import { cx } from '@/lib/cx'
 import { getRunErrorText } from '@/lib/errors'
-import { FoundMessages, FoundTools, SearchResults } from './SearchResults'
+import { FoundMessages, FoundTools, FoundWebPages } from './FoundByTool'
 import { ServerAnswer } from './ServerAnswer'
 import styles from './ToolCallPart.module.css'
 import { WebPageResult } from './WebPageResult'
@@ -15,7 +15,7 @@ export function ToolResult({ data }: { data: ToolData }) {
     case 'web_page':
       return <WebPageResult page={data} />
     case 'search_results':
-      return <SearchResults data={data} />
+      return <FoundWebPages data={data} />
     case 'found_messages':
       return <FoundMessages data={data} />
     case 'found_tools':

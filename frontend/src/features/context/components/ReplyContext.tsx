@@ -47,18 +47,18 @@ export function ReplyContext({ chatId, goTo, facts }: ReplyContextProps) {
         </>
       ) : null}
       {pinned}
-      <FoundMessages found={found} goTo={goTo} /> + {turns}
+      <OlderMessages found={found} goTo={goTo} /> + {turns}
     </span>
   )
 }
 
-interface FoundMessagesProps {
+interface OlderMessagesProps {
   found: NonNullable<ContextFacts['found']>
   goTo(messageId: string): void
 }
 
-/** The number of the found messages, which opens the list of them. */
-function FoundMessages({ found, goTo }: FoundMessagesProps) {
+/** The number of the older messages that were found for the reply, which opens the list of them. */
+function OlderMessages({ found, goTo }: OlderMessagesProps) {
   const { t } = useTexts()
   return (
     <Popover.Root>

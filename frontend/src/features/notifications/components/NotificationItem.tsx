@@ -111,7 +111,7 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
     <>
       <span className={notificationsStyles.text}>
         <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: origin.chatTitle })}</span>
-        {row.excerpt && !isTitleInText ? <Quote row={row} /> : null}
+        {row.excerpt && !isTitleInText ? <Excerpt row={row} /> : null}
         {origin.otherWorkspace ? (
           <span className="faint xs">{t('note.inWorkspace', { workspace: origin.otherWorkspace })}</span>
         ) : null}
@@ -130,8 +130,8 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
   )
 }
 
-/** An excerpt of the message, or the title of the chat; for a failed merge, the text of its error code. */
-function Quote({ row }: Pick<NotificationItemProps, 'row'>) {
+/** What the listener stored as `excerpt`: a text, title, name, host or amount; for a failed merge an error code. */
+function Excerpt({ row }: Pick<NotificationItemProps, 'row'>) {
   const text = row.type === 'merge_failed' ? getCodeText(row.excerpt) : row.excerpt
   return (
     <span className={cx(notificationsStyles.quote, 'muted')} lang={detectLanguage(text)}>

@@ -10,7 +10,7 @@ import { useChat } from './ChatContext'
 import styles from './ToolCallPart.module.css'
 
 /** The pages that an agent has found on the web: title, site and excerpt of each, as plain text. */
-export function SearchResults({ data: { results } }: { data: SearchResultsData }) {
+export function FoundWebPages({ data: { results } }: { data: SearchResultsData }) {
   const { t } = useTexts()
   if (results.length === 0) return <p className={cx(styles.b, styles.res, 'muted')}>{t('searchNothing')}</p>
   return (
