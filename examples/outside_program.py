@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen  # noqa: TID251 -- a program of its 
 
 URL = os.environ["ATELIER_URL"].rstrip("/")
 TOKEN = os.environ["ATELIER_TOKEN"]
+MAX_CHARACTERS = 20_000  # a longer answer could be refused, and its wake would stay the first in the list
 SECONDS = float(os.environ.get("ATELIER_POLL_SECONDS", "2"))
 
 
@@ -32,7 +33,7 @@ def answer(wake: dict[str, Any]) -> None:
     page = call("GET", f"chats/{chat}/messages?around={message_id}&limit=1")
     [message] = page["results"]
     payload = message["payload"]
-    text = f"You wrote: {payload.get('text') or payload.get('name') or '(nothing)'}"
+    text = f"You wrote: {payload.get('text') or payload.get('name') or '(nothing)'}"[:MAX_CHARACTERS]
     if wake["why"] in ("hand", "schedule"):  # a system message, with the instructions of the schedule
         text = f"I looked again. {payload.get('text') or ''}".strip()
     id = str(uuid.uuid5(uuid.UUID(wake["id"]), "answer"))

@@ -55,6 +55,10 @@ def test_the_bot_answers_bobs_question_and_alice_sees_it(echo):
         answer = tab.wait_for_answer(echo.id, 1)
         assert answer["payload"]["text"] == "You wrote: @echo 你好 <b>there</b>"
         assert answer["run_id"] is None
+        # The longest message does not keep the bot from answering the next one.
+        echo.bob.post(echo.chat, "@echo " + "x" * 199_990)
+        echo.bob.post(echo.chat, "@echo short")
+        assert tab.wait_for_answer(echo.id, 3)["payload"]["text"] == "You wrote: @echo short"
 
 
 def test_a_program_that_follows_the_socket_answers_from_there(echo):
