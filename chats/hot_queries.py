@@ -39,7 +39,7 @@ LOCKED_CHAT: PreparedQuery[Chat] = PreparedQuery(
 
 
 class CountRows(Subquery):
-    """The number of rows of a query, its limit included."""
+    """The number of rows of a query, counted up to the limit of the query."""
 
     template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
     output_field = IntegerField()
@@ -63,10 +63,10 @@ def build_unread_annotations(
 
 def _query_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
     texts = Message.objects.filter(chat=OuterRef("chat_id"), type__in=SPOKEN_TYPES, metadata__isnull=True)
-    reader = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
+    reader_as_json = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
     participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
     return participants.annotate(
-        **build_unread_annotations(texts, OuterRef("actor_id"), reader, version="chat__version")
+        **build_unread_annotations(texts, OuterRef("actor_id"), reader_as_json, version="chat__version")
     )
 
 

@@ -130,7 +130,10 @@ def _find_shortest_edit(old: Sequence[int], new: Sequence[int]) -> list[tuple[in
 
 
 def _backtrack(rounds: Sequence["array[int]"], x: int, y: int) -> list[tuple[int, int]]:
-    """Return the pairs on the path to (x, y). `rounds` has, for each round of `_find_shortest_edit`, the furthest x by diagonal."""
+    """Return the pairs on the path to (x, y). `rounds` has, for each round of `_find_shortest_edit`, the furthest x by diagonal.
+
+    In round e, index i is the diagonal 2i − e.
+    """
     pairs: list[tuple[int, int]] = []
     for edits in range(len(rounds) - 1, 0, -1):
         k, before = x - y, rounds[edits - 1]

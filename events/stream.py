@@ -29,7 +29,8 @@ FLUSH_INTERVAL_SECONDS = 0.1
 """Seconds between two frames of a run."""
 
 PARTIAL_TTL_SECONDS = 900
-"""Seconds that Redis keeps the text of a run after its last chunk. Up to a third less, because it is not renewed each time."""
+"""Seconds that Redis keeps the text of a run after its last chunk. In fact 600 to 900: the time is renewed only when
+a third has passed."""
 
 
 @dataclass
@@ -84,7 +85,7 @@ class Stream:
             await self._streams.flush([self])
 
     async def stop(self) -> None:
-        """Send the pending chunks; drop them if none was sent before, because then the message has come whole, and its row follows.
+        """Send the pending chunks. If nothing was sent yet, drop them: the whole message is there, and its row follows at once.
         Call it before the durable frame is published, so that no chunk follows that. Does not raise or wait while Redis is down."""
         if self.has_started or self._streams.is_sending:
             await self.flush()
@@ -118,8 +119,8 @@ class Stream:
         ]  # fmt: skip
 
     def mark_sent(self, deltas: Sequence[Delta]) -> None:
-        """Remove the text of these frames from the pending chunks. Chunks that were added since stay."""
-        if self.is_ttl_due:
+        """Remove the text of these frames from the pending chunks. Chunks that were added after `build_deltas` stay pending."""
+        if self.is_ttl_due:  # It reads `has_started`, which is set below.
             self._ttl_set_at = time.monotonic()
         self.has_started = True
         self.stored_characters += sum(len(delta.text) for delta in deltas)

@@ -143,7 +143,7 @@ async def _find_resource(
 async def _find_metadata(
     http: httpx2.AsyncClient, resource: ProtectedResourceMetadata | None, server_url: str
 ) -> OAuthMetadata:
-    """Return the metadata of the authorization server (RFC 8414), from the first well-known address that has them.
+    """Return the metadata of the authorization server (RFC 8414), from the first well-known address that returns metadata.
 
     Without `resource`, the issuer must be the origin of the MCP server. Raises `McpError`.
     """
@@ -161,7 +161,7 @@ async def _find_metadata(
             return metadata
         if not may_try_next:
             break
-    raise McpError("unauthorized", "The server names no authorization server that answers.")
+    raise McpError("unauthorized", "No authorization server of this server could be found.")
 
 
 def _choose_auth_method(metadata: OAuthMetadata) -> str:

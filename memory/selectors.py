@@ -147,14 +147,17 @@ def _is_foreign(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -
 
 
 def _list_candidate_notes(agent: Actor, chat: Chat, shared: QuerySet[Chat] | None = None) -> list[Any]:
-    """Return the newest notes, annotated with whether this chat may use them; without `shared` chats only its own."""
+    """Return the newest notes, annotated with whether this chat may use them. If `shared` is null, only the notes of this chat.
+
+    Unusable notes are returned, too, for `_find_kept_back`.
+    """
     notes = Note.objects.filter(agent=agent, workspace=chat.workspace_id, forgotten_at=None)
     if shared is None:
         notes = notes.filter(chat=chat).annotate(is_usable=Value(True, BooleanField()))
     else:
-        everywhere = Q(scope=NoteScope.WORKSPACE) | Q(chat=chat)
+        always_usable = Q(scope=NoteScope.WORKSPACE) | Q(chat=chat)
         is_shared = Exists(shared.filter(pk=OuterRef("chat_id")))
-        notes = notes.annotate(is_usable=Case(When(everywhere, then=Value(True)), default=is_shared))
+        notes = notes.annotate(is_usable=Case(When(always_usable, then=Value(True)), default=is_shared))
     rows: Any = notes.select_related("chat", "author", "on_behalf_of").order_by("-created_at")
     return list(rows[:MAX_NOTES_READ])
 

@@ -80,7 +80,7 @@ def build_merge_row(merge: Merge, viewer: Viewer) -> MergeRow:
 def _get_state(merge: Merge) -> str:
     """Return the state of a merge.
 
-    Whether it is waiting or working is read from its run, as the row of the merge is not updated when its run starts.
+    Whether it is waiting or working is read from its run, because the stored merge is not changed when its run starts.
     """
     if not is_under_way(merge):
         return merge.state

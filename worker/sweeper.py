@@ -187,7 +187,8 @@ class Sweeper:
             finally:
                 connections.close_all()
             if self._stopping.wait(settings.SWEEP_EVERY):
-                # In this thread: the kernel ends these processes when the thread that started them ends.
+                # Close them here, before this thread ends: the kernel then kills its children, and
+                # their runs would not be queued again.
                 self._isolated.close()
                 return
 

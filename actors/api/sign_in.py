@@ -54,7 +54,7 @@ class SignIn(LoginView):  # type: ignore[misc]  # allauth has no types
 
 
 def _replace_unconfirmed_error(response: HttpResponseBase) -> HttpResponseBase:
-    """Replace allauth's 401, which here always means that the email is not confirmed, by our error (403)."""
+    """Replace allauth's 401, which here always means that the email is not confirmed, with our error (403)."""
     if response.status_code != 401:
         return response
     return build_error_response(

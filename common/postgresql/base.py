@@ -29,7 +29,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def _is_dead(connection: "psycopg.Connection[Any]") -> bool:
     """Return whether the server has closed the connection.
 
-    An idle socket is readable only if the server closed it or sent a notice. Only then, a query tells which.
+    An idle socket is readable only if the server closed it or sent a notice. Only in these two cases a query is made,
+    which tells one from the other.
     """
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)

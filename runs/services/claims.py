@@ -42,17 +42,17 @@ def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capac
 
 
 def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None) -> Run | None:
-    # `claim` returns null for a run that it has ended, because nothing is left to do: the next one of the key follows.
+    # `claim` may end the run instead of starting it (nothing is left to do), and then returns null: the next of the key is tried.
     while waiting := find_next():
         if waiting.is_isolated != isolated:
             return None
         if slots is not None and not slots.reserve_slot(waiting):
             return None
-        run = None
+        committed = None
         try:
             with transaction.atomic():
-                claimed = get_kind(waiting).claim(waiting, owner)
-            run = claimed  # After the commit: if that fails, the slot is released.
+                started = get_kind(waiting).claim(waiting, owner)
+            committed = started  # After the commit: if that fails, the slot is released.
         except LeaseLost:
             return None
         except DatabaseError as error:
@@ -62,10 +62,10 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
                 raise
             raise RunNotStartable(waiting.pk) from error
         finally:
-            if run is None and slots is not None:
+            if committed is None and slots is not None:
                 slots.release_slot(waiting.pk)
-        if run is not None:
-            return run
+        if committed is not None:
+            return committed
     return None
 
 
@@ -75,17 +75,17 @@ def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> l
     Those that get no slot are left out. If one cannot be started, none is: `claim_run` claims or ends each by itself.
     """
     waiting = [run for run in QUEUED_SIBLINGS.all(run_ids) if slots.reserve_slot(run)]
-    claimed: list[Run] = []
+    committed: list[Run] = []
     try:
         with transaction.atomic():
-            runs = SUB_AGENT.claim_siblings(waiting, owner) if waiting else []
-        claimed = runs  # After the commit: if that fails, the slots are released.
+            started = SUB_AGENT.claim_siblings(waiting, owner) if waiting else []
+        committed = started  # After the commit: if that fails, the slots are released.
     except (LeaseLost, RunNotAllowed) as error:
         logger.info("Runs of sub-agents are claimed one by one: %s", error)
     finally:
-        for run in waiting if not claimed else ():
+        for run in waiting if not committed else ():
             slots.release_slot(run.pk)
-    return claimed
+    return committed
 
 
 def list_waiting(limit: int, *, excluded: Sequence[UUID] = ()) -> list[WaitingRun]:

@@ -110,7 +110,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
 def _get_locked_run(
     actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, as_operator: bool
 ) -> Run:
-    """Lock the chat of a run, and return the run as it is then."""
+    """Return the run as it is after its chat was locked. A job has no chat and is not locked. `own`: see `get_run_for`."""
     if as_operator:
         run = get_for_operator(actor, Run, run_id)
         if run.chat_id is not None:
