@@ -31,7 +31,7 @@ from runs.hot_queries import (
 )
 from runs.models import Run
 from runs.runtime.steps import ToolResult
-from runs.runtime.sub_agents import find_task_results
+from runs.runtime.sub_agents import find_refused_tasks, find_task_results
 from tools.registry import FIND_TOOLS
 
 BYTES_PER_TOKEN = 12
@@ -117,7 +117,7 @@ def find_known_results(
     run: Run, calls: Sequence[ToolCall], tools: Mapping[str, ConfiguredTool], decided: Mapping[str, DecidedCall]
 ) -> dict[str, ToolResult]:
     """Return the stored results of open calls, `interrupted` for started calls that must not be repeated (RUN15), the decision
-    about calls that a person refused, and about questions, and what other agents answered to tasks.
+    about calls that a person refused, and about questions, what other agents answered to tasks, and that a task is one too many.
 
     A call of a tool that the run no longer has must not be repeated, nor one that may have written, unless the tool is idempotent.
     """
@@ -133,7 +133,9 @@ def find_known_results(
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result, quotes_agents=decided[call.id].quotes_agents)
-    return known | find_task_results(run, calls)
+    known |= find_task_results(run, calls)
+    tasks = {name for name, configured in tools.items() if configured.tool.is_task}
+    return known | find_refused_tasks(run, [call for call in calls if call.name in tasks and call.id not in known])
 
 
 def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:

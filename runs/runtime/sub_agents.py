@@ -67,7 +67,8 @@ class Task:
 def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) -> list[Run]:
     """Return the new runs for these tasks, and set their caller to wait for them. The caller's chat is locked.
 
-    A task above `MAX_TASKS_OF_TREE` is a run that has failed. If nothing is left to wait for, the caller is queued.
+    A task above `MAX_TASKS_OF_TREE` gets no run; `find_refused_tasks` has its result. If nothing is left to wait for, the caller is
+    queued.
     """
     caller = update.row
     tree = SUB_AGENTS_OF_TREE.rows(caller.tree_id)
@@ -75,15 +76,11 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) ->
     agents = {agent.id: agent for agent in ACTORS.all([request.task.agent_id for request in requests])}
     runs: list[Run] = []
     for request in requests:
-        if request.call.id not in known:
-            run = _build_run(caller, request, agents[request.task.agent_id])
-            if len(tree) + len(runs) >= MAX_TASKS_OF_TREE:
-                run.state, run.ended_at = RunState.FAILED, now()
-                run.error_code, run.error = "too_many_sub_agents", TOO_MANY
-            runs.append(run)
-    dispatch_siblings([run for run in runs if run.state == RunState.QUEUED])
+        if request.call.id not in known and len(tree) + len(runs) < MAX_TASKS_OF_TREE:
+            runs.append(_build_run(caller, request, agents[request.task.agent_id]))
+    dispatch_siblings(runs)
     update.set(lease_owner="", lease_until=None)
-    if any(state in ACTIVE for state in [*known.values(), *(run.state for run in runs)]):
+    if runs or any(state in ACTIVE for state in known.values()):
         update.set(state=RunState.WAITING_CHILD)
     else:
         update.set(state=RunState.QUEUED, dispatched_at=now())
@@ -147,6 +144,15 @@ def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResu
         task_run.call_id: _build_result(by_id[task_run.call_id], task_run, last_texts.get(task_run.id))
         for task_run in ended
     }
+
+
+def find_refused_tasks(run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
+    """Return the results of those of these tasks that are not given, because their tree has as many as `MAX_TASKS_OF_TREE`."""
+    tree = SUB_AGENTS_OF_TREE.rows(run.tree_id) if calls else ()
+    if len(tree) < MAX_TASKS_OF_TREE:
+        return {}
+    given = {call_id for parent_id, call_id, _ in tree if parent_id == run.id}
+    return {call.id: ToolResult(call, "error", TOO_MANY) for call in calls if call.id not in given}
 
 
 def _build_result(call: ToolCall, task_run: Run, text: Message | None) -> ToolResult:

@@ -245,7 +245,6 @@ const first = {
   'tool.about.delegate': 'gives tasks to other agents',
   'tool.about.send_message': 'writes into another chat',
   'subAgents.mayCall': 'tasks to {{names}}',
-  'run.too_many_sub_agents': 'Too many tasks were given to other agents in this run.',
   // suggestions
   summary: 'Summary',
   reason: 'Reason',

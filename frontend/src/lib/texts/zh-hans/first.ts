@@ -247,7 +247,6 @@ const first: Record<keyof typeof en, string> = {
   'tool.about.delegate': '把任务交给其他 Agent',
   'tool.about.send_message': '在其他聊天中发消息',
   'subAgents.mayCall': '可交办给 {{names}}',
-  'run.too_many_sub_agents': '这次运行交给其他 Agent 的任务太多了。',
   // suggestions
   summary: '摘要',
   reason: '理由',

@@ -247,7 +247,6 @@ const first: Record<keyof typeof en, string> = {
   'tool.about.delegate': '把任務交給其他 Agent',
   'tool.about.send_message': '在其他聊天中傳訊息',
   'subAgents.mayCall': '可交辦給 {{names}}',
-  'run.too_many_sub_agents': '這次執行交給其他 Agent 的任務太多了。',
   // suggestions
   summary: '摘要',
   reason: '理由',
