@@ -111,7 +111,7 @@ def chats_readable_by(principals: list[Actor]) -> QuerySet[Chat]:
 
 
 def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
-    """Return the chats that the actor is in."""
+    """Return the chats that the actor is in; `list_readable_chats` also has those between agents that an editor may read."""
     rows: Any = chats_with_rights([actor])
     visible: QuerySet[Chat] = rows.filter(role_0__isnull=False)
     return visible

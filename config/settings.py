@@ -367,7 +367,7 @@ def _rate(name: str, per_second: float, at_once: float) -> tuple[float, float]:
     return rate, burst
 
 
-# Rate limits (actors/rates.py, SEC21): tokens per second, and the burst. 0: no limit.
+# Rate limits (actors/rates.py, SEC21): (tokens per second, burst), so 60 an hour are (60 / 3600, 60). 0: no limit.
 RATES = {
     "requests": _rate("REQUESTS", 50, 300),  # of one person
     "posts": _rate("POSTS", 30, 60),  # messages of one person
