@@ -45,6 +45,12 @@ def is_read_by(row: Sequence[Any], agent_id: UUID) -> bool:
     return bool(row[1] != "AGENT_WOKEN" or row[3].get("target_id") == str(agent_id))
 
 
+def get_side(entry: LogEntry) -> str | None:
+    """Return the side of a comparison whose run wrote this, if any."""
+    side: str | None = (entry.payload.get("stamp") or {}).get("side")
+    return side
+
+
 def add_images(entries: list[LogEntry]) -> list[LogEntry]:
     """Return the entries, the newest `MAX_IMAGES` of images with their thumbnails. Without images it makes no query."""
     ids = [entry.id for entry in entries if entry.type == "FILE_MESSAGE" and entry.payload.get("has_thumbnail")]

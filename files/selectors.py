@@ -1,6 +1,8 @@
-"""Reads that look into the texts of files."""
+"""Reads of files: searches in their texts, and which an agent may pass on."""
 
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Substr
@@ -29,3 +31,13 @@ def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
     Their content is deleted as that of every file whose row is gone (`delete_orphaned_content`).
     """
     return [File.objects.filter(workspace=workspace)]
+
+
+def find_passable_files(ids: Collection[UUID], chat_id: UUID, given_ids: Collection[str] | None) -> list[str]:
+    """Return those of these files that an agent may pass to another one: files that were posted in the chat or, for an agent that
+    was given files itself (`given_ids`), those."""
+    if not ids:
+        return []
+    files = File.objects.filter(pk__in=ids, deleted_at=None)
+    may_pass = Q(chat=chat_id, posted_at__isnull=False) if given_ids is None else Q(pk__in=given_ids)
+    return [str(id) for id in files.filter(may_pass).values_list("pk", flat=True)]

@@ -122,6 +122,7 @@ def _query_answered_queued_runs(concurrency_key: str, chat_id: UUID, read_to: in
 
 
 ATTEMPT = _prepare_attempt(lambda runs: runs)
+ATTEMPTS = PreparedQuery(lambda ids: Run.objects.filter(is_any_of("pk", ids), state=RunState.RUNNING), list[UUID])
 LOCKED_ATTEMPT = _prepare_attempt(lambda runs: runs.select_for_update(no_key=True))
 ATTEMPT_TO_END = _prepare_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 ATTEMPT_OF_JOB = _prepare_attempt(lambda runs: runs.select_related("agent", "on_behalf_of", "stopped_by"))

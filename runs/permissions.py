@@ -30,22 +30,22 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
     return run
 
 
-def lock_chat_of_run(run: Run, *siblings: Run) -> Chat:
+def lock_chat_of_run(run: Run, *others: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
     called at the claim and at each step, so that a public agent that was taken down stops.
 
     A sub-agent is in no chat: the first agent of its path must be, no agent of the path may be deleted, suspended or taken down,
-    and the sub-agent itself must accept tasks. `siblings`: further runs of its caller, which must be allowed, too.
+    and the sub-agent itself must accept tasks. `others`: further sub-agents of its tree, which must be allowed, too.
     """
     agent = run.agent
     try:
         if run.is_sub_agent:
-            ids = {*run.path, *(sibling.agent_id for sibling in siblings)}
+            ids = {id for one in (run, *others) for id in one.agent_path}
             agents = {actor.id: actor for actor in ACTORS.all(list(ids))}
             agent = agents[run.path[0]]
             if any(agents[id].status != AgentStatus.READY or agents[id].taken_down_at is not None for id in ids):
                 raise NotFound("An agent of the path is gone.")
-            if not all(agents[one.agent_id].accepts_tasks for one in (run, *siblings)):
+            if not all(agents[one.agent_id].accepts_tasks for one in (run, *others)):
                 raise RunNotAllowed(*NO_TASKS)
         return get_chat_for(agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:

@@ -37,6 +37,7 @@ from runs.services.capacity import Capacity
 from runs.services.claims import claim_next_run, claim_run, claim_siblings, list_waiting
 from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
 from worker.agent_states import AgentStateReporter
+from worker.answers import AnswerCollector
 from worker.isolation import IsolatedProcesses
 from worker.runner import INTERNAL, Runner
 from worker.sweeper import MAX_FAILURES, Sweeper
@@ -149,6 +150,7 @@ class Engine:
         self._closing = asyncio.Event()
         # Two of the pool are left to the heartbeat and the sweeper (`MAX_CONNECTIONS` in the settings).
         self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
+        self._answers = AnswerCollector(self._db)
         self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=exit_on_memory_error)
         # A separate thread: leases are extended in time also when many steps are stored at once.
         self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=exit_on_memory_error)
@@ -238,7 +240,7 @@ class Engine:
             self._claims_under_way -= 1
         while prepared is not None:
             run = prepared.run
-            self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db)
+            self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db, self._answers)
             self.report_states([run])
             if self._stopped_before_execution.get(run.id, False):
                 # Called when `execute` waits for the first time: only then it can be cancelled.

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
-from typing import Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from django.db import DatabaseError
 
@@ -31,6 +31,7 @@ from llm.services import record_llm_profile_failure
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
+from runs.kinds.sub_agent import SubAgentAnswer
 from runs.models import Run
 from runs.runtime.loop import run_loop
 from runs.runtime.messages import PartialMessage
@@ -41,6 +42,7 @@ from tools.interface import ToolContext, ToolOutput
 from usage import services as usage
 from usage.errors import BudgetUsedUp
 from usage.limited_model import LimitedModel
+from worker.answers import AnswerCollector
 
 logger = logging.getLogger(__name__)
 
@@ -56,13 +58,20 @@ STORE_TRIES = 3
 class Runner:
     """Executes one run. `cancel` may be called at any time; a transaction that has begun is completed first."""
 
-    def __init__(self, prepared: PreparedRun, db: DatabaseExecutor, tool_db: DatabaseExecutor) -> None:
+    def __init__(
+        self,
+        prepared: PreparedRun,
+        db: DatabaseExecutor,
+        tool_db: DatabaseExecutor,
+        answers: AnswerCollector,
+    ) -> None:
         self.run: Run = prepared.run
         self.attempts = {self.run.attempt}
         """The attempts of this runner: each retry of an answer is a new attempt."""
         self._prepared = prepared
         self._db = db
         self._tool_db = tool_db
+        self._answers = answers
         self._kind = get_kind(self.run)
         self._stream = self._kind.open_stream(self.run)
         self._rate = get_reading_rate(self.run.workspace_id)
@@ -204,7 +213,7 @@ class Runner:
             case ModelAnswered():
                 await self._stream.stop()
                 self._answer = event.answer
-                saved = await self._store(self._record_answer, event)
+                saved = await self._complete(self._store_answer(event))
                 self._is_finished = not event.answer.calls
                 self._partial = PartialMessage(saved.next_step.message_id)
                 await self._stream.close()
@@ -220,14 +229,27 @@ class Runner:
                 await self._end_run(event)
         return None
 
+    async def _store_answer(self, event: ModelAnswered) -> StepSaved:
+        """Store an answer: that of a sub-agent with those of others of its tree that arrive at the same time."""
+        saved = None
+        if self.run.is_sub_agent:
+            saved = await self._answers.store(SubAgentAnswer(self.run, self._prepared.model, event))
+        if saved is None:
+            return await self._run_with_retries(self._record_answer, event)
+        self._mark_stored(event)
+        return saved
+
     # These two set the runner's fields in the thread of the transaction: the task may be cancelled before it gets the result.
 
     def _record_answer(self, event: ModelAnswered) -> StepSaved:
         saved = self._kind.record_answer(self.run, self._prepared.model, event)
+        self._mark_stored(event)
+        return saved
+
+    def _mark_stored(self, event: ModelAnswered) -> None:
         self._request = self._answer = None
         if self.run.sent_requests is not None:
             self.run.sent_requests.mark_stored(RequestKey(event.step.number, self.run.attempt))
-        return saved
 
     def _record_retry(self, event: ModelRetried) -> StepSaved:
         saved = self._kind.record_retry(self.run, self._prepared.model, event)
@@ -322,8 +344,12 @@ class Runner:
         return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
 
     async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a transaction to its end, even when this task is cancelled: the end of the run must follow it."""
-        transaction = asyncio.ensure_future(self._run_with_retries(work, *args, **kwargs))
+        """Run a transaction to its end: the end of the run must follow it."""
+        return await self._complete(self._run_with_retries(work, *args, **kwargs))
+
+    async def _complete(self, storing: Coroutine[Any, Any, T]) -> T:
+        """Wait for the end of a transaction, even when this task is cancelled."""
+        transaction = asyncio.ensure_future(storing)
         try:
             return await asyncio.shield(transaction)
         except asyncio.CancelledError:

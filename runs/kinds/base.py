@@ -222,9 +222,13 @@ def build_stored_result(status: str, text: str, *, quotes_agents: bool) -> dict[
 
 
 def read_run_for_update(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
-    """Read the stored run, and return an update of it that is written only if the same worker still has it. Raises `LeaseLost`."""
-    run = query.first(claimed.pk, claimed.attempt, claimed.lease_owner)
-    if run is None:
+    """Read the stored run, and return an update of it as `build_attempt_update` does. Raises `LeaseLost`."""
+    return build_attempt_update(query.first(claimed.pk, claimed.attempt, claimed.lease_owner), claimed)
+
+
+def build_attempt_update(run: Run | None, claimed: Run) -> RowUpdate[Run]:
+    """Return an update of the stored run that is written only if the same worker still has it. Raises `LeaseLost`."""
+    if run is None or (run.attempt, run.lease_owner) != (claimed.attempt, claimed.lease_owner):
         raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")
     run.sent_requests = claimed.sent_requests
     return build_run_update(run, attempt=claimed.attempt, lease_owner=claimed.lease_owner, state=RunState.RUNNING)

@@ -333,8 +333,9 @@ class ChatRun(RunKind):
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
-            resumed = build_resumed_callers([finish_run(update).row]) if not event.answer.calls else []
-            self.save(update, [*record_context(run), *rows, *queued, *resumed])
+            if not event.answer.calls:
+                finish_run(update)
+            self.save(update, [*record_context(run), *rows, *queued])
             if not event.answer.calls and self.is_participant:
                 record_history(run, claimed.get_spec(), "completed")
         return build_step_saved(run)

@@ -1,9 +1,11 @@
 """The run of a sub-agent: it does a task that another agent has given it, in the same chat (`runs/runtime/sub_agents.py`)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
+
+from django.db import transaction
 
 from agents.models import AgentSpec
 from agents.selectors import find_answering_spec
@@ -14,13 +16,34 @@ from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_sub_agent_text
 from llm.endpoints import StoredSettings
 from runs.errors import RunNotAllowed
-from runs.hot_queries import CLAIMED_RUNS, MESSAGES_OF_RUN
-from runs.kinds.base import PreparedRun, build_run_update
-from runs.kinds.chat import ChatRun, ReadConversation
+from runs.hot_queries import ATTEMPTS, CLAIMED_RUNS, MESSAGES_OF_RUN
+from runs.kinds.base import (
+    EMPTY_ANSWER,
+    PreparedRun,
+    add_llm_step,
+    build_attempt_update,
+    build_run_update,
+    build_step_saved,
+    extend_lease,
+    finish_run,
+)
+from runs.kinds.chat import ChatRun, ReadConversation, build_closing_changes
 from runs.models import Run, RunState
 from runs.permissions import lock_chat_of_run
 from runs.runtime.history import read_started_calls
-from runs.runtime.sub_agents import Task
+from runs.runtime.messages import build_answer_messages
+from runs.runtime.steps import ModelAnswered, StepSaved
+from runs.runtime.sub_agents import Task, build_resumed_callers
+from usage.callers import ResolvedModel
+
+
+@dataclass(frozen=True)
+class SubAgentAnswer:
+    """An answer of a sub-agent's model that is to be stored. `claimed`: the run as it was claimed."""
+
+    claimed: Run
+    model: ResolvedModel
+    event: ModelAnswered
 
 
 class SubAgentRun(ChatRun):
@@ -56,6 +79,34 @@ class SubAgentRun(ChatRun):
             updates.append(self.start(update, owner, spec, stamp.model_dump(mode="json")).set(read_to=chat.version))
         chats.save_changes(chat.id, updates)
         return runs
+
+    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+        return self.record_answers([SubAgentAnswer(claimed, model, event)])[0]
+
+    @transaction.atomic
+    def record_answers(self, answers: Sequence[SubAgentAnswer]) -> list[StepSaved]:
+        """Store answers of sub-agents of one tree in one transaction: the chat is locked once, and one frame is published. Raises
+        `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
+        chat = lock_chat_of_run(*[answer.claimed for answer in answers])
+        stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.pk for answer in answers])}
+        changes: list[chats.RowChange] = []
+        replies: list[StepSaved] = []
+        ended: list[Run] = []
+        for answer in answers:
+            update = build_attempt_update(stored.get(answer.claimed.pk), answer.claimed)
+            run = update.row
+            run.agent, run.chat = answer.claimed.agent, chat
+            messages, text = build_answer_messages(run, answer.event, answer.model, find_mentions=False)
+            add_llm_step(update, answer.event, answer.model)
+            changes += messages
+            if answer.event.answer.calls:
+                changes.append(extend_lease(update))
+            else:
+                ended.append(run)
+                changes += [finish_run(update)] if text else build_closing_changes(update, EMPTY_ANSWER)
+            replies.append(build_step_saved(run))
+        chats.save_changes(chat.id, [*changes, *build_resumed_callers(ended)])
+        return replies
 
     def prepare(self, run: Run) -> PreparedRun:
         prepared = super().prepare(run)

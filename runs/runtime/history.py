@@ -11,7 +11,7 @@ from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import Message
 from context.earlier import START_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
-from context.log_entries import LOG_COLUMNS, add_images, build_entry, build_participant, is_read_by
+from context.log_entries import LOG_COLUMNS, add_images, build_entry, build_participant, get_side, is_read_by
 from context.transcript import INTERRUPTED, ChatContext, LogEntry, build_turns_of_others
 from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
@@ -59,7 +59,7 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
     if run.trigger_id is not None and all(entry.id != run.trigger_id for entry in entries):
         trigger = Message.objects.filter(chat_id=run.get_chat_id(), pk=run.trigger_id, type__in=LOG_TYPES)
         entries = [*map(build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
-    read = [entry for entry in entries if entry.run_id == run.id or _get_side(entry) != "production"]
+    read = [entry for entry in entries if entry.run_id == run.id or get_side(entry) != "production"]
     return add_images(read) if with_images else read
 
 
@@ -94,7 +94,7 @@ def read_new_turns(run: Run) -> list[Turn]:
     max_bytes = settings.LLM_MAX_CONTEXT * BYTES_PER_TOKEN + OTHER_BYTES
     new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, settings.LLM_MAX_CONTEXT, run.read_to)
     read = [row for row in reversed(new) if is_read_by(row, run.agent_id)]
-    entries = [entry for entry in map(build_entry, read) if _get_side(entry) is None]
+    entries = [entry for entry in map(build_entry, read) if get_side(entry) is None]
     if not entries:
         return []
     return build_turns_of_others(entries, agent_id=run.agent_id, chat=read_chat_context(run, entries))
@@ -182,9 +182,3 @@ def read_found_tools(run: Run) -> frozenset[str]:
     for name, data in rows.values_list("payload__name", "payload__data"):
         names |= {name} | {tool["name"] for tool in (data or {}).get("tools", ())}
     return frozenset(names)
-
-
-def _get_side(entry: LogEntry) -> str | None:
-    """Return the side of a comparison whose run wrote this, if any."""
-    side: str | None = (entry.payload.get("stamp") or {}).get("side")
-    return side

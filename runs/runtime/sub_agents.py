@@ -7,11 +7,10 @@ for each call: `one_child_per_call`.
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Q
 
@@ -22,7 +21,7 @@ from common.clock import now
 from common.writing import RowUpdate
 from events.payloads import SubAgentResultData
 from events.rows import MessageMetadata, SubAgentMetadata
-from files.models import File
+from files.selectors import find_passable_files
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
 from runs.hot_queries import (
@@ -67,8 +66,7 @@ class Task:
 def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) -> list[Run]:
     """Return the new runs for these tasks, and set their caller to wait for them. The caller's chat is locked.
 
-    A task above `MAX_TASKS_OF_TREE` gets no run; `find_refused_tasks` has its result. If nothing is left to wait for, the caller is
-    queued.
+    A task above `MAX_TASKS_OF_TREE` gets no run (`find_refused_tasks`). If nothing is left to wait for, the caller is queued.
     """
     caller = update.row
     tree = SUB_AGENTS_OF_TREE.rows(caller.tree_id)
@@ -100,7 +98,8 @@ def _build_run(caller: Run, request: TaskRequest, agent: Actor) -> Run:
         name=agent.handle, displayName=agent.name, depth=len(path) - 1, path=[*above, agent.handle]
     )
     metadata = MessageMetadata(agent=sub_agent, call_id=request.call.id, avatar=agent.avatar)
-    file_ids = _find_readable_files(caller, task.file_ids)
+    given_ids = Task.from_run(caller).file_ids if caller.is_sub_agent else None
+    file_ids = find_passable_files(task.file_ids, caller.get_chat_id(), given_ids)
     return Run(
         workspace_id=caller.workspace_id,
         chat_id=caller.chat_id,
@@ -121,18 +120,6 @@ def _build_run(caller: Run, request: TaskRequest, agent: Actor) -> Run:
         deadline_at=now() + timedelta(seconds=seconds),
         dispatched_at=now(),
     )
-
-
-def _find_readable_files(caller: Run, ids: Collection[UUID]) -> list[str]:
-    """Return those of these files that the caller may read, and so pass: files of the chat, or those that it was given itself."""
-    if not ids:
-        return []
-    files = File.objects.filter(pk__in=ids, deleted_at=None)
-    if caller.is_sub_agent:
-        files = files.filter(pk__in=Task.from_run(caller).file_ids)
-    else:
-        files = files.filter(chat=caller.chat_id, posted_at__isnull=False)
-    return [str(id) for id in files.values_list("pk", flat=True)]
 
 
 def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:

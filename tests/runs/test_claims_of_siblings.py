@@ -1,13 +1,18 @@
-"""Claims of the runs of one caller: those of the sub-agents that an answer calls are claimed in one transaction."""
+"""The runs of one caller: those of the sub-agents that an answer calls are claimed in one transaction, and their answers stored."""
+
+import asyncio
+from dataclasses import replace
 
 import pytest
 from django.db import transaction
 
 from actors.models import Actor
 from chats.models import Chat
+from common.db_executor import DatabaseExecutor
 from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
 from runs.kinds.base import get_content
+from runs.kinds.sub_agent import SubAgentAnswer
 from runs.models import Run
 from runs.runtime.conversation import make_storable
 from runs.runtime.history import StartedCalls
@@ -18,6 +23,8 @@ from tests.factories.runs import StepFactory
 from tests.people import make_agent
 from tests.recorder import Recorder
 from tools.interface import AgentTask
+from usage.models import LLMCall
+from worker.answers import AnswerCollector
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,6 +71,27 @@ def store_answer(prepared):
     step = prepared.build_conversation().step
     answer = make_storable(Answer("Done.", "", (), Usage(1, 1), "stop", "scripted"), step)
     Recorder(prepared.run, prepared.model).record_answer(ModelAnswered(step, answer))
+
+
+def build_answers(run_ids):
+    """Claim siblings, and return an answer of each that is to be stored."""
+    answers = []
+    for prepared in [get_kind(run).prepare(run) for run in claim_and_read_contents(run_ids)]:
+        step = prepared.build_conversation().step
+        answer = make_storable(Answer("Done.", "", (), Usage(1, 1), "stop", "scripted"), step)
+        answers.append(SubAgentAnswer(prepared.run, prepared.model, ModelAnswered(step, answer)))
+    return answers
+
+
+def collect(answers):
+    """Store answers that arrive at the same time, as a worker does."""
+    db = DatabaseExecutor(2, "tests")
+
+    async def store():
+        collector = AnswerCollector(db)
+        return await asyncio.gather(*[collector.store(answer) for answer in answers])
+
+    return asyncio.run(store())
 
 
 def list_states(run_ids):
@@ -155,3 +183,42 @@ def test_no_other_run_is_looked_for_after_that_of_a_sub_agent(environment, run_i
     engine.submit_siblings(run_ids)
     environment.wait_until_idle()
     assert keys == [Run.objects.get(parent=None).concurrency_key]
+
+
+def test_answers_that_arrive_together_are_stored_in_one_transaction(environment, run_ids):
+    answers, version = build_answers(run_ids), get_version(environment)
+    saved = collect(answers)
+    assert [one.stop for one in saved] == [False] * 3
+    assert list_states(run_ids) == [("completed", 1, "")] * 3
+    assert get_version(environment) == version + 3  # one number for each text
+    assert LLMCall.objects.filter(run_id__in=run_ids).count() == 3
+    assert Run.objects.get(parent=None).state == "queued"
+    # The rows of one transaction share the version of its last text.
+    assert len(set(Run.objects.filter(pk__in=run_ids).values_list("version", flat=True))) == 1
+
+
+@pytest.mark.parametrize("obstacle", ["lost", "not allowed"])
+def test_no_answer_is_stored_with_one_that_cannot_be_stored(environment, helpers, run_ids, obstacle):
+    answers, version = build_answers(run_ids), get_version(environment)
+    if obstacle == "lost":
+        Run.objects.filter(pk=run_ids[1]).update(attempt=2)
+    else:
+        Actor.objects.filter(pk=helpers[1].pk).update(accepts_tasks=False)
+    before = list_states(run_ids)
+    assert collect(answers) == [None] * 3
+    assert list_states(run_ids) == before
+    assert get_version(environment) == version
+    assert not LLMCall.objects.filter(run_id__in=run_ids).exists()
+    # Each can still be stored by itself.
+    assert collect(answers[:1])[0] is not None
+    assert list_states(run_ids[:1]) == [("completed", 1, "")]
+
+
+def test_a_sub_agent_without_a_text_fails_among_others(environment, run_ids):
+    answers = build_answers(run_ids)
+    event = answers[1].event
+    silent = replace(event, answer=replace(event.answer, text=""))
+    collect([answers[0], replace(answers[1], event=silent), answers[2]])
+    assert [state for state, *_ in list_states(run_ids)] == ["completed", "failed", "completed"]
+    assert Run.objects.get(pk=run_ids[1]).error_code == "empty_answer"
+    assert Run.objects.get(parent=None).state == "queued"

@@ -1,0 +1,55 @@
+"""Store the answers of sub-agents together when several of one tree arrive at about the same time."""
+
+import asyncio
+import logging
+from uuid import UUID
+
+from django.db import DatabaseError
+
+from common.db_executor import DatabaseExecutor
+from runs.errors import LeaseLost, RunNotAllowed
+from runs.kinds.sub_agent import SUB_AGENT, SubAgentAnswer
+from runs.runtime.steps import StepSaved
+
+logger = logging.getLogger(__name__)
+
+StoredAnswer = asyncio.Future[StepSaved | None]
+
+
+class AnswerCollector:
+    """Stores the answers of the sub-agents of a tree. One transaction follows the other; answers that arrive during one are stored
+    together by the next. They would otherwise wait for the lock of their chat, each in a thread and a transaction of its own."""
+
+    def __init__(self, db: DatabaseExecutor) -> None:
+        self._db = db
+        self._waiting: dict[UUID, list[tuple[SubAgentAnswer, StoredAnswer]]] = {}
+        """The answers that the next transaction of each tree stores. A tree is in it as long as it has a task."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def store(self, answer: SubAgentAnswer) -> StepSaved | None:
+        """Store an answer. Return null if it could not be stored with others; then it has to be stored by itself."""
+        tree_id = answer.claimed.tree_id
+        stored: StoredAnswer = asyncio.get_running_loop().create_future()
+        has_task = tree_id in self._waiting
+        self._waiting.setdefault(tree_id, []).append((answer, stored))
+        if not has_task:
+            task = asyncio.create_task(self._store_tree(tree_id))
+            self._tasks.add(task)  # asyncio has only a weak reference to it
+            task.add_done_callback(self._tasks.discard)
+        return await stored
+
+    async def _store_tree(self, tree_id: UUID) -> None:
+        while batch := self._waiting[tree_id]:
+            self._waiting[tree_id] = []
+            replies: list[StepSaved | None] = [None] * len(batch)
+            try:
+                replies = [*await self._db(SUB_AGENT.record_answers, [answer for answer, _ in batch])]
+            except (DatabaseError, LeaseLost, RunNotAllowed) as error:
+                # The answer that cannot be stored raises its error again when it is stored by itself.
+                logger.info("Answers of sub-agents are stored one by one: %s", error)
+            except Exception:
+                logger.exception("Answers of sub-agents could not be stored together.")
+            for (_, stored), reply in zip(batch, replies, strict=True):
+                if not stored.done():
+                    stored.set_result(reply)
+        del self._waiting[tree_id]
