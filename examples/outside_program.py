@@ -45,6 +45,9 @@ def answer(wake: dict[str, Any]) -> None:
 if __name__ == "__main__":
     print("Answering as", call("GET", "agents/me")["actor"]["name"], flush=True)  # noqa: T201
     while True:
-        for wake in call("GET", "agents/me/wakes")["results"]:
-            answer(wake)
+        try:
+            for wake in call("GET", "agents/me/wakes")["results"]:
+                answer(wake)
+        except OSError as error:  # the server restarts, or a limit was reached
+            print("Trying again:", error, flush=True)  # noqa: T201
         time.sleep(SECONDS)

@@ -51,6 +51,10 @@ export const formatDateTime = (iso: string) =>
       hourCycle: 'h23',
     }).format(new Date(iso)),
   )
+
+/** Returns the IANA name of the reader's time zone. */
+export const getOwnTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** Returns the name of a day of the week, 0 for Sunday. */
 export const getWeekdayName = (day: number) =>
   getDateFormat({ weekday: 'long', timeZone: 'UTC' }).format(new Date(Date.UTC(2026, 0, 4 + day)))

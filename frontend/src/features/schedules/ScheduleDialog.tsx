@@ -11,6 +11,7 @@ import {
 import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { type Texts, useTexts } from '@/lib/language'
+import { getOwnTimeZone } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { Field, SelectField, TextField } from '@/ui/Field'
@@ -27,13 +28,11 @@ interface ScheduleDialogProps {
   onClose(): void
 }
 
-const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
-
 const getInitialFields = (row: ScheduleRow | null) => ({
   name: row?.name ?? '',
   instructions: row?.instructions ?? '',
   expression: row?.expression ?? '0 8 * * 1-5',
-  time_zone: row?.time_zone ?? ownZone(),
+  time_zone: row?.time_zone ?? getOwnTimeZone(),
 })
 
 /** The fields of a schedule, with the words of its time and its next runs while it is written. */
@@ -102,7 +101,7 @@ export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleD
             onChange={setField('time_zone')}
           />
         </div>
-        {problem ? null : <NextTimes times={preview.data ?? []} />}
+        {problem ? null : <NextTimes times={preview.data ?? []} timeZone={timeZone} />}
         <p className="faint sm">{t('schedule.ownerHint')}</p>
         <div className="row endrow">
           <Button onClick={onClose}>{t('cancel')}</Button>

@@ -15,7 +15,7 @@ import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { type Texts, useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
-import { formatDateTime, getWeekdayName } from '@/lib/time'
+import { formatDateTime, getOwnTimeZone, getWeekdayName } from '@/lib/time'
 import { Button, IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
@@ -138,7 +138,7 @@ function Schedule({ row, onEdit }: { row: ScheduleRow; onEdit(): void }) {
           ) : null}
         </p>
       ) : null}
-      <NextTimes times={row.next_times ?? []} />
+      <NextTimes times={row.next_times ?? []} timeZone={row.time_zone} />
       <p className="xs faint">
         {[row.time_zone, t('schedule.budgetOf', { owner: row.owner_name }), getLastText(row, t)]
           .filter(Boolean)
@@ -157,13 +157,13 @@ function Schedule({ row, onEdit }: { row: ScheduleRow; onEdit(): void }) {
   )
 }
 
-/** The next runs, in the time zone of the reader. */
-export function NextTimes({ times }: { times: readonly string[] }) {
+/** The next runs, in the time zone of the reader; it says so if the schedule has another one. */
+export function NextTimes({ times, timeZone }: { times: readonly string[]; timeZone: string }) {
   const { t } = useTexts()
   if (times.length === 0) return null
   return (
     <p className={styles.times}>
-      <span className="xs faint">{t('schedule.next')}</span>
+      <span className="xs faint">{t(timeZone === getOwnTimeZone() ? 'schedule.next' : 'schedule.nextHere')}</span>
       {times.map(time => (
         <time key={time} dateTime={time} className="sm">
           {formatDateTime(time)}

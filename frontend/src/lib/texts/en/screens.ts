@@ -245,6 +245,7 @@ const screens = {
   'schedule.continue': 'Continue',
   'schedule.budgetOf': '{{owner}}’s, works with their rights and budget',
   'schedule.next': 'Next',
+  'schedule.nextHere': 'Next, in your time zone',
   'schedule.last': 'last: {{at}}',
   'schedule.lastMissed': 'missed: {{at}}',
   'schedule.lastMadeUp': 'last: {{at}}, once for {{count}} missed',

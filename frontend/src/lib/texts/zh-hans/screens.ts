@@ -243,6 +243,7 @@ const screens: Record<keyof typeof en, string> = {
   'schedule.continue': '继续',
   'schedule.budgetOf': '属于{{owner}}，使用其权限和预算',
   'schedule.next': '接下来',
+  'schedule.nextHere': '接下来（你的时区）',
   'schedule.last': '上次：{{at}}',
   'schedule.lastMissed': '错过：{{at}}',
   'schedule.lastMadeUp': '上次：{{at}}，合并错过的 {{count}} 次',

@@ -243,6 +243,7 @@ const screens: Record<keyof typeof en, string> = {
   'schedule.continue': '繼續',
   'schedule.budgetOf': '屬於{{owner}}，使用其權限與預算',
   'schedule.next': '接下來',
+  'schedule.nextHere': '接下來（你的時區）',
   'schedule.last': '上次：{{at}}',
   'schedule.lastMissed': '錯過：{{at}}',
   'schedule.lastMadeUp': '上次：{{at}}，合併錯過的 {{count}} 次',
