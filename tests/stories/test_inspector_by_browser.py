@@ -115,6 +115,18 @@ def test_agents_are_moved_in_the_tree_by_drag_and_by_keyboard(people: tuple[Pers
     tree = page.get_by_role("list", name="In the team")
     expect(tree.get_by_text("Lead")).to_be_visible()
     shoot(alice, "tree-overview")
+
+    # The place for an agent that is to report to nobody is there while one is dragged.
+    top = tree.get_by_text("Drop it here to let it report to nobody")
+    expect(top).to_have_count(0)
+    tree.get_by_role("listitem").filter(has_text="Scribe").hover()
+    page.mouse.down()
+    tree.get_by_text("Lead").hover()
+    top.hover()
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        page.mouse.up()
+    expect(scribe).to_have_css("margin-left", "0px")
+    expect(top).to_have_count(0)
     page.set_viewport_size({"width": 390, "height": 844})
     expect(tree.get_by_text("Lead")).to_be_visible()
     shoot(alice, "tree-overview-phone")

@@ -19,6 +19,9 @@ interface TeamTreeProps {
   link(id: string, children: ReactNode): ReactNode
 }
 
+/** The place at the end of the tree for an agent that is to report to nobody. */
+const TOP = ''
+
 /** The agents of the workspace as a tree. Editors drag an agent to another one, or move it by Alt and the arrow keys. */
 export function TeamTree({ agent, agents, workspaceId, link }: TeamTreeProps) {
   const { t } = useTexts()
@@ -68,6 +71,21 @@ export function TeamTree({ agent, agents, workspaceId, link }: TeamTreeProps) {
             <span className="faint xs cut grow">{role}</span>
           </li>
         ))}
+        {agents.some(row => row.actor.id === dragged && row.parent_id) ? (
+          <li
+            className={cx(styles.node, 'faint', target === TOP && styles.target)}
+            onDragOver={event => {
+              event.preventDefault()
+              setTarget(TOP)
+            }}
+            onDrop={event => {
+              event.preventDefault()
+              if (dragged) void move(dragged, null)
+            }}
+          >
+            {t('tree.toTop')}
+          </li>
+        ) : null}
       </ul>
       {mayMove ? (
         <div className={blocks.b}>
