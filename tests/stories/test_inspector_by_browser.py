@@ -31,7 +31,7 @@ def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, P
     alice.sees("At six.")
     page = alice.page
     answer = alice.log.get_by_text("At six.").last
-    expect(alice.log.get_by_text("13 tokens")).to_be_visible()
+    expect(alice.log.get_by_text("29 tokens")).to_be_visible()
     answer.hover()
     page.get_by_role("button", name="Why did it answer?").last.focus()
     page.keyboard.press("Enter")
