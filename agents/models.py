@@ -37,7 +37,7 @@ class AgentSpec(Identified):
     context = models.JSONField(_("context"), default=dict)
     message = models.CharField(_("message"), max_length=400, blank=True, default="")
     origin = models.CharField(_("origin"), max_length=12, choices=SpecOrigin.choices)
-    base_number = models.PositiveIntegerField(_("base number"), null=True)
+    base_version = models.PositiveIntegerField(_("base version"), null=True)
     author = models.ForeignKey("actors.Actor", verbose_name=_("author"), on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
@@ -89,7 +89,7 @@ class AgentSpec(Identified):
             parameters=self.parameters, limits=self.limits, memory=self.memory,
             context=ContextSettings.model_validate(self.context).model_dump(),
             tools=[ToolConfigRow(**config.as_tool_use_fields()) for config in self.tools],
-            message=self.message, origin=self.origin, base_number=self.base_number,
+            message=self.message, origin=self.origin, base_version=self.base_version,
             author_id=self.author_id, created_at=self.created_at,
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, Left
 
 from actors.models import Kind
-from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
+from chats.models import IS_SPOKEN, Chat, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
 
 MAX_PREVIEW_CHARACTERS = 300
@@ -62,7 +62,7 @@ def build_unread_annotations(
 
 
 def _query_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
-    texts = Message.objects.filter(chat=OuterRef("chat_id"), type__in=SPOKEN_TYPES, metadata__isnull=True)
+    texts = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat_id"))
     reader_as_json = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
     participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
     return participants.annotate(

@@ -114,7 +114,10 @@ IMPORTANT_TYPES = (
 )
 """Messages of older times that models read also of a long chat: files, decisions, and changes of agents."""
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
-"""The types of messages that count as unread, wake agents, and are shown as the last message in the list of chats."""
+"""The types of messages in which people and agents speak."""
+IS_SPOKEN = Q(type__in=SPOKEN_TYPES, metadata__isnull=True)
+"""The messages that count as unread, wake agents, and are shown as the last message in the list of chats. Those of sub-agents are
+none of them."""
 PINNABLE_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 
 

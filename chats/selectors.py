@@ -19,7 +19,7 @@ from chats.hot_queries import (
     get_sizes_before_query,
     shorten_texts,
 )
-from chats.models import SPOKEN_TYPES, Chat, ChatActor, Message
+from chats.models import IS_SPOKEN, Chat, ChatActor, Message
 from chats.permissions import (
     build_is_read_by_all,
     chats_visible_to,
@@ -65,7 +65,7 @@ def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
 
 def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
     """Annotate chats with the actor's read cursor, their unread messages, and the last text message."""
-    texts = Message.objects.filter(chat=OuterRef("pk"), type__in=SPOKEN_TYPES, metadata__isnull=True)
+    texts = Message.objects.filter(IS_SPOKEN, chat=OuterRef("pk"))
     own = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor)
     return chats.annotate(
         last_read_seq=Coalesce(Subquery(own.values("last_read_seq")[:1]), 0),

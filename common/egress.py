@@ -59,10 +59,10 @@ def list_model_hosts() -> dict[str, frozenset[str]]:
     The operator names them, with or without a path (default `/v1`). In embedded mode the usual ports of model servers on this
     machine are added, but never our own port.
     """
-    return {host: frozenset({MODEL_PATH}) for host in list_local_hosts()} | list_named_hosts()
+    return {host: frozenset({MODEL_PATH}) for host in list_hosts_of_this_machine()} | list_allowed_hosts()
 
 
-def list_named_hosts() -> dict[str, frozenset[str]]:
+def list_allowed_hosts() -> dict[str, frozenset[str]]:
     """Return the `host:port` pairs that the operator allows for every workspace, each with the paths allowed there."""
     hosts: dict[str, frozenset[str]] = {}
     for name in settings.ALLOW_PRIVATE_HOSTS:
@@ -72,7 +72,7 @@ def list_named_hosts() -> dict[str, frozenset[str]]:
     return hosts
 
 
-def list_local_hosts() -> frozenset[str]:
+def list_hosts_of_this_machine() -> frozenset[str]:
     """Return the `host:port` pairs of the usual model servers on this machine; none unless embedded."""
     if not settings.EMBEDDED:
         return frozenset()

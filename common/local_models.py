@@ -12,7 +12,14 @@ import aiohttp
 from django.conf import settings
 from pydantic_core import from_json
 
-from common.egress import LOCAL_MODEL_SERVERS, MODEL_PATH, check_url, get_session_for, list_local_hosts, read_capped
+from common.egress import (
+    LOCAL_MODEL_SERVERS,
+    MODEL_PATH,
+    check_url,
+    get_session_for,
+    list_hosts_of_this_machine,
+    read_capped,
+)
 from common.redis_client import redis_client
 
 PORT_TIMEOUT_SECONDS = 0.7
@@ -44,7 +51,11 @@ async def search_local_servers() -> None:
 
 async def find_local_servers() -> list[LocalServer]:
     """Return the model servers that answer now at their usual ports; our own port is left out."""
-    ports = {label: port for label, port in LOCAL_MODEL_SERVERS.items() if f"localhost:{port}" in list_local_hosts()}
+    ports = {
+        label: port
+        for label, port in LOCAL_MODEL_SERVERS.items()
+        if f"localhost:{port}" in list_hosts_of_this_machine()
+    }
     answers = await asyncio.gather(*(_query_server(label, port) for label, port in ports.items()))
     return [server for server in answers if server and server.models]
 

@@ -7,7 +7,13 @@ from uuid import UUID
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from common.egress import HostRefused, check_model_server, format_host_and_port, list_local_hosts, list_named_hosts
+from common.egress import (
+    HostRefused,
+    check_model_server,
+    format_host_and_port,
+    list_allowed_hosts,
+    list_hosts_of_this_machine,
+)
 from common.errors import Conflict, Invalid
 from common.local_models import has_answered
 from common.models import WithRevision
@@ -104,11 +110,13 @@ def check_server(actor: Any, *, provider: str, api_base: str, options: Mapping[s
             raise Invalid(f"{chosen.label} needs its URL.", hints=["That of a server often ends in /v1."])
         target = check_model_server(api_base)
         host = format_host_and_port(target.url)
-        is_local = host in list_local_hosts() and host not in list_named_hosts()
-        if is_local and not (can_administer_installation(actor) and has_answered(target.url.port)):
-            raise HostRefused(
-                "No model server of this machine was found there, or you may not use it.",
-                hints=["Only operators and the first person of the installation can choose a server of this machine."],
-            )
+        if host in list_hosts_of_this_machine() and host not in list_allowed_hosts():
+            if not can_administer_installation(actor):
+                raise HostRefused(
+                    "You may not use a model server of this machine.",
+                    hints=["Only operators and the first person of the installation can choose one."],
+                )
+            if not has_answered(target.url.port):
+                raise HostRefused(f"No model server answers at {host}.", hints=["Start it, and try again."])
     elif api_base:
         raise Invalid(f"{chosen.label} takes no URL of its own.")

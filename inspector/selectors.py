@@ -13,7 +13,7 @@ from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
 from approvals.models import Approval
 from chats.hot_queries import MAX_UNREAD_MESSAGES, CountRows
-from chats.models import SPOKEN_TYPES, ChatActor, Message
+from chats.models import IS_SPOKEN, SPOKEN_TYPES, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import load_titles
 from common.clock import now
@@ -304,9 +304,9 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     agent = get_agent_for(actor, agent_id, AgentVerb.LOOK_THROUGH)
     memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
     visible = memberships.filter(chat__in=list_readable_chats(actor).values("pk")).select_related("chat")
-    unread = Message.objects.filter(
-        chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq"), type__in=SPOKEN_TYPES, metadata__isnull=True
-    ).exclude(author=agent)
+    unread = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq")).exclude(
+        author=agent
+    )
     count = CountRows(unread.values("pk")[:MAX_UNREAD_MESSAGES])
     working = set(
         Run.objects.filter(agent=agent, state__in=ACTIVE, chat__isnull=False).values_list("chat_id", flat=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
+from events.payloads import ContextLimit
 from llm.messages import ToolSchema, Turn
 from llm.prices import get_answer_size, get_context_size
 from llm.protocol import Endpoint
@@ -38,6 +39,16 @@ def get_model_size(endpoint: Endpoint, model: str) -> int:
         return DEFAULT_BUDGET
     size: int = min(get_context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
     return size
+
+
+def find_context_limit(
+    endpoint: Endpoint, model: str, of_workspace: int | None, of_agent: int | None
+) -> tuple[int, ContextLimit]:
+    """Return how many tokens a run may read, and whose limit that is: of the model, or a lower one of the workspace or agent."""
+    limits: list[tuple[int | None, ContextLimit]] = [
+        (get_model_size(endpoint, model), "model"), (of_workspace, "workspace"), (of_agent, "agent"),
+    ]  # fmt: skip
+    return min((limit, by) for limit, by in limits if limit is not None)
 
 
 def get_context_budget(

@@ -61,8 +61,8 @@ def _count_processes() -> list[Figure]:
     workers, runs, work = counted
     return [
         Figure(_("Workers"), str(workers), tone="" if workers else "bad"),
-        Figure(_("Runs in the queue"), str(runs)),
-        Figure(_("Other tasks waiting"), str(work)),
+        Figure(_("Waiting runs"), str(runs)),
+        Figure(_("Other waiting tasks"), str(work)),
     ]
 
 

@@ -25,7 +25,7 @@ from django.db.models.functions import Cast, Coalesce, Now
 
 from actors.models import Actor, Kind
 from agents.models import Draft
-from chats.models import SPOKEN_TYPES, ChatActor, Message
+from chats.models import IS_SPOKEN, SPOKEN_TYPES, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
 from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
@@ -159,7 +159,7 @@ def _query_new_messages(
 
 
 def _query_spoken_messages(chat_id: UUID, since: int) -> QuerySet[Message]:
-    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type__in=SPOKEN_TYPES, metadata__isnull=True)
+    rows = Message.objects.filter(IS_SPOKEN, chat_id=chat_id, seq__gt=since)
     facts = {"kind": F("author__kind"), "answered_author_id": F("reply_to__author_id")}
     payload = {"mentions": F("payload__mentions"), "wake": F("payload__wake")}
     return rows.only("seq", "author_id").annotate(**facts, **payload).order_by("-seq")[:MAX_ROWS]

@@ -83,10 +83,11 @@ class LockWaiterBody(Body):
 
 
 class RebaseBody(Body):
-    """With `merge`, merge production's changes into the draft. Without it, only the base changes: the reader has merged by hand."""
+    """With `merge_production`, merge production's changes into the draft. Without it, only the base changes: the reader has merged
+    by hand."""
 
     revision: Revision
-    merge: bool = False
+    merge_production: bool = False
 
 
 class SaveBody(Body):

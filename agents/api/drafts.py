@@ -109,7 +109,9 @@ class RebaseDraft(APIView):
     @extend_schema(operation_id="rebase_draft", request=RebaseBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RebaseBody)
-        draft = drafts.rebase_draft(request.user, chat_id, agent_id, revision=body.revision, merge=body.merge)
+        draft = drafts.rebase_draft(
+            request.user, chat_id, agent_id, revision=body.revision, merge_production=body.merge_production
+        )
         return build_response(draft.to_row())
 
 

@@ -62,7 +62,7 @@ def write_spec(
     origin: SpecOrigin,
     number: int | None = None,
     message: str = "",
-    base_number: int | None = None,
+    base_version: int | None = None,
 ) -> AgentSpec:
     """Insert a spec: a version if `number` is given, otherwise an applied draft.
 
@@ -81,7 +81,7 @@ def write_spec(
         context=content.context.model_dump(),
         message=message.strip()[:400],
         origin=origin,
-        base_number=base_number,
+        base_version=base_version,
         author=author,
     )
     AgentToolConfig.objects.bulk_create(
@@ -124,7 +124,7 @@ def restore_version(
         origin=SpecOrigin.RESTORED,
         number=base_version + 1,
         message=message.strip() or f"Restore v{number}",
-        base_number=number,
+        base_version=number,
     )
     agent.current_spec = spec
     agent.save(update_fields=["current_spec"])

@@ -16,7 +16,7 @@ from celery import current_app
 from django.db import IntegrityError, transaction
 
 from actors.models import Actor
-from chats.models import SPOKEN_TYPES, Chat, Message
+from chats.models import IS_SPOKEN, Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Conflict
@@ -109,7 +109,7 @@ def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
 def _list_sizes(chat_id: UUID, since: int, *, limit: int) -> list[tuple[int, int]]:
     """Return the numbers and tokens of the messages since `since`, in order; the newest of them that have at most `limit`
     tokens."""
-    texts = Message.objects.filter(chat=chat_id, seq__gt=since, type__in=SPOKEN_TYPES, metadata__isnull=True)
+    texts = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gt=since)
     rows: list[tuple[int, int]] = []
     for seq, tokens, size in texts.order_by("-seq").values_list("seq", "tokens", "payload_bytes").iterator(1_000):
         tokens = (tokens if tokens is not None else size // 4) + TOKENS_PER_MESSAGE
@@ -154,9 +154,7 @@ def _start(
 
 
 def _read_messages(chat_id: UUID, first: int, last: int) -> list[NewMessage]:
-    rows = Message.objects.filter(
-        chat=chat_id, seq__gte=first, seq__lte=last, type__in=SPOKEN_TYPES, metadata__isnull=True
-    ).select_related("author")
+    rows = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gte=first, seq__lte=last).select_related("author")
     return [
         NewMessage(
             row.seq,

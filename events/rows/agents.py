@@ -46,7 +46,7 @@ class SpecRow(Row):
     tools: list[ToolConfigRow]
     message: str
     origin: SpecOrigin
-    base_number: int | None = None
+    base_version: int | None = None
     author_id: UUID
     created_at: datetime
 

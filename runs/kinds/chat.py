@@ -22,9 +22,9 @@ from context.log_entries import build_participant
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
 from embeddings.services import request_embeddings_on_commit
-from events.payloads import ContextLimit, ContextStrategy, SystemMessageType
+from events.payloads import ContextStrategy, SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
-from llm.context_window import get_context_budget, get_model_size
+from llm.context_window import find_context_limit, get_context_budget
 from llm.endpoints import LLM_PROFILE_CODES, StoredSettings, find_usable_model, get_endpoint
 from llm.prices import can_see_images
 from llm.sent_requests import Section
@@ -172,12 +172,7 @@ class ChatRun(RunKind):
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
-        limits: list[tuple[int | None, ContextLimit]] = [
-            (get_model_size(endpoint, model), "model"),
-            (workspace.context_max_tokens, "workspace"),
-            (content.context.max_tokens, "agent"),
-        ]
-        size, limit_by = min((limit, by) for limit, by in limits if limit is not None)
+        size, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
         read = self.read_conversation(run, content.prompt, instructions, size, can_see)
         pages = ""
         if READ_PAGES in tools:

@@ -160,7 +160,7 @@ class Script:
         )  # fmt: skip
 
     def rebase_draft(self, chance: random.Random) -> None:
-        drafts.rebase_draft(**self.pick_draft(chance)[1], merge=chance.random() < 0.8)
+        drafts.rebase_draft(**self.pick_draft(chance)[1], merge_production=chance.random() < 0.8)
 
     def revise_prompt(self, chance: random.Random) -> None:
         args = self.draft_args(chance)

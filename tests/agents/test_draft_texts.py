@@ -197,7 +197,7 @@ def test_a_rebase_merges_the_changes_of_production_and_saves_a_snapshot(team):
     save_version(team, build_content("today\nb\nc\nd", limits=Limits(max_steps=3)))
     args = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
     drafts.apply_draft(**args, revision=draft_of_bob.revision)
-    rebased = drafts.rebase_draft(**args, revision=draft_of_bob.revision, merge=True)
+    rebased = drafts.rebase_draft(**args, revision=draft_of_bob.revision, merge_production=True)
     assert (rebased.base_version, rebased.revision, rebased.status) == (3, draft_of_bob.revision + 1, "drafting")
     content = SpecContent.model_validate(rebased.written)
     assert (content.prompt, content.limits.max_steps) == ("today\nb\nc\nmine", 3)
@@ -230,7 +230,7 @@ def test_a_rebase_of_a_merged_draft_keeps_the_contributors_of_every_line(team):
     team.robin.current_spec = spec
     team.robin.save()
     assert newer.base_version == 2
-    rebased = drafts.rebase_draft(**draft_args(team), revision=written.revision, merge=True)
+    rebased = drafts.rebase_draft(**draft_args(team), revision=written.revision, merge_production=True)
     assert rebased.written["prompt"] == "today\nb\nalice's\nd\nbob's"
     assert [(segment.text, segment.contributors) for segment in get_provenance(rebased).segments] == [
         ("today\nb\n", []), ("alice's\n", [team.alice.id]), ("d\n", []), ("bob's", [BOB])

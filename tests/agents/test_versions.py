@@ -62,7 +62,7 @@ def test_a_restore_creates_the_next_version_with_the_whole_old_spec(team):
     first = team.robin.current_spec.content()
     save_version(team, SECOND)
     spec = restore(team)
-    assert (spec.number, spec.origin, spec.base_number, spec.message) == (3, SpecOrigin.RESTORED, 1, "Restore v1")
+    assert (spec.number, spec.origin, spec.base_version, spec.message) == (3, SpecOrigin.RESTORED, 1, "Restore v1")
     assert AgentSpec.objects.get(pk=spec.pk).content() == first
     team.robin.refresh_from_db()
     assert team.robin.current_spec_id == spec.pk

@@ -268,7 +268,7 @@ class Story:
         )  # fmt: skip
 
     def rebase_draft(self, chance: random.Random) -> None:
-        drafts.rebase_draft(**self.draft(chance)[1], merge=chance.random() < 0.5)
+        drafts.rebase_draft(**self.draft(chance)[1], merge_production=chance.random() < 0.5)
 
     def discard_draft(self, chance: random.Random) -> None:
         drafts.discard_draft(**self.draft(chance)[1] | {"actor": self.team.alice})

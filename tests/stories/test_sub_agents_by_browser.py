@@ -210,7 +210,7 @@ def test_a_person_stops_all_sub_agents_and_decides_for_one(people, model: Script
     for person in people:
         expect(person.log.get_by_text("2 working")).to_be_visible()
         expect(get_stream(person, "Scribe › Reader").get_by_text("w1 w2")).to_be_visible()
-    alice.log.get_by_role("button", name="Stop all").press("Enter")  # a click could miss it while the log scrolls
+    alice.log.get_by_role("button", name="Stop all").click()
     for person in people:
         expect(person.log.get_by_text("2 stopped")).to_be_visible()
         expect(person.log.get_by_role("button", name="Retry")).to_be_visible()

@@ -177,7 +177,7 @@ def test_usage_by_version_has_one_row_for_each_version_and_one_for_the_applied_d
     calls(spec=first, cost_micro=4)
     for number in range(2):
         draft = AgentSpec.objects.create(
-            agent=team.robin, origin="applied", author=team.alice, prompt=f"r{number}", base_number=1
+            agent=team.robin, origin="applied", author=team.alice, prompt=f"r{number}", base_version=1
         )
         calls(spec=draft, is_draft=True, cost_micro=1)
     rows = read_usage(team, "version")["rows"]

@@ -75,8 +75,10 @@ def write_draft(
 
 
 @transaction.atomic
-def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, merge: bool = False) -> Draft:
-    """Set the draft's base to the current production. With `merge`, also merge production's changes into the content.
+def rebase_draft(
+    actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, merge_production: bool = False
+) -> Draft:
+    """Set the draft's base to the current production. With `merge_production`, also merge production's changes into the content.
 
     Raises `NotFound`, `Forbidden`, `Conflict`, and `TooLarge` if the merged prompt is longer than a spec may be.
     """
@@ -84,7 +86,7 @@ def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
     draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
     production = get_production(agent)
     update = RowUpdate(draft)
-    if merge and draft.base_version != production.number:
+    if merge_production and draft.base_version != production.number:
         _merge_production(update, production, actor)
     update.set(base_version=production.number, revision=revision + 1, lock_expires_at=now() + locking.LOCK_DURATION)
     chats.save_changes(chat.id, [update])
@@ -124,7 +126,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
     content = SpecContent.model_validate(draft.written)
     _check_adds_no_tool(agent, content)
     before_id = draft.applied_id or agent.current_spec_id
-    spec = write_spec(agent, content, author=actor, origin=SpecOrigin.APPLIED, base_number=draft.base_version)
+    spec = write_spec(agent, content, author=actor, origin=SpecOrigin.APPLIED, base_version=draft.base_version)
     count = draft.apply_count + 1
     update = RowUpdate(draft).set(applied=spec, apply_count=count, applied_revision=revision)
     message = chats.build_system_message(

@@ -55,7 +55,7 @@ def save_draft(
         origin=SpecOrigin.DRAFT,
         number=production.version + 1,
         message=message,
-        base_number=base_version,
+        base_version=base_version,
     )
     agent.current_spec = spec
     agent.save(update_fields=["current_spec"])

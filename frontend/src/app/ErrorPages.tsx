@@ -1,13 +1,11 @@
-import { Link } from '@tanstack/react-router'
 import { CircleAlert, Compass } from 'lucide-react'
-import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
-import buttonStyles from '@/ui/Button.module.css'
 import { EmptyState } from '@/ui/EmptyState'
 import accountStyles from './Account.module.css'
+import { ButtonLink } from './ButtonLink'
 
 /** The page for a URL that does not exist or is not open to this person. */
 export function NotFound() {
@@ -19,9 +17,9 @@ export function NotFound() {
         icon={Compass}
         title={t('missing')}
         actions={
-          <Link to="/" className={cx(buttonStyles.btn, buttonStyles.ink)}>
+          <ButtonLink tone="ink" to="/">
             {t('toStart')}
-          </Link>
+          </ButtonLink>
         }
       >
         {t('missingHint')}

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { Link2Off } from 'lucide-react'
 import { useCallback, useEffect } from 'react'
 import { joinByLink, useJoinOffer, useMe } from '@/api'
@@ -9,7 +9,6 @@ import { getErrorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
-import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
 import { EmptyState } from '@/ui/EmptyState'
 import { ErrorBanner } from '@/ui/ErrorBanner'
@@ -41,9 +40,9 @@ export function JoinScreen() {
           icon={Link2Off}
           title={t('linkDead')}
           actions={
-            <Link to="/" className={cx(buttonStyles.btn, buttonStyles.ink)}>
+            <ButtonLink tone="ink" to="/">
               {t('toStart')}
-            </Link>
+            </ButtonLink>
           }
         >
           {getErrorText(offer.error)}

@@ -5465,10 +5465,10 @@ export interface components {
          * @enum {string}
          */
         ReadTexts: "" | "others" | "outside";
-        /** @description With `merge`, merge production's changes into the draft. Without it, only the base changes: the reader has merged by hand. */
+        /** @description With `merge_production`, merge production's changes into the draft. Without it, only the base changes: the reader has merged by hand. */
         RebaseBodyRequest: {
             /** @default false */
-            merge?: boolean;
+            merge_production?: boolean;
             revision: number;
         };
         RejectBodyRequest: {
@@ -5898,7 +5898,7 @@ export interface components {
             /** Format: uuid */
             author_id: string;
             /** @default null */
-            base_number: number | null;
+            base_version: number | null;
             context: components["schemas"]["ContextSettings"];
             /** Format: date-time */
             created_at: string;

@@ -57,12 +57,12 @@ export const drafts = {
     unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', { ...draftParams(chatId, agentId), body }),
     ),
-  /** With `merge`, the changes of production are merged into the text; otherwise the text stays as it is. */
-  rebase: (chatId: string, agentId: string, revision: number, merge: boolean) =>
+  /** With `mergeProduction`, the changes of production are merged into the text; otherwise the text stays as it is. */
+  rebase: (chatId: string, agentId: string, revision: number, mergeProduction: boolean) =>
     unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/rebase', {
         ...draftParams(chatId, agentId),
-        body: { revision, merge },
+        body: { revision, merge_production: mergeProduction },
       }),
     ),
   suggest: (

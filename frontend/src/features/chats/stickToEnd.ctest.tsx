@@ -12,7 +12,13 @@ async function renderLog(height: number) {
     const scroller = useRef<HTMLDivElement>(null)
     latest.sticking = useStickToEnd(scroller, true)
     return (
-      <div ref={scroller} role="log" style={{ height: 400, overflow: 'auto' }} onScroll={latest.sticking.onScroll}>
+      <div
+        ref={scroller}
+        role="log"
+        style={{ height: 400, overflow: 'auto' }}
+        onScroll={latest.sticking.onScroll}
+        onPointerDown={latest.sticking.onPress}
+      >
         <div style={{ height }} />
       </div>
     )
@@ -55,5 +61,15 @@ it('follows the end again when the list was scrolled to the last message', async
   })
   await new Promise(done => setTimeout(done, 1_100))
   await grow(3000)
+  await vi.waitFor(() => expect(log.scrollTop).toBe(2600))
+})
+
+it('does not scroll while a button is pressed, so that the click reaches it, and follows the end afterwards', async () => {
+  const { log, grow } = await renderLog(2000)
+  log.firstElementChild?.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))
+  await grow(3000)
+  await new Promise(done => setTimeout(done, 50))
+  expect(log.scrollTop).toBe(1600)
+  window.dispatchEvent(new PointerEvent('pointerup'))
   await vi.waitFor(() => expect(log.scrollTop).toBe(2600))
 })

@@ -1,5 +1,5 @@
 /** Keeps the log scrolled to its end while it grows. */
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type PointerEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useLatest } from '@/lib/latest'
 
 /** Distance from the end that still counts as being at the end, in px. */
@@ -14,12 +14,14 @@ const isNearEnd = (log: HTMLElement) => log.scrollHeight - log.scrollTop - log.c
 export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick: boolean) {
   const isStuck = useRef(canStick)
   const hasUserMoved = useRef(false)
+  /** Where the log was when a button was pressed; null if none is. */
+  const pressedTop = useRef<number | null>(null)
   const scrollTimer = useRef<number | null>(null)
   const [isAtEnd, setAtEnd] = useState(canStick)
 
   const follow = useCallback(() => {
     const log = scroller.current
-    if (log && isStuck.current) log.scrollTop = log.scrollHeight
+    if (log && isStuck.current && pressedTop.current === null) log.scrollTop = log.scrollHeight
   }, [scroller])
 
   const stopScrollTimer = useCallback(() => {
@@ -42,10 +44,35 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick:
     hasUserMoved.current = true
   }, [stopScrollTimer])
 
+  /**
+   * Called on `pointerdown`. Following pauses until the button is released: a log that scrolls in between moves the pressed button
+   * away, and the browser reports no click. A press on the scrollbar, of which not every browser reports the end, does not pause it.
+   */
+  const onPress = useCallback(
+    (event: PointerEvent<HTMLElement>) => {
+      const log = scroller.current
+      if (!log || event.target === log) return onMove()
+      pressedTop.current = log.scrollTop
+      const released = new AbortController()
+      const release = () => {
+        released.abort()
+        // After the click, which the browser reports after `pointerup`.
+        setTimeout(() => {
+          pressedTop.current = null
+          follow()
+        })
+      }
+      for (const type of ['pointerup', 'pointercancel', 'dragend', 'blur'])
+        window.addEventListener(type, release, { signal: released.signal })
+    },
+    [scroller, follow, onMove],
+  )
+
   const onScroll = useCallback(() => {
     const log = scroller.current
     if (!log) return
     const isNear = canStick && isNearEnd(log)
+    if (pressedTop.current !== null && log.scrollTop < pressedTop.current) hasUserMoved.current = true
     if (scrollTimer.current !== null) return setAtEnd(isNear)
     if (isNear) hasUserMoved.current = false
     if (isNear || hasUserMoved.current) isStuck.current = isNear
@@ -66,7 +93,7 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick:
   }, [stopScrollTimer])
 
   useResizeFollowing(scroller, follow)
-  return { isAtEnd: isAtEnd && canStick, toEnd, onScroll, onMove, stopSticking }
+  return { isAtEnd: isAtEnd && canStick, toEnd, onScroll, onMove, onPress, stopSticking }
 }
 
 /** Calls `follow` whenever the log or its content changes its size. */

@@ -3,7 +3,7 @@ import type { ListedSuggestionRow, SpecRow } from '@/api'
 import type { Texts } from '@/lib/language'
 import { describeOrigin } from './origin'
 
-const spec = { origin: 'draft', base_number: 1 } as SpecRow
+const spec = { origin: 'draft', base_version: 1 } as SpecRow
 const buildSuggestion = (name: string) => ({ author: { name } }) as ListedSuggestionRow
 const t = ((key: string, values: object = {}) => [key, ...Object.values(values)].join(' / ')) as Texts['t']
 

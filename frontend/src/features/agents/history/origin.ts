@@ -8,7 +8,7 @@ export function describeOrigin(t: Texts['t'], spec: SpecRow, suggestions: readon
     const names = formatList([...new Set(suggestions.map(row => row.author.name))])
     return t('origin.suggestionsOf', { count: suggestions.length, names })
   }
-  if (spec.origin === 'restored' && spec.base_number) return t('origin.restored', { version: `v${spec.base_number}` })
+  if (spec.origin === 'restored' && spec.base_version) return t('origin.restored', { version: `v${spec.base_version}` })
   if (spec.origin === 'restored' || spec.origin === 'applied') return t('origin.draft')
   return t(`origin.${spec.origin}`)
 }

@@ -25,8 +25,8 @@ export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseVi
   const [side, setSide] = useState<'theirs' | 'mine'>('theirs')
   const base = useVersion(agent.actor.id, draft.base_version)
   const version = `v${agent.spec.number}`
-  const rebase = async (merge: boolean) => {
-    if (await actions.rebase(merge)) onDone()
+  const rebase = async (mergeProduction: boolean) => {
+    if (await actions.rebase(mergeProduction)) onDone()
   }
   const busy = actions.doing === 'doing.rebasing' ? t('doing.rebasing') : null
   const buildOption = (value: 'theirs' | 'mine', layer: 'production' | 'writing', text: string) => ({

@@ -46,7 +46,7 @@ export interface DraftActions {
   /** Makes a suggestion of a lost text. */
   suggestLostText(lost: LostText, note: string): Promise<boolean>
   /** Makes production the base of the draft, with its changes merged in or with the text as it is. */
-  rebase(merge: boolean): Promise<DraftRow | null>
+  rebase(mergeProduction: boolean): Promise<DraftRow | null>
   discard(): Promise<void>
   release(): Promise<void>
   /** Passes the lock to a person who requested the draft. */
@@ -159,10 +159,10 @@ export function useDraftActions(
       ),
     )
 
-  const rebase = async (merge: boolean) => {
+  const rebase = async (mergeProduction: boolean) => {
     const row = await runAction('doing.rebasing', async () => {
       const revision = await flushOrNotify()
-      return revision === null ? null : drafts.rebase(chatId, agentId, revision, merge)
+      return revision === null ? null : drafts.rebase(chatId, agentId, revision, mergeProduction)
     })
     if (row) workshop.upsertRow(row)
     return row

@@ -65,7 +65,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   const virtual = useRef<VirtualizerHandle>(null)
   const isNewest = part.range === null
   const { isShifting, loadIfNear } = usePaging(part, items[1]?.key ?? items[0]?.key ?? '', scroller)
-  const { isAtEnd, toEnd, onScroll, onMove, stopSticking } = useStickToEnd(scroller, isNewest)
+  const { isAtEnd, toEnd, onScroll, onMove, onPress, stopSticking } = useStickToEnd(scroller, isNewest)
   const unreadIndex = useMemo(
     () => (reading.unreadAfter === null ? -1 : items.findLastIndex(item => item.kind === 'new')),
     [items, reading.unreadAfter],
@@ -115,7 +115,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
         onWheel={onMove}
         onTouchMove={onMove}
         onPointerDown={(event: PointerEvent<HTMLElement>) => {
-          onMove()
+          onPress(event)
           longPress.onPointerDown(event)
         }}
         onKeyDown={(event: KeyboardEvent<HTMLElement>) => {
