@@ -5465,7 +5465,10 @@ export interface components {
          * @enum {string}
          */
         ReadTexts: "" | "others" | "outside";
-        /** @description With `merge_production`, merge production's changes into the draft. Without it, only the base changes: the reader has merged by hand. */
+        /**
+         * @description With `merge_production`, merge production's changes into the draft. Without it, only the base changes: the reader has merged
+         *     by hand.
+         */
         RebaseBodyRequest: {
             /** @default false */
             merge_production?: boolean;
