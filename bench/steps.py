@@ -32,7 +32,7 @@ from chats import services as chats
 from chats.models import Chat
 from common.ids import new_id
 from config.asgi import build_environ
-from llm.messages import Answer, Request, ToolCall, Usage
+from llm.messages import Answer, ModelRequest, ToolCall, Usage
 from llm.sent_requests import RequestRecorder
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
@@ -178,7 +178,7 @@ class Steps:
         )
         ready.run.sent_requests = RequestRecorder(ready.sections)
         schemas = build_tool_schemas(ready.tools, ())
-        ready.run.sent_requests.current = Request("scripted", ready.transcript.turns, schemas)
+        ready.run.sent_requests.current = ModelRequest("scripted", ready.transcript.turns, schemas)
         Recorder(ready.run, ready.model).record_answer(ModelAnswered(step, make_storable(answer, step)))
 
     def _store_results(self, resumed: PreparedRun) -> None:

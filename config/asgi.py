@@ -17,7 +17,7 @@ from actors.rates import find_refusal, get_ip_address_bucket
 from config.checks import refuse_to_serve_unsafely
 from realtime.routing import application as sockets
 from server.bridge import Bridge, build_environ
-from server.fair_queue import Caller
+from server.fair_queue import HTTPCaller
 from server.health import PATHS, Health
 from server.limits import MAX_FORM_OVERHEAD
 from server.uploads import Uploads
@@ -26,7 +26,7 @@ from server.uploads import Uploads
 WARM_UP_PATHS = ("/", "/api/v1/me", "/_allauth/browser/v1/config")
 
 
-def identify_caller(scope: Any) -> Caller:
+def identify_caller(scope: Any) -> HTTPCaller:
     """Return the person who sends a request, or the IP address if this process has not seen the person's credential before. Raise
     `LimitReached` if the API's throttle (`actors.rates.Throttle`) has just refused this caller and would do so again."""
     person, has_credential = find_caller(scope["headers"])
@@ -35,7 +35,7 @@ def identify_caller(scope: Any) -> Caller:
     if scope["path"].startswith("/api/v1/") and (person or not has_credential):
         if refusal := find_refusal(bucket):
             raise refusal
-    return Caller(bucket, is_shared=person is None)
+    return HTTPCaller(bucket, is_shared=person is None)
 
 
 def is_upload(scope: Any) -> bool:

@@ -13,7 +13,7 @@ from llm.adapters.litellm import LiteLLMAdapter
 from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.service import MergeServiceAdapter
 from llm.demo.model import DemoModel
-from llm.messages import Answer, Request, Turn, Usage
+from llm.messages import Answer, ModelRequest, Turn, Usage
 from llm.prices import estimate_usage
 from llm.protocol import LLM, Endpoint, LLMError, ModelTestResult, Timeouts
 from llm.retry import Announce, Check, RetryingModel, get_breaker
@@ -68,9 +68,9 @@ def get_default_timeouts() -> Timeouts:
     return Timeouts(settings.LLM_FIRST_TOKEN_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT)
 
 
-def build_test_request(model: str) -> Request:
+def build_test_request(model: str) -> ModelRequest:
     """Return the request of a model test, with enough tokens for a model that thinks before it writes."""
-    return Request(model, [Turn("user", "Say OK.")], parameters={"max_tokens": 512})
+    return ModelRequest(model, [Turn("user", "Say OK.")], parameters={"max_tokens": 512})
 
 
 async def test_model(

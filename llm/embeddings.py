@@ -12,7 +12,7 @@ from common.egress import HostRefused, get_session_for, read_capped
 from common.providers import get_provider
 from llm.adapters.openai import build_headers, build_path, get_target
 from llm.errors import build_status_error, redact
-from llm.messages import Request, Turn, Usage
+from llm.messages import ModelRequest, Turn, Usage
 from llm.prices import build_embedding_usage
 from llm.protocol import Endpoint, LLMError
 
@@ -30,9 +30,9 @@ class Embedded:
     seconds: float
 
 
-def build_embedding_request(model: str, texts: list[str]) -> Request:
+def build_embedding_request(model: str, texts: list[str]) -> ModelRequest:
     """Return a request for embeddings as one for an answer, by which its tokens and its cost are estimated."""
-    return Request(model, [Turn("user", text) for text in texts], parameters={"max_tokens": 1})
+    return ModelRequest(model, [Turn("user", text) for text in texts], parameters={"max_tokens": 1})
 
 
 async def embed_texts(endpoint: Endpoint, model: str, texts: list[str], *, seconds: float) -> Embedded:

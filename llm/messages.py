@@ -66,7 +66,7 @@ class ToolSchema:
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """One request to a model."""
 
     model: str

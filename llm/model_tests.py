@@ -28,7 +28,7 @@ from common.tasks import send_task_now
 from common.tenants import on_behalf_of_tenant
 from llm.client import build_test_request, test_model
 from llm.endpoints import MODEL_TEST_PURPOSE
-from llm.messages import Request
+from llm.messages import ModelRequest
 from llm.model_list import list_models
 from llm.protocol import Endpoint, LLMError, ModelTestResult
 from llm.services import check_policy
@@ -191,7 +191,7 @@ async def run_model_test(
     endpoint: Endpoint,
     model: str,
     *,
-    reserve: Callable[[Request], None],
+    reserve: Callable[[ModelRequest], None],
     record_usage: Callable[[ModelTestResult], None],
 ) -> None:
     """Run a test on the event loop of a worker and store its result.
@@ -227,7 +227,7 @@ async def _test_model(
     test: ModelTest,
     endpoint: Endpoint,
     model: str,
-    reserve: Callable[[Request], None],
+    reserve: Callable[[ModelRequest], None],
     record_usage: Callable[[ModelTestResult], None],
 ) -> ModelTest:
     try:
@@ -240,7 +240,7 @@ async def _test_model(
     return replace(test, state="done", ok=result.ok, code=result.code, message=result.message, seconds=seconds)
 
 
-def _reserve(reserve: Callable[[Request], None], request: Request) -> None:
+def _reserve(reserve: Callable[[ModelRequest], None], request: ModelRequest) -> None:
     try:
         reserve(request)
     finally:

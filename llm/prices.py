@@ -15,7 +15,7 @@ from yarl import URL
 
 from common.providers import PROVIDERS, get_provider
 from llm.adapters.assembly import Assembly
-from llm.messages import Request, Usage
+from llm.messages import ModelRequest, Usage
 from llm.protocol import Endpoint, Price
 from llm.tokens import estimate_input, estimate_tokens
 
@@ -84,7 +84,9 @@ def list_known_models(provider: str) -> list[str]:
     return sorted(name for name in listed if entry.is_model_name(name))
 
 
-def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any] | None, assembly: Assembly) -> Usage:
+def build_usage(
+    endpoint: Endpoint, request: ModelRequest, reported: Mapping[str, Any] | None, assembly: Assembly
+) -> Usage:
     """Return the usage of a request as the server reported it, else an estimate."""
     reported = reported if isinstance(reported, Mapping) else {}
     tokens_in, tokens_out = (
@@ -102,7 +104,7 @@ def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any
     return _add_cost(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
 
 
-def _estimate_long_input(request: Request, reported: int) -> int | None:
+def _estimate_long_input(request: ModelRequest, reported: int) -> int | None:
     """Return our estimate for a request of which the server reported so many tokens; null for a short one, whose frame of the
     protocol counts too much, and for one with images, whose size in tokens is not known."""
     if reported < MIN_LEARNT_TOKENS or any(turn.images for turn in request.turns):
@@ -110,7 +112,7 @@ def _estimate_long_input(request: Request, reported: int) -> int | None:
     return estimate_input(request)
 
 
-def build_embedding_usage(endpoint: Endpoint, request: Request, reported: Any) -> Usage:
+def build_embedding_usage(endpoint: Endpoint, request: ModelRequest, reported: Any) -> Usage:
     """Return the usage of a request for embeddings as the server reported it, else an estimate."""
     reported = reported if isinstance(reported, Mapping) else {}
     tokens = _parse_tokens(reported.get("prompt_tokens"))
@@ -128,7 +130,7 @@ def reports_cost(endpoint: Endpoint) -> bool:
     return provider is not None and provider.reports_cost and endpoint.price is None
 
 
-def estimate_usage(endpoint: Endpoint, request: Request, answer: str) -> Usage:
+def estimate_usage(endpoint: Endpoint, request: ModelRequest, answer: str) -> Usage:
     """Return an estimate of the usage of a request with this part of its answer."""
     usage = Usage(estimate_input(request), estimate_tokens(answer), estimated=True)
     return _add_cost(endpoint, request.model, usage)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.secrets import Secret
 from events.payloads import PaidBy, PayerReason
-from llm.messages import Answer, Chunk, Request, Usage
+from llm.messages import Answer, Chunk, ModelRequest, Usage
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,6 @@ class LLM(Protocol):
     Cancelling the task, or closing the generator, closes the connection to the provider at once (RUN16).
     """
 
-    def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send one request. Raises `LLMError`."""
         ...

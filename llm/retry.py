@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from llm.messages import Answer, Chunk, Request
+from llm.messages import Answer, Chunk, ModelRequest
 from llm.protocol import LLM, LLMError
 
 MAX_TRIES = 3
@@ -91,7 +91,7 @@ class RetryingModel:
         self._announce = announce
         self._check = check
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send the request, and retry it where that can help. Raises the last `LLMError`, with `tries`."""
         breaker = self._breaker(request.model)
         tries = 0

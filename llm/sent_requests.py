@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from common.logs import MASK, PATTERNS
-from llm.messages import Request, Turn
+from llm.messages import ModelRequest, Turn
 
 MAX_STORED_CHARACTERS = 2_000_000
 """Characters of one stored request. Of a longer one, the middle of its long texts is left out."""
@@ -78,8 +78,8 @@ class RequestRecorder:
 
     sections: Sequence[Section] = ()
     secret: str = ""
-    current: Request | None = None
-    _stored: tuple[RequestKey, Request] | None = field(default=None, init=False)
+    current: ModelRequest | None = None
+    _stored: tuple[RequestKey, ModelRequest] | None = field(default=None, init=False)
 
     def encode(self, key: RequestKey) -> bytes | None:
         """Return the current request as it is stored; null if there is none."""
@@ -96,10 +96,10 @@ class RequestRecorder:
 
 
 def encode_request(
-    request: Request,
+    request: ModelRequest,
     sections: Sequence[Section] = (),
     *,
-    base: tuple[RequestKey, Request] | None = None,
+    base: tuple[RequestKey, ModelRequest] | None = None,
     secret: str = "",
 ) -> bytes:
     """Return a request as it is stored. `base`: the stored request before it."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from llm.messages import Request, ToolSchema
+from llm.messages import ModelRequest, ToolSchema
 
 # Han, kana, Hangul and full-width forms: about one token per character. Other scripts: four characters per token.
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
@@ -16,7 +16,7 @@ def estimate_tokens(text: str) -> int:
     return wide + (len(text) - wide + 3) // 4
 
 
-def estimate_input(request: Request) -> int:
+def estimate_input(request: ModelRequest) -> int:
     """Return an estimate of the tokens of a request, with its tools."""
     return sum(estimate_tokens(text) + _TOKENS_PER_TURN for text in _list_texts(request))
 
@@ -26,7 +26,7 @@ def format_tool(tool: ToolSchema) -> str:
     return f"{tool.name}{tool.description}{tool.parameters}"
 
 
-def _list_texts(request: Request) -> Iterable[str]:
+def _list_texts(request: ModelRequest) -> Iterable[str]:
     for turn in request.turns:
         yield turn.text
         for call in turn.calls:

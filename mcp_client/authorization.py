@@ -1,6 +1,6 @@
 """Find the authorization server of an MCP server, register there, and get tokens. In workers only: it imports the SDK.
 
-A hostile server names the addresses of its choice, so that every request passes `GuardedTransport` (SEC12), and no redirect is
+A hostile server names the addresses of its choice, so that every request passes `MCPTransport` (SEC12), and no redirect is
 followed.
 """
 
@@ -31,9 +31,9 @@ from pydantic import AnyUrl, ValidationError
 from common.egress import HostRefused
 from common.secrets import Secret
 from mcp_client.client import check_server_url
-from mcp_client.oauth import AuthorizationServer, Tokens
+from mcp_client.oauth import AuthorizationServer, OAuthTokens
 from mcp_client.protocol import McpError
-from mcp_client.transport import GuardedTransport
+from mcp_client.transport import MCPTransport
 
 SECONDS = 20.0
 """Seconds for all requests of one function."""
@@ -84,7 +84,7 @@ async def find_authorization_server(
 
 async def exchange_code(
     server: AuthorizationServer, client_secret: Secret, *, code: Secret, verifier: Secret, redirect_uri: str
-) -> Tokens:
+) -> OAuthTokens:
     """Return the tokens for the code that a browser has brought back. Raises `McpError`."""
     form = {
         "grant_type": "authorization_code",
@@ -95,15 +95,15 @@ async def exchange_code(
     return await _request_tokens(server, client_secret, form)
 
 
-async def refresh_tokens(server: AuthorizationServer, client_secret: Secret, *, refresh: Secret) -> Tokens:
+async def refresh_tokens(server: AuthorizationServer, client_secret: Secret, *, refresh: Secret) -> OAuthTokens:
     """Return new tokens. The old refresh token is kept if there is no new one. Raises `McpError`."""
     tokens = await _request_tokens(
         server, client_secret, {"grant_type": "refresh_token", "refresh_token": refresh.reveal()}
     )
-    return Tokens(tokens.access, tokens.refresh or refresh, tokens.lifetime_s)
+    return OAuthTokens(tokens.access, tokens.refresh or refresh, tokens.lifetime_s)
 
 
-async def _request_tokens(server: AuthorizationServer, client_secret: Secret, form: Mapping[str, str]) -> Tokens:
+async def _request_tokens(server: AuthorizationServer, client_secret: Secret, form: Mapping[str, str]) -> OAuthTokens:
     data = {**form, "client_id": server.client_id, "resource": server.resource}
     headers = {"Accept": "application/json"}
     if client_secret and server.auth_method == "client_secret_basic":
@@ -120,7 +120,7 @@ async def _request_tokens(server: AuthorizationServer, client_secret: Secret, fo
         token = OAuthToken.model_validate_json(response.content)
     except ValidationError as error:
         raise McpError("unauthorized", "The authorization server's token cannot be read.") from error
-    return Tokens(Secret(token.access_token), Secret(token.refresh_token or ""), token.expires_in)
+    return OAuthTokens(Secret(token.access_token), Secret(token.refresh_token or ""), token.expires_in)
 
 
 async def _find_resource(
@@ -173,7 +173,7 @@ def _choose_auth_method(metadata: OAuthMetadata) -> str:
 @asynccontextmanager
 async def _open_http() -> AsyncIterator[httpx2.AsyncClient]:
     """Yield a client that asks public addresses only. Its errors become `McpError`."""
-    transport = GuardedTransport(None, seconds=SECONDS)
+    transport = MCPTransport(None, seconds=SECONDS)
     try:
         async with httpx2.AsyncClient(transport=transport, trust_env=False, timeout=None) as http:
             yield http

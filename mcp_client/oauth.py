@@ -43,7 +43,7 @@ class AuthorizationServer:
 
 
 @dataclass(frozen=True)
-class Tokens:
+class OAuthTokens:
     """Tokens of an authorization server. `lifetime_s`: seconds for which the access token counts, null if it did not say."""
 
     access: Secret

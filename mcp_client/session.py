@@ -21,7 +21,7 @@ from common.text import remove_invisible, to_storable_json
 from mcp_client.descriptions import MAX_TOOLS, hash_description, parse_descriptions
 from mcp_client.protocol import McpError, McpListing, McpResult, McpServer
 from mcp_client.results import build_text
-from mcp_client.transport import GuardedTransport
+from mcp_client.transport import MCPTransport
 
 MAX_PAGES = 20
 MAX_ERROR_CHARACTERS = 1_000
@@ -86,7 +86,7 @@ def _dump(model: BaseModel) -> dict[str, Any]:
 @asynccontextmanager
 async def _connect(server: McpServer, *, seconds: float) -> AsyncIterator[Client]:
     """Connect with the newest protocol that the server speaks. Errors within the block become `McpError` (RUN13)."""
-    transport = GuardedTransport(server, seconds=seconds)
+    transport = MCPTransport(server, seconds=seconds)
     try:
         async with (
             asyncio.timeout(seconds),
@@ -105,7 +105,7 @@ async def _connect(server: McpServer, *, seconds: float) -> AsyncIterator[Client
         raise _build_error(error, transport, server) from error
 
 
-def _build_error(error: Exception, transport: GuardedTransport, server: McpServer) -> McpError:
+def _build_error(error: Exception, transport: MCPTransport, server: McpServer) -> McpError:
     """Return the reason of a failure. What our guard has refused explains what the SDK made of it."""
     causes = list(_iter_leaves(error))
     ours = next((cause for cause in causes if isinstance(cause, McpError)), None) or transport.failure

@@ -22,7 +22,7 @@ _HEADERS_NOT_SENT = ("host", "accept-encoding", "user-agent")
 _HEADERS_NOT_PASSED_ON = ("content-encoding", "content-length", "transfer-encoding")
 
 
-class GuardedTransport(httpx2.AsyncBaseTransport):
+class MCPTransport(httpx2.AsyncBaseTransport):
     """Sends the requests of one client until a limit is reached or `seconds` have passed.
 
     With a server, all requests go to its origin and carry its credential; else any public address may be asked. `failure`: the
@@ -47,7 +47,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         headers = [
             (name, text) for name, text in response.headers.items() if name.lower() not in _HEADERS_NOT_PASSED_ON
         ]
-        return httpx2.Response(response.status, headers=headers, stream=_Body(self, response, request), request=request)
+        return httpx2.Response(
+            response.status, headers=headers, stream=_AnswerBody(self, response, request), request=request
+        )
 
     async def _send(self, request: httpx2.Request) -> aiohttp.ClientResponse:
         self._requests += 1
@@ -95,10 +97,10 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         return httpx2.ReadError(str(self.failure), request=request)
 
 
-class _Body(httpx2.AsyncByteStream):
+class _AnswerBody(httpx2.AsyncByteStream):
     """The body of an answer as it arrives. Its end closes the connection."""
 
-    def __init__(self, transport: GuardedTransport, response: aiohttp.ClientResponse, request: httpx2.Request) -> None:
+    def __init__(self, transport: MCPTransport, response: aiohttp.ClientResponse, request: httpx2.Request) -> None:
         self._transport = transport
         self._response = response
         self._request = request

@@ -17,7 +17,7 @@ from actors.auth import find_tokens, list_viewings, parse_bearer_token
 from actors.models import TOKEN_PREFIX, VIEWING_KEY, Actor
 from actors.sessions import is_session_key
 from common.clock import now
-from realtime.rights import SignIn
+from realtime.rights import SocketSignIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _is_allowed_origin(origin: str, host: str) -> bool:
     )
 
 
-def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
+def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SocketSignIn]]:
     """Return the actors of these session keys and API tokens who may use them. Invalid keys are left out.
 
     Two queries, and more if there are tokens or operators who view as other people.
@@ -71,17 +71,17 @@ def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
     return _find_by_session(set(keys) - tokens) | (_find_by_token(tokens) if tokens else {})
 
 
-def _find_by_token(texts: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
+def _find_by_token(texts: Collection[str]) -> dict[str, tuple[Actor, SocketSignIn]]:
     found = find_tokens(texts)
     for token in found.values():
         actors.record_token_use(token)
     return {
-        text: (token.actor, SignIn("", token.actor_id, "", token.pk, token.is_read_only))
+        text: (token.actor, SocketSignIn("", token.actor_id, "", token.pk, token.is_read_only))
         for text, token in found.items()
     }
 
 
-def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, SignIn]]:
+def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, SocketSignIn]]:
     """Return the people of valid sessions.
 
     A session is invalid if it has expired, is anonymous, is older than the last change of the password, or if its person
@@ -100,7 +100,7 @@ def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Si
         person = people.get(data.get(SESSION_KEY))
         if person is None or not _is_verified(person, data):
             continue
-        sign_in = SignIn(key, person.pk, person.get_session_auth_hash())
+        sign_in = SocketSignIn(key, person.pk, person.get_session_auth_hash())
         viewing = viewings.get(data.get(VIEWING_KEY, ""))
         if viewing is not None and viewing.operator_id == person.pk:
             sign_in = replace(sign_in, actor_id=viewing.person_id, operator_id=person.pk, viewing_id=viewing.pk)

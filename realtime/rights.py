@@ -23,7 +23,7 @@ from workspaces.models import Membership
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn:
+class SocketSignIn:
     """The sign-in of a socket: a session with its hash (`Actor.get_session_auth_hash`), or an API token, which may be read-only.
 
     `viewing_id`: the session is that of an operator (`operator_id`) who views as the actor (SEC45).
@@ -83,7 +83,7 @@ def _filter_readers(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, To
     return {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in found} & set(pairs)
 
 
-def filter_signed_in(sign_ins: Collection[SignIn]) -> set[SignIn]:
+def filter_signed_in(sign_ins: Collection[SocketSignIn]) -> set[SocketSignIn]:
     """Return the valid sign-ins: the session or API token is valid, and the person may sign in and has the same password.
 
     Two queries, and more if there are API tokens or operators who view as other people.
@@ -92,7 +92,7 @@ def filter_signed_in(sign_ins: Collection[SignIn]) -> set[SignIn]:
     return _filter_by_session(set(sign_ins) - by_token) | (_filter_by_token(by_token) if by_token else set())
 
 
-def _filter_by_session(sign_ins: Collection[SignIn]) -> set[SignIn]:
+def _filter_by_session(sign_ins: Collection[SocketSignIn]) -> set[SocketSignIn]:
     if not sign_ins:
         return set()
     sessions = set(
@@ -120,7 +120,7 @@ def _compute_session_hash(password: str, session_epoch: int) -> str:
     return Actor(password=password, session_epoch=session_epoch).get_session_auth_hash()
 
 
-def _filter_by_token(sign_ins: Collection[SignIn]) -> set[SignIn]:
+def _filter_by_token(sign_ins: Collection[SocketSignIn]) -> set[SocketSignIn]:
     valid_ids = set(
         ApiToken.unrevoked.filter(
             Q(expires_at=None) | Q(expires_at__gt=now()), pk__in={sign_in.token_id for sign_in in sign_ins}

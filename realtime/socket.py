@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from actors.models import Actor
 from realtime.outbox import Outbox, OutboxFull
-from realtime.rights import SignIn
+from realtime.rights import SocketSignIn
 from realtime.topic_buffer import Subscription
 from realtime.topics import Topic
 
@@ -30,7 +30,7 @@ class Socket:
     __slots__ = ("_on_end", "actor", "has_ended", "outbox", "subscriptions", "sign_in")
 
     def __init__(
-        self, actor: Actor, sign_in: SignIn, send: Callable[[str], Awaitable[None]], on_end: Callable[[int], None]
+        self, actor: Actor, sign_in: SocketSignIn, send: Callable[[str], Awaitable[None]], on_end: Callable[[int], None]
     ) -> None:
         self.actor = actor
         self.sign_in = sign_in

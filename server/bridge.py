@@ -17,8 +17,8 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from common.errors import AppError, LimitReached, TooLarge, Unavailable
 from server import limits
-from server.fair_queue import Caller, CpuBudget, FairQueue
-from server.uploads import ClientGone, TooSlow, Uploads, declares_more_than
+from server.fair_queue import CpuBudget, FairQueue, HTTPCaller
+from server.uploads import ClientGone, Uploads, UploadTooSlow, declares_more_than
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -32,9 +32,9 @@ MAX_DELAYED = 1000
 UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
-def identify_by_ip_address(scope: HTTPScope) -> Caller:
+def identify_by_ip_address(scope: HTTPScope) -> HTTPCaller:
     """Return the caller of requests from this IP address."""
-    return Caller((scope.get("client") or ("",))[0], is_shared=True)
+    return HTTPCaller((scope.get("client") or ("",))[0], is_shared=True)
 
 
 class Bridge:
@@ -55,7 +55,7 @@ class Bridge:
         max_active: int,
         max_body: int = limits.MAX_BODY_BYTES,
         uploads: Uploads | None = None,
-        identify: Callable[[HTTPScope], Caller] = identify_by_ip_address,
+        identify: Callable[[HTTPScope], HTTPCaller] = identify_by_ip_address,
         cpu_budget: tuple[float, float] = (0, 0),
     ) -> None:
         self._wsgi = wsgi
@@ -83,7 +83,7 @@ class Bridge:
             else:
                 body = io.BytesIO(await self._read_body(scope, receive))
                 events = await self._respond(caller, build_environ(scope, body), send)
-        except (TooLarge, TooSlow, Unavailable, LimitReached) as error:
+        except (TooLarge, UploadTooSlow, Unavailable, LimitReached) as error:
             events = _build_refusal(error)
         except ClientGone:
             return
@@ -115,7 +115,7 @@ class Bridge:
                 while await self._read_part(receive, body):
                     pass
         except TimeoutError:
-            raise TooSlow("The request did not come to its end in time.") from None
+            raise UploadTooSlow("The request did not come to its end in time.") from None
         finally:
             self._incomplete_body_bytes -= len(body)
         return bytes(body)
@@ -137,7 +137,7 @@ class Bridge:
     def _build_too_large_error(self) -> TooLarge:
         return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
 
-    async def _respond(self, caller: Caller, environ: Environ, send: ASGISendCallable) -> list[Any]:
+    async def _respond(self, caller: HTTPCaller, environ: Environ, send: ASGISendCallable) -> list[Any]:
         """Call the application when it is the caller's turn. Return the events that remain to be sent."""
         if self._active_requests >= self._max_active:
             raise _build_overload_error()

@@ -39,7 +39,7 @@ class CpuBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class HTTPCaller:
     """The originator of a request. Requests with the same `key` share threads and a budget.
 
     `is_shared`: many people may have this key, such as an IP address. They get twice the threads and no common budget.
@@ -59,12 +59,12 @@ class FairQueue:
         self._free_threads = threads
         self._share = share
         self._budget = budget
-        self._running: Counter[Caller] = Counter()
-        self._waiting: OrderedDict[Caller, deque[asyncio.Future[None]]] = OrderedDict()
+        self._running: Counter[HTTPCaller] = Counter()
+        self._waiting: OrderedDict[HTTPCaller, deque[asyncio.Future[None]]] = OrderedDict()
         self._timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def wait_for_turn(self, caller: Caller) -> AsyncIterator[None]:
+    async def wait_for_turn(self, caller: HTTPCaller) -> AsyncIterator[None]:
         """Wait for this caller's turn, and reserve a thread inside the block. Raises `LimitReached` when too many requests wait."""
         await self._enter(caller)
         try:
@@ -72,12 +72,12 @@ class FairQueue:
         finally:
             self._leave(caller)
 
-    def charge(self, caller: Caller, seconds: float) -> None:
+    def charge(self, caller: HTTPCaller, seconds: float) -> None:
         """Count the CPU time of a request."""
         if not caller.is_shared:
             self._budget.charge(caller.key, seconds)
 
-    async def _enter(self, caller: Caller) -> None:
+    async def _enter(self, caller: HTTPCaller) -> None:
         queue = self._waiting.setdefault(caller, deque())
         if len(queue) >= MAX_WAITING_REQUESTS:
             raise LimitReached(
@@ -97,7 +97,7 @@ class FairQueue:
                 self._leave(caller)
             raise
 
-    def _leave(self, caller: Caller) -> None:
+    def _leave(self, caller: HTTPCaller) -> None:
         self._free_threads += 1
         self._running[caller] -= 1
         if not self._running[caller]:
@@ -116,7 +116,7 @@ class FairQueue:
             else:
                 del self._waiting[caller]
 
-    def _find_next_caller(self) -> Caller | None:
+    def _find_next_caller(self) -> HTTPCaller | None:
         """Return the first caller whose next request may run now. If there is none, set a timer for the earliest budget."""
         waits = []
         for caller in self._waiting:

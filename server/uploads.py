@@ -11,14 +11,14 @@ from asgiref.typing import ASGIReceiveCallable, HTTPScope
 
 from common.errors import AppError, Code, LimitReached, TooLarge, Unavailable
 from server import limits
-from server.fair_queue import Caller
+from server.fair_queue import HTTPCaller
 
 
 class ClientGone(Exception):
     """The client disconnected before its request was complete."""
 
 
-class TooSlow(AppError):
+class UploadTooSlow(AppError):
     """The body of a request arrives too slowly."""
 
     status = 408
@@ -36,13 +36,15 @@ class Uploads:
     def __init__(self, is_upload: Callable[[HTTPScope], bool], *, max_bytes: int) -> None:
         self.is_upload = is_upload
         self._max_bytes = max_bytes
-        self._active: Counter[Caller] = Counter()
+        self._active: Counter[HTTPCaller] = Counter()
 
     @asynccontextmanager
-    async def receive(self, caller: Caller, scope: HTTPScope, receive: ASGIReceiveCallable) -> AsyncIterator[IO[bytes]]:
+    async def receive(
+        self, caller: HTTPCaller, scope: HTTPScope, receive: ASGIReceiveCallable
+    ) -> AsyncIterator[IO[bytes]]:
         """Read the body of a request into a temporary file, which is deleted at the end of the block.
 
-        Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`, `TooSlow`,
+        Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`, `UploadTooSlow`,
         and `ClientGone`.
         """
         if declares_more_than(scope, self._max_bytes):
@@ -60,7 +62,7 @@ class Uploads:
                     async with asyncio.timeout(limits.UPLOAD_TIMEOUT_SECONDS):
                         await self._read(receive, body)
                 except TimeoutError:
-                    raise TooSlow("The upload did not come to its end in time.") from None
+                    raise UploadTooSlow("The upload did not come to its end in time.") from None
                 body.seek(0)
                 yield body
         finally:

@@ -142,7 +142,7 @@ def _check_sources(answer: MergeAnswer, contributors: dict[str, UUID]) -> None:
 
 
 @dataclass
-class _Line:
+class _AnswerLine:
     text: str
     contributors: tuple[UUID, ...]
     conflict: int | None = None
@@ -161,7 +161,7 @@ class _LineAuthors:
             for suggestion in suggestions
         }
 
-    def attribute(self, segment: AnswerSegment, contributors: dict[str, UUID]) -> Iterator[_Line]:
+    def attribute(self, segment: AnswerSegment, contributors: dict[str, UUID]) -> Iterator[_AnswerLine]:
         """Yield the lines of a segment with their authors.
 
         A line that is neither in production nor in a suggestion is attributed to the sources that the answer names for the
@@ -172,9 +172,9 @@ class _LineAuthors:
             stripped = text.strip()
             authors = tuple(contributor for contributor, lines in self._added.items() if stripped in lines)
             if not stripped or stripped in self._production:
-                yield _Line(f"{text}\n", ())
+                yield _AnswerLine(f"{text}\n", ())
             elif authors or claimed:
-                yield _Line(f"{text}\n", authors or claimed)
+                yield _AnswerLine(f"{text}\n", authors or claimed)
             else:
                 raise InvalidMergeAnswer(
                     InvalidReason.OWN_WORDS,
@@ -188,7 +188,7 @@ def _get_stripped_lines(text: str) -> set[str]:
 
 
 def _build_conflict(
-    index: int, conflict: AnswerConflict, contributors: dict[str, UUID], lines: list[_Line]
+    index: int, conflict: AnswerConflict, contributors: dict[str, UUID], lines: list[_AnswerLine]
 ) -> MergeConflict:
     """Build a conflict, and mark the lines of its chosen text in `lines`. If they are not there, no choice is chosen."""
     chosen = conflict.chosen
@@ -201,7 +201,7 @@ def _build_conflict(
     return MergeConflict(about="prompt", question=conflict.question.strip(), choices=choices, chosen=chosen)
 
 
-def _mark_lines(conflict: int, text: str, lines: list[_Line]) -> bool:
+def _mark_lines(conflict: int, text: str, lines: list[_AnswerLine]) -> bool:
     """Mark the first lines that have this text and are not part of another conflict. Return whether they were found."""
     # One substring search: comparing lists of lines at every index takes hours if an answer repeats a line often enough.
     # A stored text contains no NUL, so lines of other conflicts, which become NUL here, are never found.

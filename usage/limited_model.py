@@ -3,18 +3,18 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from llm.messages import Answer, Chunk, Request
+from llm.messages import Answer, Chunk, ModelRequest
 from llm.protocol import LLM
 
 
 class LimitedModel:
     """Reserves each request, then sends it to another `LLM`. The tries of one request share its reservation."""
 
-    def __init__(self, llm: LLM, reserve: Callable[[Request], Awaitable[None]]) -> None:
+    def __init__(self, llm: LLM, reserve: Callable[[ModelRequest], Awaitable[None]]) -> None:
         self._llm = llm
         self._reserve = reserve
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send the request. Raises `LLMError`, and what `reserve` raises, before anything is sent."""
         await self._reserve(request)
         async with aclosing(self._llm.ask(request)) as parts:

@@ -12,7 +12,7 @@ from django.db import DatabaseError
 
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import Consent, find_consent
-from chats.services.text_sources import ReadTexts
+from chats.services.text_sources import TextSources
 from common.clock import now
 from common.database import is_database_unavailable, is_retryable
 from common.db_executor import DatabaseExecutor
@@ -22,7 +22,7 @@ from common.tenants import on_behalf_of_tenant
 from common.text import to_storable
 from llm.client import get_model
 from llm.endpoints import check_endpoint
-from llm.messages import Answer, Chunk, Request, ToolCall, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn
 from llm.prices import estimate_usage
 from llm.protocol import LLMError
 from llm.reading_rate import get_reading_rate
@@ -76,8 +76,8 @@ class Runner:
         self._stream = self._kind.open_stream(self.run)
         self._rate = get_reading_rate(self.run.workspace_id)
         self._partial = PartialMessage(self.run.get_message_id())
-        self._read_texts: ReadTexts | None = None
-        self._request: Request | None = None
+        self._read_texts: TextSources | None = None
+        self._request: ModelRequest | None = None
         """The last request to the model, until its ledger entry is written."""
         if self.run.chat_id is not None:
             endpoint = prepared.model.endpoint
@@ -170,9 +170,9 @@ class Runner:
         max_steps = prepared.content.limits.max_steps
         conversation = prepared.build_conversation()
 
-        def build_request(turns: Sequence[Turn]) -> Request:
+        def build_request(turns: Sequence[Turn]) -> ModelRequest:
             parameters = prepared.content.parameters.model_dump(exclude_none=True)
-            self._request = Request(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
+            self._request = ModelRequest(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
             if run.sent_requests is not None:
                 run.sent_requests.current, run.sent_requests.sections = self._request, conversation.sections
             return self._request
@@ -193,7 +193,7 @@ class Runner:
                     return
                 reply = await self._handle_event(event)
 
-    async def _reserve(self, request: Request) -> None:
+    async def _reserve(self, request: ModelRequest) -> None:
         """Reserve the cost of a request in the budgets of the run. Raises `BudgetUsedUp`."""
         await self._store(usage.reserve, self._prepared.model, request, holder_id=self.run.id, attempt=self.run.attempt)
 
@@ -329,7 +329,7 @@ class Runner:
         if self._read_texts is None:
             # A foreign publisher has written the prompt of a public agent: its hosts could be sent texts of the chat.
             is_own = self.run.agent.workspace_id == self.run.workspace_id
-            self._read_texts = ReadTexts(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
+            self._read_texts = TextSources(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
         return await self._db(self._read_texts.is_url_allowed, url)
 
     async def _find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:

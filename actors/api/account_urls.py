@@ -5,12 +5,12 @@ from allauth.headless.base.views import ConfigView
 from allauth.headless.constants import Client
 from django.urls import path
 
-from actors.api.sign_in import RequestPasswordReset, SignIn, SignUp
+from actors.api.sign_in import PasswordSignIn, RequestPasswordReset, SignUp
 
 PATHS = {
     "config": ConfigView,
     "auth/session": views.SessionView,
-    "auth/login": SignIn,
+    "auth/login": PasswordSignIn,
     "auth/signup": SignUp,
     "auth/password/request": RequestPasswordReset,
     "auth/password/reset": views.ResetPasswordView,

@@ -46,7 +46,7 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
         return _replace_unconfirmed_error(super().handle(request, *args, **kwargs))
 
 
-class SignIn(LoginView):  # type: ignore[misc]  # allauth has no types
+class PasswordSignIn(LoginView):  # type: ignore[misc]  # allauth has no types
     """allauth's sign-in, with our error if the email is not confirmed."""
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -10,8 +10,8 @@ urlpatterns = [
     path("email-confirmations", views.EmailConfirmations.as_view()),
     path("sign-up", views.SignUpMode.as_view()),
     path("me/sessions", views.Sessions.as_view()),
-    path("me/viewings", views.Viewings.as_view()),
+    path("me/viewings", views.OwnViewings.as_view()),
     path("me/viewing", views.CurrentViewing.as_view()),
-    path("me/tokens", views.Tokens.as_view()),
+    path("me/tokens", views.ApiTokens.as_view()),
     path("me/tokens/<uuid:token_id>", views.OneToken.as_view()),
 ]

@@ -122,7 +122,7 @@ def get_password_buckets(request: Request) -> list[Bucket]:
     return [("passwords", request.user.pk)] if request.method == "POST" else []
 
 
-class Tokens(APIView):
+class ApiTokens(APIView):
     permission_classes = (SignedIn, BySession)
 
     def buckets(self, request: Request) -> list[Bucket]:
@@ -161,7 +161,7 @@ class Sessions(APIView):
         return build_empty_response()
 
 
-class Viewings(APIView):
+class OwnViewings(APIView):
     """When operators have viewed as the reader."""
 
     permission_classes = (SignedIn, BySession)

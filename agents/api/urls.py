@@ -9,7 +9,7 @@ VERSION = "agents/<uuid:agent_id>/versions/<int:number>"
 
 urlpatterns = [
     path("agent-templates", views.AgentTemplates.as_view()),
-    path("tools", views.Tools.as_view()),
+    path("tools", views.SystemTools.as_view()),
     path("workspaces/<uuid:workspace_id>/agents", views.Agents.as_view()),
     path("workspace-tools/<uuid:tool_id>/agents", views.ToolAgents.as_view()),
     path("agents/<uuid:agent_id>", views.OneAgent.as_view()),

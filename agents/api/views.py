@@ -93,7 +93,7 @@ class AgentTemplates(APIView):
         )
 
 
-class Tools(APIView):
+class SystemTools(APIView):
     @extend_schema(operation_id="list_tools", responses=Page[ToolRow])
     def get(self, request: Request) -> HttpResponse:
         return build_list_response(build_tool_rows())

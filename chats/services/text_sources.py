@@ -67,7 +67,7 @@ def _has_outside_result(chat_id: UUID) -> bool:
     ).exists()
 
 
-class ReadTexts:
+class TextSources:
     """The texts of people and the results of tools in a chat. An instance reads each message once (FAIR5)."""
 
     def __init__(self, chat_id: UUID, prompt: str) -> None:

@@ -39,7 +39,7 @@ class OneCorrection(APIView):
         return build_response(build_summary_row(context.undo_correction(request.user, chat_id, correction_id)))
 
 
-class ContextSettings(APIView):
+class WorkspaceContextSettings(APIView):
     @extend_schema(operation_id="read_context_settings", responses=ContextSettingsRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         return build_response(build_settings_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))

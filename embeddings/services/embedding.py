@@ -78,7 +78,7 @@ class RunInThread(Protocol):
 
 
 @dataclass(frozen=True)
-class Batch:
+class EmbeddingBatch:
     """Texts of a chat to embed. `through`: the version up to which the chat is embedded with them. `ids`, `texts`: the messages
     whose text has no embedding yet; `removed`: those without a text any more."""
 
@@ -191,7 +191,7 @@ async def embed_batch(row_id: UUID) -> bool:
     return await run_in_thread(_store, batch, vectors)
 
 
-async def _embed_texts(batch: Batch) -> dict[int, list[float]]:
+async def _embed_texts(batch: EmbeddingBatch) -> dict[int, list[float]]:
     """Return the embedding of each text of a batch by its index, without the texts that the server refuses.
 
     When it refuses the batch, one request with a short text tells whether it refuses every request, as one with a wrong model.
@@ -231,7 +231,7 @@ def _halve(indexes: list[int]) -> list[list[int]]:
     return [half for half in (indexes[middle:], indexes[:middle]) if half]
 
 
-async def _request_vectors(batch: Batch, texts: list[str]) -> list[list[float]]:
+async def _request_vectors(batch: EmbeddingBatch, texts: list[str]) -> list[list[float]]:
     """Request the embeddings of texts, with an entry in the ledger. Raises `LLMError`, also for a budget that is used up."""
     holder_id = new_id()
     request = build_embedding_request(batch.model.name, texts)
@@ -250,7 +250,7 @@ async def _request_vectors(batch: Batch, texts: list[str]) -> list[list[float]]:
     return result.vectors
 
 
-def read_batch(row_id: UUID, size: int) -> Batch | None:
+def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
     """Return the next messages of a chat to embed, at most `size`. Return null if it is embedded, or if its workspace has no
     embedding model any more: then its embeddings are deleted."""
     row = EmbeddedChat.objects.select_related("chat").filter(pk=row_id).first()
@@ -276,7 +276,7 @@ def read_batch(row_id: UUID, size: int) -> Batch | None:
     messages = list(texts.only("id", "version", "payload")[:size])
     stored = MessageEmbedding.objects.filter(message__in=messages, generation=model.generation)
     digests = {id: bytes(digest) for id, digest in stored.values_list("message_id", "digest")}
-    batch = Batch(row, workspace_id, model.generation, resolved, caller, row.chat.version, is_last=True)
+    batch = EmbeddingBatch(row, workspace_id, model.generation, resolved, caller, row.chat.version, is_last=True)
     through, tokens = row.through_version, 0
     for message in messages:
         text = _cut(message.text.strip())
@@ -292,7 +292,7 @@ def read_batch(row_id: UUID, size: int) -> Batch | None:
     else:
         if len(messages) < size:
             return batch
-    return Batch(**vars(batch) | {"through": through, "is_last": False})
+    return EmbeddingBatch(**vars(batch) | {"through": through, "is_last": False})
 
 
 def compute_digest(text: str) -> bytes:
@@ -314,7 +314,7 @@ def _find_start(chat_id: UUID) -> int:
 
 
 @transaction.atomic
-def _store(batch: Batch, vectors: Mapping[int, list[float]]) -> bool:
+def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
     """Store the embeddings of a batch by the index of the text. Return whether there are more messages. Nothing is stored if the
     embedding model has changed meanwhile."""
     model = EmbeddingModel.objects.select_for_update(no_key=True).filter(generation=batch.generation).first()
@@ -345,7 +345,7 @@ def _store(batch: Batch, vectors: Mapping[int, list[float]]) -> bool:
     return not batch.is_last
 
 
-def _advance(batch: Batch) -> None:
+def _advance(batch: EmbeddingBatch) -> None:
     """Store up to which version the chat is embedded, and keep its lease for the next batch; after the last one, finish."""
     row = batch.chat
     row.through_version, row.failures = batch.through, 0
@@ -373,13 +373,13 @@ def _delete_embeddings(condition: Q) -> None:
 
 
 @transaction.atomic
-def _record_request(batch: Batch, holder_id: UUID, result: Embedded | LLMError) -> None:
+def _record_request(batch: EmbeddingBatch, holder_id: UUID, result: Embedded | LLMError) -> None:
     """Record a request in the ledger, and keep the chat for the next one."""
     usage.record_embeddings(batch.caller, batch.model, holder_id, result)
     EmbeddedChat.objects.filter(pk=batch.chat.pk).update(lease_until=now() + timedelta(seconds=LEASE_SECONDS))
 
 
-def _record_failure(batch: Batch, error: LLMError) -> None:
+def _record_failure(batch: EmbeddingBatch, error: LLMError) -> None:
     """Store why a request failed, and when the next one is made."""
     failures = batch.chat.failures + 1
     delay = min(MAX_DELAY_SECONDS, max(error.retry_after or 0.0, DELAY_SECONDS * 2 ** min(failures - 1, 10)))

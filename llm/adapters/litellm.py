@@ -19,7 +19,7 @@ from common.providers import get_provider
 from llm.adapters.assembly import Assembly, normalize_finish
 from llm.adapters.openai_format import build_messages, build_tools
 from llm.errors import build_exception_error, iter_causes
-from llm.messages import Answer, Chunk, Request
+from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.timeouts import Deadlines
@@ -39,7 +39,7 @@ class LiteLLMAdapter:
         self._endpoint = endpoint
         self._timeouts = timeouts
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send one request. Raises `LLMError`. Closing the generator closes the connection to the provider at once (RUN16)."""
         litellm = await asyncio.to_thread(
             _import_litellm
@@ -73,7 +73,7 @@ class LiteLLMAdapter:
             if stream is not None:
                 await _close_stream(stream)
 
-    def _build_parameters(self, request: Request) -> dict[str, Any]:
+    def _build_parameters(self, request: ModelRequest) -> dict[str, Any]:
         key = self._endpoint.key.reveal()
         if not key:
             raise LLMError("refused", "There is no key for this provider.")
@@ -123,7 +123,7 @@ class LiteLLMAdapter:
     def _add_partial(
         self,
         error: LLMError,
-        request: Request,
+        request: ModelRequest,
         assembly: Assembly,
         usage: Mapping[str, Any] | None,
         deadlines: Deadlines,
@@ -134,7 +134,12 @@ class LiteLLMAdapter:
         return error
 
     def _build_answer(
-        self, request: Request, assembly: Assembly, stream: Any, usage: Mapping[str, Any] | None, deadlines: Deadlines
+        self,
+        request: ModelRequest,
+        assembly: Assembly,
+        stream: Any,
+        usage: Mapping[str, Any] | None,
+        deadlines: Deadlines,
     ) -> Answer:
         # Not the reason in the events: litellm adds a "stop" to a stream that broke off.
         finish = "length" if assembly.is_full else stream.received_finish_reason

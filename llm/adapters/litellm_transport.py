@@ -45,7 +45,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         headers = [
             (name, text) for name, text in response.headers.items() if name.lower() not in _HEADERS_NOT_PASSED_ON
         ]
-        return httpx.Response(response.status, headers=headers, stream=_Body(response), request=request)
+        return httpx.Response(response.status, headers=headers, stream=_ResponseBody(response), request=request)
 
 
 def _restore_path(checked: URL, requested: httpx.URL) -> URL:
@@ -56,7 +56,7 @@ def _restore_path(checked: URL, requested: httpx.URL) -> URL:
     )
 
 
-class _Body(httpx.AsyncByteStream):
+class _ResponseBody(httpx.AsyncByteStream):
     """The body of a response as it arrives. Closing it early closes the connection."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:

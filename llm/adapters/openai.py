@@ -25,7 +25,7 @@ from llm.adapters.assembly import normalize_finish
 from llm.adapters.openai_format import build_messages, build_tools
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import build_status_error, redact
-from llm.messages import Answer, Chunk, Request
+from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.timeouts import RequestTimer, build_timeout_error
@@ -83,7 +83,7 @@ class OpenAIAdapter:
         self._provider = get_provider(endpoint.provider)
         self._base = get_base_url(endpoint)
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send one request. Raises `LLMError`. Closing the generator closes the connection to the provider at once (RUN16)."""
         started = asyncio.get_running_loop().time()
         response = await self._open_stream(request)
@@ -112,7 +112,7 @@ class OpenAIAdapter:
             # No effect when the stream was read to its end: then the connection has returned to the pool.
             response.close()
 
-    async def _open_stream(self, request: Request) -> aiohttp.ClientResponse:
+    async def _open_stream(self, request: ModelRequest) -> aiohttp.ClientResponse:
         """Send the request and return a response with status 200. Raises `LLMError`."""
         # Checked for every request: the host may have been public only when it was saved (SEC13).
         target = get_target(self._endpoint, build_path(self._endpoint, request.model, self._provider.path))
@@ -162,7 +162,7 @@ class OpenAIAdapter:
                 raise _build_cut_error() from error
             return b""  # the connection broke after the complete answer
 
-    def _build_answer(self, request: Request, stream: OpenAIStream, timer: RequestTimer) -> Answer:
+    def _build_answer(self, request: ModelRequest, stream: OpenAIStream, timer: RequestTimer) -> Answer:
         assembly = stream.assembly
         finish = "length" if assembly.is_full else assembly.finish
         if finish is None:
@@ -179,7 +179,7 @@ class OpenAIAdapter:
             seconds=timer.seconds,
         )
 
-    def _build_body(self, request: Request) -> dict[str, Any]:
+    def _build_body(self, request: ModelRequest) -> dict[str, Any]:
         body = {
             name: value for name, value in request.parameters.items() if name not in _OWN_FIELDS and value is not None
         }

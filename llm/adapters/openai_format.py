@@ -5,18 +5,18 @@ import re
 from base64 import b64encode
 from typing import Any
 
-from llm.messages import Request, ToolCall, Turn
+from llm.messages import ModelRequest, ToolCall, Turn
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def build_messages(request: Request) -> list[dict[str, Any]]:
+def build_messages(request: ModelRequest) -> list[dict[str, Any]]:
     """Return the turns as messages. Calls get ids of nine letters and digits, which every provider accepts."""
     ids: dict[str, str] = {}
     return [_build_message(turn, ids) for turn in request.turns]
 
 
-def build_tools(request: Request) -> list[dict[str, Any]]:
+def build_tools(request: ModelRequest) -> list[dict[str, Any]]:
     """Return the tools of a request."""
     return [
         {

@@ -20,7 +20,7 @@ import aiohttp
 from common.egress import HostRefused, check_url, get_session_for, read_capped
 from common.secrets import Secret
 from llm.errors import build_status_error, redact
-from llm.messages import Answer, Chunk, Request, Usage
+from llm.messages import Answer, Chunk, ModelRequest, Usage
 from llm.protocol import Endpoint, LLMError, Timeouts
 
 SERVICE_NAME = "merge service"
@@ -42,7 +42,7 @@ class MergeServiceAdapter:
         self._endpoint = endpoint
         self._limit = min(MAX_REQUEST_SECONDS, timeouts.total)
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Post the text of the last turn, which `build_service_request` has built. Raises `LLMError`."""
         loop = asyncio.get_running_loop()
         started = loop.time()

@@ -44,7 +44,7 @@ class ProviderRow(Row):
     lists_models: bool
 
 
-class ServerBody(Body):
+class ModelServerBody(Body):
     """The server of a model. `GET model-providers` lists the providers that have an address, and the options of each."""
 
     model_config = ConfigDict(json_schema_extra={"not": WRONG_API_BASE})
@@ -60,14 +60,14 @@ class ServerBody(Body):
         return None if self.key is None else Secret(self.key)
 
 
-class ModelBody(ServerBody):
+class ModelBody(ModelServerBody):
     """`key` null keeps the stored key if provider and address are unchanged; "" deletes it."""
 
     default_model: str = Field(max_length=200, pattern=NOT_BLANK)
     revision: Revision
 
 
-class ModelTestBody(ServerBody):
+class ModelTestBody(ModelServerBody):
     """`default_model` empty: only list the models of the server. `key` left out or null: the key that is stored for the same
     provider and address."""
 

@@ -11,7 +11,7 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/model/policy", views.ModelPolicy.as_view()),
     path("workspaces/<uuid:workspace_id>/model/test", views.ModelTests.as_view()),
     path("workspaces/<uuid:workspace_id>/model/test/<uuid:test_id>", views.OneModelTest.as_view()),
-    path("me/llm-profile", views.LLMProfile.as_view()),
+    path("me/llm-profile", views.OwnLLMProfile.as_view()),
     path("me/llm-profile/test", views.LLMProfileTests.as_view()),
     path("me/llm-profile/test/<uuid:test_id>", views.OneLLMProfileTest.as_view()),
 ]

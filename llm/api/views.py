@@ -88,7 +88,7 @@ class ModelPolicy(APIView):
         return build_response(build_model_policy_row(request.user, workspace))
 
 
-class LLMProfile(APIView):
+class OwnLLMProfile(APIView):
     @extend_schema(operation_id="read_llm_profile", responses=LLMProfileRow)
     def get(self, request: Request) -> HttpResponse:
         return build_response(build_llm_profile_row(request.user))

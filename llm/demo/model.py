@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 
 from llm.demo.rules import find_calls, read_conversation
 from llm.demo.texts import build_answer, build_job_answer
-from llm.messages import Answer, Chunk, Request, ToolCall, Usage
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Usage
 from llm.tokens import estimate_input, estimate_tokens
 
 NAME = "demo"
@@ -22,7 +22,7 @@ class DemoModel:
     def __init__(self, pace: float = 0.03) -> None:
         self._pace = pace
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Stream an answer, or the tool call that the request asks for. Never raises."""
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -50,7 +50,7 @@ class DemoModel:
         )
 
 
-def _build_reply(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+def _build_reply(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     if text := build_job_answer(request):
         return text, ()
     conversation = read_conversation(request)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm.messages import Request, ToolCall, ToolSchema
+from llm.messages import ModelRequest, ToolCall, ToolSchema
 
 # The text that follows the prompt in the system text (`build_system_text` and `build_sub_agent_text` in `context.transcript`).
 _FRAME = re.compile(
@@ -54,7 +54,7 @@ class DemoConversation:
     is_sub_agent: bool = False
 
 
-def read_conversation(request: Request) -> DemoConversation:
+def read_conversation(request: ModelRequest) -> DemoConversation:
     """Parse a request. Instructions in the question take precedence over those in the prompt."""
     system = "\n\n".join(turn.text for turn in request.turns if turn.role == "system")
     frames = list(_FRAME.finditer(system))

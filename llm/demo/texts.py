@@ -4,7 +4,7 @@ import json
 import re
 
 from llm.demo.rules import DELEGATE, Call, DemoConversation, detect_language
-from llm.messages import Request, ToolCall
+from llm.messages import ModelRequest, ToolCall
 
 # Sentences are separated by "|".
 _TEXTS = {
@@ -112,7 +112,7 @@ def _build_task_sentences(call: ToolCall, result: str, language: str) -> list[st
     return _build_sentences("task_failed", language, name=name, result=_shorten(str(outcome.get("error", "")), 400))
 
 
-def build_job_answer(request: Request) -> str | None:
+def build_job_answer(request: ModelRequest) -> str | None:
     """Return the answer to a job of a shipped agent, or null if the request is not one. The summary counts and quotes the
     changed lines, and says that it comes from the demo model."""
     system = request.turns[0].text if len(request.turns) == 2 else ""

@@ -7,5 +7,5 @@ from notifications.api import views
 urlpatterns = [
     path("notifications", views.Notifications.as_view()),
     path("notifications/count", views.UnreadCount.as_view()),
-    path("notifications/read", views.MarkRead.as_view()),
+    path("notifications/read", views.MarkNotificationsRead.as_view()),
 ]

@@ -31,7 +31,7 @@ class UnreadCount(APIView):
         return build_response(UnreadRow(unread=count_unread(request.user)))
 
 
-class MarkRead(APIView):
+class MarkNotificationsRead(APIView):
     @extend_schema(operation_id="mark_notifications_read", request=MarkReadBody, responses=UnreadRow)
     def post(self, request: Request) -> HttpResponse:
         body = read(request, MarkReadBody)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from approvals.services import ApprovalRequest
-from llm.messages import Answer, Chunk, Request, ToolCall, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn
 from llm.protocol import LLM, LLMError
 from runs.runtime.conversation import Conversation, make_storable
 from runs.runtime.steps import (
@@ -22,7 +22,7 @@ from runs.runtime.steps import (
 )
 
 
-class Tools(Protocol):
+class ToolboxProtocol(Protocol):
     """The methods of `runs.runtime.toolbox.Toolbox` that the loop calls."""
 
     def build_batches(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]: ...
@@ -38,8 +38,8 @@ class Tools(Protocol):
 async def run_loop(
     conversation: Conversation,
     llm: LLM,
-    tools: Tools,
-    build_request: Callable[[Sequence[Turn]], Request],
+    tools: ToolboxProtocol,
+    build_request: Callable[[Sequence[Turn]], ModelRequest],
     *,
     max_steps: int,
 ) -> AsyncGenerator[Chunk | LoopEvent, StepSaved | None]:
@@ -84,7 +84,7 @@ async def run_loop(
             return
 
 
-async def _ask(llm: LLM, request: Request, step: StepId) -> AsyncGenerator[Chunk | ModelAnswered, None]:
+async def _ask(llm: LLM, request: ModelRequest, step: StepId) -> AsyncGenerator[Chunk | ModelAnswered, None]:
     """Yield the chunks of an answer and, at the end, the answer. Raises `LLMError`."""
     async with aclosing(llm.ask(request)) as parts:
         async for part in parts:

@@ -46,7 +46,7 @@ _DECLARED = re.compile(
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,2000})", re.I)
 
 
-class TooSlow(BaseException):
+class ExtractionTooSlow(BaseException):
     """trafilatura takes too long. Not an `Exception`, which trafilatura would catch."""
 
 
@@ -105,7 +105,7 @@ def _read_html(html: str, url: str) -> dict[str, str]:
                 html, url=url, with_metadata=True, include_links=True, include_formatting=True, include_comments=False,
                 favor_recall=True, date_extraction_params={"original_date": True, "extensive_search": False},
             )  # fmt: skip
-    except (TooSlow, MemoryError, RecursionError):
+    except (ExtractionTooSlow, MemoryError, RecursionError):
         found = None
     text = (found and found.text) or html2txt(html)
     return {
@@ -119,7 +119,7 @@ def _read_html(html: str, url: str) -> dict[str, str]:
 @contextmanager
 def _limit_time(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
-        raise TooSlow
+        raise ExtractionTooSlow
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -7,7 +7,7 @@ import pytest
 
 from chats import services as chats
 from chats.models import Message
-from chats.services.text_sources import ReadTexts
+from chats.services.text_sources import TextSources
 from common.errors import NotFound
 from tests.chats.test_text_sources import add_tool_result
 from tests.people import make_agent
@@ -180,6 +180,6 @@ def test_blank_words_are_refused(search):
 def test_SEC9_an_address_that_an_agent_wrote_and_found_again_is_not_opened(team):
     url = "https://evil.example/?q=secret"
     add_tool_result(team, f"1. Robin: {url}", "ok", name="search_history")
-    assert not ReadTexts(team.chat.id, "").is_url_allowed(url)
+    assert not TextSources(team.chat.id, "").is_url_allowed(url)
     add_tool_result(team, f"[next]({url})", "ok")
-    assert ReadTexts(team.chat.id, "").is_url_allowed(url)
+    assert TextSources(team.chat.id, "").is_url_allowed(url)

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from chats import services as chats
 from chats.models import Chat, Message
 from chats.services import text_sources
-from chats.services.text_sources import ReadTexts
+from chats.services.text_sources import TextSources
 from context.seeding import create_messages
 from tests.factories.chats import MessageFactory
 from tests.queries import list_plan_nodes
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def is_url_allowed(team):
     def is_url_allowed_(url: str, prompt: str = "You are helpful.") -> bool:
-        return ReadTexts(team.chat.id, prompt).is_url_allowed(url)
+        return TextSources(team.chat.id, prompt).is_url_allowed(url)
 
     return is_url_allowed_
 
@@ -111,7 +111,7 @@ def add_tool_result(team, text: str, status: str, *, name: str = "web_fetch", **
 def test_FAIR5_a_message_is_read_once_for_many_checks(team, django_assert_num_queries):
     for number in range(60):
         add_tool_result(team, f"[page](https://pages.example/{number})", "ok")
-    texts = ReadTexts(team.chat.id, "")
+    texts = TextSources(team.chat.id, "")
     assert texts.is_url_allowed("https://pages.example/0")
     for number in range(20):
         with django_assert_num_queries(1):
@@ -127,7 +127,7 @@ def test_FAIR5_only_the_newest_texts_are_kept(team, monkeypatch):
     for number in range(40):
         add_tool_result(team, f"https://pages.example/{number} " + "x" * 100, "ok")
         chats.post_message(team.alice, team.chat.id, text="y" * 100)
-    texts = ReadTexts(team.chat.id, "")
+    texts = TextSources(team.chat.id, "")
     assert texts.is_url_allowed("https://pages.example/39")
     assert not texts.is_url_allowed("https://pages.example/old")
     assert sum(map(len, (*texts._results, *texts._written))) < 3000

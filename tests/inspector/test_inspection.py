@@ -10,7 +10,7 @@ from common.errors import Forbidden, NotFound
 from context.seeding import create_messages
 from inspector.requests import get_sent_request
 from inspector.selectors import get_run_inspection, get_viewpoint, list_runs_of_agent
-from llm.messages import Request, ToolSchema, Turn
+from llm.messages import ModelRequest, ToolSchema, Turn
 from llm.sent_requests import Section, encode_request
 from runs.models import Run
 from tests.factories.approvals import ApprovalFactory
@@ -37,7 +37,9 @@ def make_run(team: Team, **fields) -> Run:
 def make_call(team: Team, run: Run, sections: tuple[Section, ...] = (), **fields) -> LLMCall:
     system = "\n\n".join(["Answer.", "You are Robin.", *(part.text for part in sections)])
     tool = ToolSchema("current_time", "Tell the time. Only in UTC.", {"type": "object"})
-    request = Request("gpt", [Turn("system", system), Turn("user", "What time is it?")], [tool], {"temperature": 0.3})
+    request = ModelRequest(
+        "gpt", [Turn("system", system), Turn("user", "What time is it?")], [tool], {"temperature": 0.3}
+    )
     content = encode_request(request, (Section("prompt", "Answer."), *sections))
     fields = {"request": content, "agent": run.agent} | fields
     return LLMCallFactory.create(

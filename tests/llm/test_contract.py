@@ -13,7 +13,7 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from llm.adapters.litellm import LiteLLMAdapter, _import_litellm
 from llm.adapters.openai import OpenAIAdapter
-from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, ToolSchema, Turn
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
 
@@ -77,17 +77,17 @@ def make(adapter_class: Callable[..., LLM], scripted: ScriptedModel) -> Make:
     return lambda timeouts=SHORT: adapter_class(endpoint, timeouts)
 
 
-def request_of(text: str = "Hello", *, prompt: str = "Be brief.", **more: Any) -> Request:
-    return Request("scripted", [Turn("system", prompt), Turn("user", text)], **more)
+def request_of(text: str = "Hello", *, prompt: str = "Be brief.", **more: Any) -> ModelRequest:
+    return ModelRequest("scripted", [Turn("system", prompt), Turn("user", text)], **more)
 
 
-async def all_of(llm: LLM, request: Request) -> tuple[list[Chunk], Answer]:
+async def all_of(llm: LLM, request: ModelRequest) -> tuple[list[Chunk], Answer]:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
     return [part for part in parts[:-1] if isinstance(part, Chunk)], parts[-1]
 
 
-async def failure_of(llm: LLM, request: Request) -> tuple[list[Chunk], LLMError]:
+async def failure_of(llm: LLM, request: ModelRequest) -> tuple[list[Chunk], LLMError]:
     chunks: list[Chunk] = []
     try:
         async for part in llm.ask(request):
@@ -123,7 +123,7 @@ async def test_the_prompt_the_tools_and_the_key_reach_the_server(make: Make, scr
         Turn("assistant", "", calls=(ToolCall("run:1:0", "current_time", '{"timezone": "Asia/Tokyo"}'),)),
         Turn("tool", "12:00", call_id="run:1:0"),
     ]
-    request = Request("scripted", turns, tools=[ZONE], parameters={"temperature": 0.5})
+    request = ModelRequest("scripted", turns, tools=[ZONE], parameters={"temperature": 0.5})
     await all_of(make(), request)
     sent = scripted.requests[0]
     assert KEY in (sent.headers.get("api-key"), sent.headers.get("Authorization", "").removeprefix("Bearer "))

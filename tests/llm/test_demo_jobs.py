@@ -13,7 +13,7 @@ from agents.specs.differences import diff
 from chats import services as chats
 from chats.models import Message
 from llm.demo.model import DemoModel
-from llm.messages import Answer, Request, Turn
+from llm.messages import Answer, ModelRequest, Turn
 from suggestions.job_inputs import build_summary_input
 from tests.llm.test_demo_model import CLOCK, answer_to, read_answer_text, tool
 from workspaces.models import Credential
@@ -29,7 +29,7 @@ async def summary(wanted: SpecContent, language: str, note: str = "") -> str:
 
 
 async def of_shipped(handle: str, job_input: str) -> str:
-    request = Request("demo", [Turn("system", SHIPPED[handle].content.prompt), Turn("user", job_input)])
+    request = ModelRequest("demo", [Turn("system", SHIPPED[handle].content.prompt), Turn("user", job_input)])
     parts = [part async for part in DemoModel(pace=0).ask(request)]
     assert isinstance(parts[-1], Answer)
     return parts[-1].text

@@ -16,7 +16,7 @@ from llm import client
 from llm.client import get_model
 from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import detect_language, read_conversation
-from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
 from system_tools.web_fetch.page_pool import WebPage
 from system_tools.web_fetch.tool import format_page
@@ -38,8 +38,8 @@ CLOCK = tool("current_time", ("timezone",), timezone="string")
 
 def request_of(
     question: str, prompt: str = "", tools: tuple[ToolSchema, ...] = (), before: tuple[Turn, ...] = ()
-) -> Request:
-    return Request("demo", [Turn("system", prompt + FRAME), *before, Turn("user", question)], tools=tools)
+) -> ModelRequest:
+    return ModelRequest("demo", [Turn("system", prompt + FRAME), *before, Turn("user", question)], tools=tools)
 
 
 async def answer_to(*args: Any, **more: Any) -> Answer:
@@ -181,7 +181,9 @@ async def test_the_result_of_a_call_is_the_answer() -> None:
     turns = [Turn("user", "x"), Turn("assistant", "", calls=(call,)), Turn("tool", result, call_id="r:1:0")]
 
     async def answer(question: str, prompt: str = "") -> str:
-        request = Request("demo", [Turn("system", prompt + FRAME), Turn("user", question), *turns[1:]], tools=[CLOCK])
+        request = ModelRequest(
+            "demo", [Turn("system", prompt + FRAME), Turn("user", question), *turns[1:]], tools=[CLOCK]
+        )
         parts = [part async for part in DemoModel(pace=0).ask(request)]
         assert isinstance(parts[-1], Answer)
         return parts[-1].text
@@ -251,7 +253,7 @@ async def test_the_answer_cites_the_page_that_was_read() -> None:
     call = ToolCall("r:1:0", "web_fetch", '{"url": "https://example.com/tides"}')
     turns = [Turn("system", FRAME), Turn("user", "Read https://example.com/tides")]
     turns += [Turn("assistant", "", calls=(call,)), Turn("tool", result, call_id="r:1:0")]
-    parts = [part async for part in DemoModel(pace=0).ask(Request("demo", turns, tools=[registered("web_fetch")]))]
+    parts = [part async for part in DemoModel(pace=0).ask(ModelRequest("demo", turns, tools=[registered("web_fetch")]))]
     assert isinstance(parts[-1], Answer)
     assert "[Tides](https://example.com/tides)" in parts[-1].text
     assert "High water is at six." in parts[-1].text
@@ -273,7 +275,7 @@ async def test_the_answer_repeats_the_question() -> None:
 
 async def test_in_a_group_the_name_of_the_author_is_not_part_of_the_question() -> None:
     crowd = FRAME.replace("With you", "Messages of others begin with the name of who wrote them. With you")
-    request = Request("demo", [Turn("system", crowd), Turn("user", "Alice (agent), to Scribe: @scribe And now?")])
+    request = ModelRequest("demo", [Turn("system", crowd), Turn("user", "Alice (agent), to Scribe: @scribe And now?")])
     parts = [part async for part in DemoModel(pace=0).ask(request)]
     assert isinstance(parts[-1], Answer)
     assert "“And now?”" in parts[-1].text
@@ -286,7 +288,7 @@ async def test_every_request_gets_a_text(question: str, prompt: str) -> None:
 
 
 async def test_a_request_without_anything_is_answered() -> None:
-    parts = [part async for part in DemoModel(pace=0).ask(Request("demo", []))]
+    parts = [part async for part in DemoModel(pace=0).ask(ModelRequest("demo", []))]
     assert isinstance(parts[-1], Answer)
     assert parts[-1].text
 
@@ -362,13 +364,13 @@ async def test_the_demo_model_gives_no_task_unasked(question):
     assert (await answer_to(question, tools=(delegate_tool("Browser"),))).calls == ()
 
 
-def build_sub_agent_request(task: str, *turns: Turn, tools: tuple[ToolSchema, ...] = ()) -> Request:
+def build_sub_agent_request(task: str, *turns: Turn, tools: tuple[ToolSchema, ...] = ()) -> ModelRequest:
     browser = Participant(uuid4(), "Browser", "browser", is_agent=True)
     system = build_sub_agent_text(SHIPPED["browser"].content.prompt, browser, "Robin", {})
-    return Request("demo", [Turn("system", system), Turn("user", task), *turns], tools=tools)
+    return ModelRequest("demo", [Turn("system", system), Turn("user", task), *turns], tools=tools)
 
 
-async def ask(request: Request) -> Answer:
+async def ask(request: ModelRequest) -> Answer:
     parts = [part async for part in DemoModel(pace=0).ask(request)]
     assert isinstance(parts[-1], Answer)
     return parts[-1]
@@ -400,5 +402,5 @@ async def test_the_demo_model_reports_what_a_sub_agent_said(result, text):
     call = ToolCall("c", "delegate", json.dumps({"name": "browser", "task": "Find it."}), index=0)
     request = request_of("Ask Browser to find it.", tools=(delegate_tool("Browser"),))
     turns = [*request.turns, Turn("assistant", "", calls=(call,)), Turn("tool", json.dumps(result), call_id="c")]
-    answer = await ask(Request("demo", turns, tools=request.tools))
+    answer = await ask(ModelRequest("demo", turns, tools=request.tools))
     assert (answer.text, answer.calls) == (text, ())

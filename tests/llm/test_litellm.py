@@ -10,13 +10,13 @@ from common.secrets import Secret
 from llm import client
 from llm.adapters.litellm import LiteLLMAdapter
 from llm.client import _ADAPTERS
-from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("litellm_connections")]
 ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": {"timezone": {"type": "string"}}})
-ASK = Request("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "Hello")], [ZONE])
+ASK = ModelRequest("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "Hello")], [ZONE])
 
 
 class ScriptedLiteLLM(LiteLLMAdapter):
@@ -38,13 +38,13 @@ def build_adapter(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> 
     return ScriptedLiteLLM(endpoint, timeouts or Timeouts(10, 2, 20))
 
 
-async def all_of(llm: LiteLLMAdapter, request: Request = ASK) -> tuple[list[Chunk], Answer]:
+async def all_of(llm: LiteLLMAdapter, request: ModelRequest = ASK) -> tuple[list[Chunk], Answer]:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
     return [part for part in parts if isinstance(part, Chunk)], parts[-1]
 
 
-async def failure_of(llm: LiteLLMAdapter, request: Request = ASK) -> LLMError:
+async def failure_of(llm: LiteLLMAdapter, request: ModelRequest = ASK) -> LLMError:
     with pytest.raises(LLMError) as raised:
         await all_of(llm, request)
     return raised.value
@@ -73,7 +73,7 @@ async def test_the_key_and_the_prompt_reach_the_provider(scripted: ScriptedModel
 async def test_a_conversation_with_malformed_arguments_can_be_continued(scripted: ScriptedModel) -> None:
     calls = (ToolCall("r:1:0", "no such tool!", '{"timezone": "Asia/To', provider_id="x"),)
     turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "There is no such tool.", call_id="r:1:0")]
-    _, answer = await all_of(build_adapter(scripted), Request(ASK.model, turns, [ZONE]))
+    _, answer = await all_of(build_adapter(scripted), ModelRequest(ASK.model, turns, [ZONE]))
     assert answer.finish == "stop"
 
 

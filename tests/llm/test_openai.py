@@ -16,7 +16,7 @@ from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import build_frame_error, build_status_error, parse_retry_after, redact
-from llm.messages import Answer, Chunk, Request, ToolCall, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn
 from llm.model_list import list_models
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
@@ -24,7 +24,7 @@ from tests.hostile_web import ConnectionRecorder, FakeDns
 from tests.scripted_model import ScriptedModel
 
 KEY = Secret("canary-4711-not-an-ordinary-key")
-ASK = Request("scripted", [Turn("system", "Be brief."), Turn("user", "Hello")])
+ASK = ModelRequest("scripted", [Turn("system", "Be brief."), Turn("user", "Hello")])
 
 
 # --- the stream ---------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def test_call_ids_and_malformed_arguments_are_sent_in_a_form_that_every_provider
         ToolCall("0192-run:1:2", "x", "[1]", provider_id="same"),
     )
     turns = [Turn("assistant", "", calls=calls), *(Turn("tool", "no", call_id=call.id) for call in calls)]
-    sent = build_messages(Request("m", turns))
+    sent = build_messages(ModelRequest("m", turns))
     assert [call["id"] for call in sent[0]["tool_calls"]] == ["call00000", "call00001", "call00002"]
     assert [message["tool_call_id"] for message in sent[1:]] == ["call00000", "call00001", "call00002"]
     functions = [call["function"] for call in sent[0]["tool_calls"]]
@@ -213,7 +213,7 @@ def build_adapter(scripted: ScriptedModel, timeouts: Timeouts | None = None, **e
     return OpenAIAdapter(Endpoint(**facts), timeouts or Timeouts(3, 3, 10))
 
 
-async def answer_of(llm: OpenAIAdapter, request: Request = ASK) -> Answer:
+async def answer_of(llm: OpenAIAdapter, request: ModelRequest = ASK) -> Answer:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
     return parts[-1]
@@ -316,7 +316,7 @@ async def test_without_a_key_no_header_is_sent(scripted: ScriptedModel) -> None:
 
 async def test_parameters_cannot_replace_our_fields(scripted: ScriptedModel) -> None:
     parameters: dict[str, Any] = {"temperature": 0.1, "top_p": None, "model": "other", "stream": False, "messages": []}
-    await answer_of(build_adapter(scripted), Request("scripted", ASK.turns, parameters=parameters))
+    await answer_of(build_adapter(scripted), ModelRequest("scripted", ASK.turns, parameters=parameters))
     body = scripted.requests[0].body
     assert (body["model"], body["stream"], body["temperature"], "top_p" in body) == ("scripted", True, 0.1, False)
     assert len(body["messages"]) == 2

@@ -8,12 +8,12 @@ import pytest
 
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
-from llm.messages import Request, Turn
+from llm.messages import ModelRequest, Turn
 from llm.prices import build_usage, get_context_size, get_price, list_known_models
 from llm.protocol import Endpoint
 from llm.tokens import estimate_tokens
 
-ASK = Request("gpt-4o", [Turn("user", "Hello")])
+ASK = ModelRequest("gpt-4o", [Turn("user", "Hello")])
 
 
 def at(provider, api_base=None) -> Endpoint:
@@ -57,7 +57,7 @@ def test_the_cost_that_openrouter_reports_is_used() -> None:
 @pytest.mark.parametrize("cost", [-1, -0.1, nan, inf, -inf, 1e300, 10**40, True, "0.1", None, [1]])
 def test_a_reported_cost_that_is_no_amount_is_ignored(cost) -> None:
     reported = {"prompt_tokens": 10, "completion_tokens": 1, "cost": cost}
-    usage = build_usage(at("openrouter"), Request("no/such-model", ASK.turns), reported, Assembly())
+    usage = build_usage(at("openrouter"), ModelRequest("no/such-model", ASK.turns), reported, Assembly())
     assert (usage.input_tokens, usage.output_tokens, usage.cost_micro) == (10, 1, None)
 
 

@@ -15,7 +15,7 @@ from common.secrets import Secret
 from llm import client
 from llm.adapters.litellm import LiteLLMAdapter, _import_litellm
 from llm.adapters.openai import OpenAIAdapter, get_target
-from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, ToolSchema, Turn
 from llm.model_list import list_models
 from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.hostile_web import ConnectionRecorder, FakeDns
@@ -37,17 +37,17 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
     return server
 
 
-def request_of(model: str, *, tools: tuple[ToolSchema, ...] = (), **parameters: Any) -> Request:
-    return Request(model, [Turn("system", "Be brief."), Turn("user", "Hello")], tools, parameters)
+def request_of(model: str, *, tools: tuple[ToolSchema, ...] = (), **parameters: Any) -> ModelRequest:
+    return ModelRequest(model, [Turn("system", "Be brief."), Turn("user", "Hello")], tools, parameters)
 
 
-async def all_of(llm: Any, request: Request) -> tuple[list[Chunk], Answer]:
+async def all_of(llm: Any, request: ModelRequest) -> tuple[list[Chunk], Answer]:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
     return parts[:-1], parts[-1]
 
 
-async def failure_of(llm: Any, request: Request) -> LLMError:
+async def failure_of(llm: Any, request: ModelRequest) -> LLMError:
     with pytest.raises(LLMError) as raised:
         await all_of(llm, request)
     return raised.value

@@ -10,12 +10,12 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from llm import retry
 from llm.client import get_model
-from llm.messages import Answer, Chunk, Request, Turn, Usage
+from llm.messages import Answer, Chunk, ModelRequest, Turn, Usage
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from llm.retry import Breaker, RetryingModel
 from tests.scripted_model import ScriptedModel
 
-ASK = Request("m", [Turn("user", "Hello")])
+ASK = ModelRequest("m", [Turn("user", "Hello")])
 ANSWER = Answer("Hi", "", (), Usage(), "stop", "m")
 
 
@@ -27,7 +27,7 @@ class FailingModel:
         self.shows = shows
         self.asked = 0
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         self.asked += 1
         if self.shows:
             yield Chunk("text", "Hi")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.logs import MASK
-from llm.messages import Image, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Image, ModelRequest, ToolCall, ToolSchema, Turn
 from llm.sent_requests import (
     MAX_STORED_CHARACTERS,
     RequestKey,
@@ -19,14 +19,16 @@ from llm.sent_requests import (
 
 SYSTEM = Turn("system", "Be kind.\n\nYou are Robin.\n\nNotes: it rains.")
 TOOL = ToolSchema("current_time", "Tell the time.", {"type": "object"})
-FIRST = Request("gpt", [SYSTEM, Turn("user", "What time is it?")], [TOOL], {"temperature": 0.3})
+FIRST = ModelRequest("gpt", [SYSTEM, Turn("user", "What time is it?")], [TOOL], {"temperature": 0.3})
 CALL = ToolCall("call_1", "current_time", "{}")
 SECOND = replace(
     FIRST, turns=[*FIRST.turns, Turn("assistant", calls=(CALL,)), Turn("tool", "It is noon.", call_id="call_1")]
 )
 
 
-def store_all(requests: list[Request], sections: tuple[Section, ...] = (), secret: str = "") -> dict[RequestKey, bytes]:
+def store_all(
+    requests: list[ModelRequest], sections: tuple[Section, ...] = (), secret: str = ""
+) -> dict[RequestKey, bytes]:
     recorder, stored = RequestRecorder(sections, secret), {}
     for number, request in enumerate(requests, 1):
         recorder.current, key = request, RequestKey(number, 1)
@@ -37,7 +39,7 @@ def store_all(requests: list[Request], sections: tuple[Section, ...] = (), secre
     return stored
 
 
-def list_texts(request: Request) -> list[tuple[str, str]]:
+def list_texts(request: ModelRequest) -> list[tuple[str, str]]:
     return [(turn.role, turn.text) for turn in request.turns]
 
 
@@ -97,7 +99,9 @@ def test_secrets_are_not_stored():
     call = ToolCall("call_1", "http", '{"headers": {"Authorization": "Bearer abcdefgh12345678"}}')
     tool = ToolSchema("http", "Send password=hunter22secret with it.", {})
     turns = [Turn("system", "The key is key-of-the-endpoint."), Turn("assistant", calls=(call,))]
-    found = decode_requests(store_all([Request("gpt", turns, [tool])], secret="key-of-the-endpoint"))[RequestKey(1, 1)]
+    found = decode_requests(store_all([ModelRequest("gpt", turns, [tool])], secret="key-of-the-endpoint"))[
+        RequestKey(1, 1)
+    ]
     everything = str(found)
     assert MASK in everything
     for secret in ("key-of-the-endpoint", "abcdefgh12345678", "hunter22secret"):

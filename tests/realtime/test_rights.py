@@ -15,7 +15,7 @@ from common.errors import NotFound
 from realtime import maintenance
 from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
-from realtime.rights import SignIn, filter_allowed, filter_signed_in
+from realtime.rights import SocketSignIn, filter_allowed, filter_signed_in
 from realtime.topics import Topic
 from tests.realtime.test_socket import post, texts
 from workspaces import services as workspaces
@@ -166,6 +166,6 @@ def test_checking_rights_takes_the_same_queries_for_two_and_twenty_sockets(team,
         asked = pairs(count)
         with django_assert_num_queries(3):
             assert filter_allowed(asked) == asked
-        sign_ins = {SignIn(f"key {number}", team.alice.id, "stamp") for number in range(count)}
+        sign_ins = {SocketSignIn(f"key {number}", team.alice.id, "stamp") for number in range(count)}
         with django_assert_num_queries(2):
             assert filter_signed_in(sign_ins) == set()

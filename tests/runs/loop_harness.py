@@ -11,7 +11,7 @@ from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import Consent, DecidedCall
 from context.transcript import ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
 from llm.context_window import DEFAULT_BUDGET
-from llm.messages import Chunk, Request, ToolCall
+from llm.messages import Chunk, ModelRequest, ToolCall
 from runs.runtime.conversation import Conversation
 from runs.runtime.loop import run_loop
 from runs.runtime.steps import (
@@ -157,7 +157,7 @@ class LoopHarness:
             conversation,
             llm,
             box,
-            lambda turns: Request("m", list(turns), [tool.schema for tool in box.tools.values()]),
+            lambda turns: ModelRequest("m", list(turns), [tool.schema for tool in box.tools.values()]),
             max_steps=max_steps,
         )
         async with aclosing(steps):

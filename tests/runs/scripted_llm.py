@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
-from llm.messages import Answer, Chunk, Request, ToolCall, Turn, Usage
+from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn, Usage
 from llm.protocol import LLMError
 
 
@@ -15,9 +15,9 @@ class ScriptedLLM:
 
     def __init__(self, script: Iterable[Answer | LLMError] = ()) -> None:
         self._script = iter(script)
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
 
-    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
+    async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         self.requests.append(request)
         if left := list_open_calls(request.turns):
             raise AskedTooEarly(f"The calls {left} have no answer.")

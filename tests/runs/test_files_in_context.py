@@ -8,7 +8,7 @@ from context.log_entries import MAX_IMAGES
 from context.transcript import build_transcript
 from files import services as files
 from llm.adapters.openai_format import build_messages
-from llm.messages import Image, Request, Turn
+from llm.messages import Image, ModelRequest, Turn
 from llm.prices import can_see_images
 from llm.protocol import Endpoint
 from runs.models import Run
@@ -88,7 +88,7 @@ def test_a_file_that_is_shared_meanwhile_is_read_at_the_next_step(team, run):
 
 def test_an_image_is_sent_in_the_format_of_openai():
     turn = Turn("user", "Look", images=(Image("image/webp", b"abc"),))
-    assert build_messages(Request("m", [turn])) == [
+    assert build_messages(ModelRequest("m", [turn])) == [
         {
             "role": "user",
             "content": [

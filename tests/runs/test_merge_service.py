@@ -19,7 +19,7 @@ from llm.adapters import service as service_adapter
 from llm.adapters.service import build_service_request, build_signature_headers
 from llm.client import get_model
 from llm.endpoints import get_merge_service
-from llm.messages import Answer, Request, Turn
+from llm.messages import Answer, ModelRequest, Turn
 from llm.protocol import LLMError
 from llm.retry import _breakers
 from tests.runs.job_environment import JobEnvironment
@@ -84,7 +84,7 @@ async def ask(body: str = build_service_request(uuid4(), "merge", {"production":
     endpoint = get_merge_service()
     assert endpoint is not None
     try:
-        parts = [part async for part in get_model(endpoint).ask(Request("merge service", [Turn("user", body)]))]
+        parts = [part async for part in get_model(endpoint).ask(ModelRequest("merge service", [Turn("user", body)]))]
     finally:
         await close_sessions()
     assert isinstance(parts[-1], Answer)

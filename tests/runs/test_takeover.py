@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from chats.models import Message
-from chats.services.text_sources import ReadTexts
+from chats.services.text_sources import TextSources
 from common.db_executor import DatabaseExecutor
 from common.processes import get_owner_name, is_dead
 from common.secrets import Secret
@@ -175,7 +175,7 @@ def test_SEC9_a_stored_result_with_texts_of_agents_is_still_known_as_such_after_
     environment.wait_until_idle()
     [result] = environment.log("TOOL_RESPONSE")
     assert (result.payload["text"], result.payload["quotes_agents"]) == (output.text, True)
-    assert not ReadTexts(environment.team.chat.id, "").is_url_allowed(output.text)
+    assert not TextSources(environment.team.chat.id, "").is_url_allowed(output.text)
 
 
 def test_a_run_whose_worker_died_three_times_fails_visibly(environment):

@@ -12,7 +12,7 @@ from approvals import services as approvals
 from approvals.models import Approval
 from chats import services as chats
 from chats.models import Message
-from chats.services.text_sources import ReadTexts
+from chats.services.text_sources import TextSources
 from common.clock import now
 from common.ids import new_id
 from events.rows import Policy
@@ -172,7 +172,7 @@ def test_SEC9_a_choice_written_by_the_model_allows_no_url_and_a_typed_answer_doe
     [approval] = writer.wait_until_waiting()
     writer.decide(approval, "answered", by=writer.team.bob, **fields)
     writer.wait_until_idle()
-    assert ReadTexts(writer.team.chat.id, "").is_url_allowed(url) is is_allowed
+    assert TextSources(writer.team.chat.id, "").is_url_allowed(url) is is_allowed
 
 
 @pytest.mark.usefixtures("engine")

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from actors.models import Actor, AgentStatus
 from chats import services as chats
-from chats.services.text_sources import ReadTexts
+from chats.services.text_sources import TextSources
 from common.clock import now
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import get_lowest_id_at, new_id
@@ -288,7 +288,7 @@ def test_run_now_works_for_the_person_and_leaves_the_times(environment):
 
 def test_SEC9_a_host_that_an_editor_names_in_a_schedule_may_be_fetched(environment):
     schedule = create(environment)
-    texts = ReadTexts(environment.team.chat.id, "")
+    texts = TextSources(environment.team.chat.id, "")
     assert not texts.is_url_allowed("https://news.example/today")
     schedules.run_schedule_now(environment.team.alice, schedule.pk)
     assert texts.is_url_allowed("https://news.example/today")

@@ -11,7 +11,7 @@ import pytest
 from common.errors import LimitReached
 from server import limits
 from server.bridge import REFUSAL_DELAY_SECONDS, Bridge, identify_by_ip_address
-from server.fair_queue import Caller
+from server.fair_queue import HTTPCaller
 
 
 class Exchange:
@@ -243,7 +243,7 @@ async def test_an_exception_of_the_application_is_raised_to_the_server() -> None
     assert exchange.sent == []
 
 
-def refuse_some(scope: Any) -> Caller:
+def refuse_some(scope: Any) -> HTTPCaller:
     if scope["path"] == "/refused":
         raise LimitReached("Too many requests at once.")
     return identify_by_ip_address(scope)

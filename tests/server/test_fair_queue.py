@@ -11,15 +11,15 @@ import pytest
 from common.errors import LimitReached
 from server import fair_queue
 from server.bridge import Bridge
-from server.fair_queue import Caller, CpuBudget, FairQueue
+from server.fair_queue import CpuBudget, FairQueue, HTTPCaller
 from tests.server.test_bridge import Exchange, echo
 
-ALICE, MALLORY = Caller("alice"), Caller("mallory")
+ALICE, MALLORY = HTTPCaller("alice"), HTTPCaller("mallory")
 NO_BUDGET = CpuBudget(0, 0)
 
 
-def identify_by_header(scope: Any) -> Caller:
-    return Caller(dict(scope["headers"])[b"x-caller"])
+def identify_by_header(scope: Any) -> HTTPCaller:
+    return HTTPCaller(dict(scope["headers"])[b"x-caller"])
 
 
 def build_request(caller: bytes) -> Exchange:
@@ -29,7 +29,7 @@ def build_request(caller: bytes) -> Exchange:
 Order = list[str]
 
 
-async def execute(queue: FairQueue, caller: Caller, order: Order, seconds: float = 0.0) -> None:
+async def execute(queue: FairQueue, caller: HTTPCaller, order: Order, seconds: float = 0.0) -> None:
     async with queue.wait_for_turn(caller):
         order.append(str(caller.key))
         queue.charge(caller, seconds)
@@ -62,7 +62,7 @@ async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served(
 
 
 async def test_a_shared_ip_address_gets_half_of_the_threads() -> None:
-    queue, caller = FairQueue(8, share=2, budget=NO_BUDGET), Caller("10.1.2.3", is_shared=True)
+    queue, caller = FairQueue(8, share=2, budget=NO_BUDGET), HTTPCaller("10.1.2.3", is_shared=True)
     async with (
         queue.wait_for_turn(caller),
         queue.wait_for_turn(caller),
@@ -97,7 +97,7 @@ async def test_a_caller_over_the_cpu_budget_waits_and_is_served_later() -> None:
 
 async def test_a_shared_ip_address_has_no_cpu_budget() -> None:
     order: Order = []
-    queue, caller = FairQueue(1, share=1, budget=CpuBudget(0.001, 0.1)), Caller("10.1.2.3", is_shared=True)
+    queue, caller = FairQueue(1, share=1, budget=CpuBudget(0.001, 0.1)), HTTPCaller("10.1.2.3", is_shared=True)
     for _ in range(3):
         await execute(queue, caller, order, seconds=10.0)
     assert len(order) == 3
@@ -166,7 +166,7 @@ async def test_a_refused_request_is_not_read_and_uses_no_thread(headers: Any, cl
     def never(environ: Any, start: Any) -> Any:
         raise AssertionError("a refused request was executed")
 
-    def refuse(scope: Any) -> Caller:
+    def refuse(scope: Any) -> HTTPCaller:
         raise LimitReached("Too many requests at once.", data={"limit": "requests", "seconds": 7})
 
     exchange = Exchange(b"x" * 9, headers=headers)

@@ -8,7 +8,7 @@ import pytest
 
 from server import limits
 from server.bridge import Bridge
-from server.fair_queue import Caller
+from server.fair_queue import HTTPCaller
 from server.uploads import Uploads
 from tests.server.test_bridge import Exchange
 
@@ -69,13 +69,13 @@ async def test_a_caller_has_a_limited_number_of_uploads_at_the_same_time():
 
 async def test_a_process_receives_a_limited_number_of_uploads(monkeypatch):
     monkeypatch.setattr(limits, "MAX_UPLOADS", 0)
-    assert (await send(make_bridge(identify=lambda scope: Caller("somebody")), b"x")).status == 503
+    assert (await send(make_bridge(identify=lambda scope: HTTPCaller("somebody")), b"x")).status == 503
 
 
 async def test_unknown_callers_together_leave_room_for_others(monkeypatch):
     monkeypatch.setattr(limits, "MAX_UPLOADS_OF_UNKNOWN_CALLERS", 0)
     assert (await send(make_bridge(), b"x")).status == 503
-    assert (await send(make_bridge(identify=lambda scope: Caller("alice")), b"x")).status == 200
+    assert (await send(make_bridge(identify=lambda scope: HTTPCaller("alice")), b"x")).status == 200
 
 
 @pytest.mark.parametrize("limit", ["UPLOAD_IDLE_SECONDS", "UPLOAD_TIMEOUT_SECONDS"])

@@ -9,7 +9,7 @@ import pytest
 from django.db import close_old_connections, connection, transaction
 
 from common.secrets import Secret
-from llm.messages import Answer, Request, Turn, Usage
+from llm.messages import Answer, ModelRequest, Turn, Usage
 from llm.protocol import Endpoint, OwnPrice
 from tests.factories.usage import BudgetFactory, LLMCallFactory
 from usage.callers import Caller
@@ -20,7 +20,7 @@ from usage.services import record_call, release_reservations, reserve
 from usage.services.reservations import estimate_max_cost
 
 ENDPOINT = Endpoint("openai_compatible", "http://x/v1", Secret(""), "workspace", price=OwnPrice(1.0, 2.0))
-REQUEST = Request("m", [Turn("user", "x" * 360)], parameters={"max_tokens": 440})
+REQUEST = ModelRequest("m", [Turn("user", "x" * 360)], parameters={"max_tokens": 440})
 ONE = 2 * 440 + 118  # 90 + 4 tokens, a quarter more, at 1; and 440 tokens at 2
 
 
@@ -52,7 +52,7 @@ def read_balances():
 
 def test_the_most_that_a_request_may_cost_is_reserved(team):
     assert estimate_max_cost(resolve(team, build_caller(team)), REQUEST) == ONE
-    unlimited = Request("m", REQUEST.turns)
+    unlimited = ModelRequest("m", REQUEST.turns)
     assert estimate_max_cost(resolve(team, build_caller(team)), unlimited) == 118 + 2 * 8_192
 
 

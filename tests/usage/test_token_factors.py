@@ -7,7 +7,7 @@ import pytest
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
 from llm.context_window import SHARE_OF_ESTIMATE, SHARE_OF_LEARNT, get_context_budget
-from llm.messages import Answer, Image, Request, Turn, Usage
+from llm.messages import Answer, Image, ModelRequest, Turn, Usage
 from llm.prices import build_usage
 from llm.protocol import Endpoint
 from tests.factories.usage import TokenFactorFactory
@@ -73,7 +73,7 @@ def test_requests_without_an_estimate_teach_nothing(team):
     [(999, (), None), (1_000, (), 1_004), (1_000, (Image("image/png", b"x"),), None)],
 )
 def test_only_long_requests_without_images_are_estimated(tokens, images, expected):
-    request = Request("m", [Turn("user", "text" * 1_000, images=images)])
+    request = ModelRequest("m", [Turn("user", "text" * 1_000, images=images)])
     reported = {"prompt_tokens": tokens, "completion_tokens": 1}
     assert build_usage(SERVER, request, reported, Assembly()).estimated_input == expected
 

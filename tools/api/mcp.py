@@ -71,7 +71,7 @@ class Refresh(APIView):
         return build_empty_response()
 
 
-class SignIn(APIView):
+class StartMCPSignIn(APIView):
     permission_classes = (SignedIn, BySession)
     person_buckets = ("jobs",)
 

@@ -19,6 +19,6 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/tool-servers", mcp.Servers.as_view()),
     path("workspaces/<uuid:workspace_id>/mcp-servers", mcp.McpServers.as_view()),
     path("mcp-servers/<uuid:server_id>/refresh", mcp.Refresh.as_view()),
-    path("mcp-servers/<uuid:server_id>/sign-in", mcp.SignIn.as_view()),
+    path("mcp-servers/<uuid:server_id>/sign-in", mcp.StartMCPSignIn.as_view()),
     path("mcp-servers/<uuid:server_id>/sign-in/return", mcp.SignInReturn.as_view(), name="mcp-sign-in-return"),
 ]

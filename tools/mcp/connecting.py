@@ -22,7 +22,7 @@ from common.tenants import on_behalf_of_tenant
 from events import audit
 from events.rows import AuthScheme, ServerKind
 from mcp_client.client import list_server_tools
-from mcp_client.oauth import AuthorizationServer, Tokens, build_redirect_uri
+from mcp_client.oauth import AuthorizationServer, OAuthTokens, build_redirect_uri
 from mcp_client.protocol import McpError, McpServer
 from tools.credentials import build_auth_headers, decrypt_credential
 from tools.mcp.listing import store_failure, store_listing
@@ -198,15 +198,15 @@ def _renew_token(authorization_id: UUID, module: ModuleType) -> Secret | None:
         return Secret(tokens.access.reveal())
 
 
-async def _refresh(module: ModuleType, server: AuthorizationServer, stored: Mapping[str, Secret]) -> Tokens:
+async def _refresh(module: ModuleType, server: AuthorizationServer, stored: Mapping[str, Secret]) -> OAuthTokens:
     try:
-        tokens: Tokens = await module.refresh_tokens(server, stored["client_secret"], refresh=stored["refresh"])
+        tokens: OAuthTokens = await module.refresh_tokens(server, stored["client_secret"], refresh=stored["refresh"])
         return tokens
     finally:
         await close_sessions()
 
 
-def _store_tokens(authorization_id: UUID, tokens: Tokens, person_id: UUID) -> None:
+def _store_tokens(authorization_id: UUID, tokens: OAuthTokens, person_id: UUID) -> None:
     with transaction.atomic():
         row = ServerAuthorization.objects.select_for_update().select_related("server").get(pk=authorization_id)
         row.signed_in_by_id = person_id
@@ -215,7 +215,7 @@ def _store_tokens(authorization_id: UUID, tokens: Tokens, person_id: UUID) -> No
         audit.record(person, "tool_server.signed_in", workspace_id=row.server.workspace_id, object_id=row.server_id)
 
 
-def _write_tokens(row: ServerAuthorization, stored: Mapping[str, Secret], tokens: Tokens) -> None:
+def _write_tokens(row: ServerAuthorization, stored: Mapping[str, Secret], tokens: OAuthTokens) -> None:
     row.encrypted_secrets = _encrypt_secrets(
         row.server_id, {**stored, "access": tokens.access, "refresh": tokens.refresh}
     )

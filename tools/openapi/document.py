@@ -49,7 +49,7 @@ for _tag in ("int", "float"):
 
 
 @dataclass(frozen=True)
-class SignIn:
+class SecurityScheme:
     """How the document says that a request signs in."""
 
     auth: AuthScheme = AuthScheme.NONE
@@ -102,18 +102,18 @@ class Document:
             return ""
 
     @cached_property
-    def sign_in(self) -> SignIn:
+    def sign_in(self) -> SecurityScheme:
         """The first way to sign in that can be used here."""
         schemes = _get_dict(_get_dict(self.content, "components"), "securitySchemes")
         for scheme in (self.resolve(one) for one in schemes.values()):
             match scheme:
                 case {"type": "http", "scheme": str(name)} if name.lower() == "bearer":
-                    return SignIn(AuthScheme.BEARER)
+                    return SecurityScheme(AuthScheme.BEARER)
                 case {"type": "http", "scheme": str(name)} if name.lower() == "basic":
-                    return SignIn(AuthScheme.BASIC)
+                    return SecurityScheme(AuthScheme.BASIC)
                 case {"type": "apiKey", "in": "header" | "query" as place, "name": str(name)}:
-                    return SignIn(AuthScheme(place), name[:80])
-        return SignIn()
+                    return SecurityScheme(AuthScheme(place), name[:80])
+        return SecurityScheme()
 
     def resolve(self, value: Any) -> Any:
         """Return the value that a reference leads to, or the value itself. Raises `InvalidDocument`."""

@@ -5,7 +5,7 @@ from django.urls import path
 from usage.api import views
 
 urlpatterns = [
-    path("workspaces/<uuid:workspace_id>/usage", views.Usage.as_view()),
+    path("workspaces/<uuid:workspace_id>/usage", views.WorkspaceUsage.as_view()),
     path("workspaces/<uuid:workspace_id>/usage.csv", views.UsageCSV.as_view()),
     path("workspaces/<uuid:workspace_id>/budgets", views.Budgets.as_view()),
     path("workspaces/<uuid:workspace_id>/prices", views.Prices.as_view()),

@@ -25,7 +25,7 @@ from usage.models import Budget
 from usage.selectors import UsagePeriod, get_usage, iterate_exported_usage, list_budgets, list_prices
 
 
-class Usage(APIView):
+class WorkspaceUsage(APIView):
     @extend_schema(operation_id="read_usage", parameters=build_query_parameters(UsageQuery), responses=UsageReportRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, UsageQuery)

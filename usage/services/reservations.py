@@ -19,7 +19,7 @@ from common.clock import now
 from events.payloads import BudgetPeriod, BudgetRefusal, BudgetScope
 from events.publish import publish_workspace_list_changed
 from llm.context_window import estimate_tokens_of_turns
-from llm.messages import Request
+from llm.messages import ModelRequest
 from llm.prices import get_price
 from llm.tokens import estimate_tokens, format_tool
 from usage.callers import AppliedBudget, ResolvedModel
@@ -89,7 +89,7 @@ WHERE locked.warned_at IS NULL AND settled.warned_at IS NOT NULL
 """
 
 
-def estimate_max_cost(model: ResolvedModel, request: Request) -> int:
+def estimate_max_cost(model: ResolvedModel, request: ModelRequest) -> int:
     """Return the most that a request may cost, in millionths of a dollar; 0 if the price is known by the server only."""
     price = get_price(model.endpoint, model.name)
     if price is None:
@@ -102,7 +102,7 @@ def estimate_max_cost(model: ResolvedModel, request: Request) -> int:
     return math.ceil(tokens_in * price.input + tokens_out * price.output)
 
 
-def reserve(model: ResolvedModel, request: Request, *, holder_id: UUID, attempt: int) -> None:
+def reserve(model: ResolvedModel, request: ModelRequest, *, holder_id: UUID, attempt: int) -> None:
     """Reserve the most that a request may cost, in all budgets of the model or in none.
 
     Call it outside a transaction, immediately before the request. Raises `BudgetUsedUp`.

@@ -15,7 +15,7 @@ from waking.services.by_hand import wake_agent
 from waking.services.wake import preview_wakes
 
 
-class Wakes(APIView):
+class PreviewWakes(APIView):
     @extend_schema(operation_id="preview_wakes", request=WakesBody, responses=Page[WakesRow])
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, WakesBody)

@@ -18,7 +18,7 @@ from common.errors import Invalid
 from common.ids import new_id
 from events.rows import Response
 from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
-from llm.messages import Request
+from llm.messages import ModelRequest
 from runs.hooks import agents_woken_outside
 from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState, Step, build_concurrency_key
@@ -209,7 +209,9 @@ def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor
             continue  # the run fails for this reason before it reaches a budget
         caller = Caller(chat.workspace_id, author.id, tree_id=new_id(), agent_id=agent.id)
         models[agent.id] = resolve_model(build_keyless_endpoint(choice), choice.model, caller, rules)
-        needed[agent.id] = estimate_max_cost(models[agent.id], Request(choice.model, [], parameters=spec.parameters))
+        needed[agent.id] = estimate_max_cost(
+            models[agent.id], ModelRequest(choice.model, [], parameters=spec.parameters)
+        )
     free = compute_free_amounts({budget for model in models.values() for budget in model.budgets})
     return {
         agent_id

@@ -8,8 +8,8 @@ WEBHOOK = "agents/<uuid:agent_id>/webhooks/<uuid:webhook_id>"
 
 urlpatterns = [
     path("agents/me", views.OwnAgent.as_view()),
-    path("agents/me/wakes", views.Wakes.as_view()),
-    path("agents/<uuid:agent_id>/access", views.Access.as_view()),
+    path("agents/me/wakes", views.AgentWakes.as_view()),
+    path("agents/<uuid:agent_id>/access", views.AgentAccess.as_view()),
     path("agents/<uuid:agent_id>/tokens", views.AgentTokens.as_view()),
     path("agents/<uuid:agent_id>/tokens/<uuid:token_id>", views.OneAgentToken.as_view()),
     path("agents/<uuid:agent_id>/webhooks", views.Webhooks.as_view()),

@@ -54,7 +54,7 @@ class OwnAgent(APIView):
         return build_response(row)
 
 
-class Wakes(APIView):
+class AgentWakes(APIView):
     agent_methods = ("GET",)
 
     @extend_schema(operation_id="list_wakes", parameters=build_query_parameters(WakesQuery), responses=Page[WakeRow])
@@ -66,7 +66,7 @@ class Wakes(APIView):
         return build_list_response([wake.to_row() for wake in wakes[:MAX_WAKES]], None)
 
 
-class Access(APIView):
+class AgentAccess(APIView):
     permission_classes = (SignedIn, BySession)
 
     @extend_schema(operation_id="read_access", responses=AccessRow)

@@ -5209,6 +5209,24 @@ export interface components {
         PatchedEnabledBodyRequest: {
             is_enabled: boolean;
         };
+        /** @description What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it. */
+        PatchedMCPServerBodyRequest: {
+            /** @default null */
+            auth?: ("none" | "bearer" | "header" | "basic" | "query") | null;
+            /** @default null */
+            auth_name?: string | null;
+            /** @default null */
+            base_url?: string | null;
+            /** @default null */
+            credential?: string | null;
+            /** @default null */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @default null */
+            name?: string | null;
+            revision: number;
+        };
         PatchedProfileBodyRequest: {
             /** @default null */
             avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
@@ -5240,24 +5258,6 @@ export interface components {
             revision: number;
             /** @default null */
             time_zone?: string | null;
-        };
-        /** @description What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it. */
-        PatchedServerBodyRequest: {
-            /** @default null */
-            auth?: ("none" | "bearer" | "header" | "basic" | "query") | null;
-            /** @default null */
-            auth_name?: string | null;
-            /** @default null */
-            base_url?: string | null;
-            /** @default null */
-            credential?: string | null;
-            /** @default null */
-            headers?: {
-                [key: string]: string;
-            } | null;
-            /** @default null */
-            name?: string | null;
-            revision: number;
         };
         /** @description What is null stays. */
         PatchedToolBodyRequest: {
@@ -11923,7 +11923,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PatchedServerBodyRequest"];
+                "application/json": components["schemas"]["PatchedMCPServerBodyRequest"];
             };
         };
         responses: {
