@@ -41,7 +41,7 @@ class StrictModel(BaseModel):
         which must be written as in JSON."""
         if info.context is None or info.field_name is None or value is None:
             return value
-        kind = _get_checked_kinds(cls).get(info.field_name)
+        kind = _get_kinds_to_check(cls).get(info.field_name)
         if kind is not None:
             for one in value if isinstance(value, list) else [value]:
                 _CHECKS[info.context, kind](one)
@@ -82,8 +82,9 @@ _CHECKS: dict[tuple[str, type], Any] = {
 
 
 @cache
-def _get_checked_kinds(model: type[BaseModel]) -> dict[str, type]:
-    """Return the names of the fields whose values Pydantic would convert, with their kind: `float`, `bool` or `UUID`."""
+def _get_kinds_to_check(model: type[BaseModel]) -> dict[str, type]:
+    """Return the fields whose values `_CHECKS` checks before Pydantic converts them, with the kind of each: `float` (also for
+    integers), `bool` or `UUID`."""
     kinds: dict[str, type] = {}
     for name, field in model.model_fields.items():
         found = _list_types(field.annotation) - {type(None), list}

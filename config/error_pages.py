@@ -30,7 +30,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def internal_error(request: HttpRequest) -> HttpResponse:
     error = sys.exception()
     if isinstance(error, RecursionError) and "JSON" in str(error):
-        return bad_request(request)  # a body that another package has parsed, such as that of sign-in (SEC20)
+        return bad_request(request)  # allauth parses the bodies of sign-in by itself (SEC20)
     if isinstance(error, OperationalError | InterfaceError):
         answer = _build_response(request, Unavailable("The database does not answer right now.", hints=["Try again."]))
         answer["Retry-After"] = "2"

@@ -95,13 +95,13 @@ def find_agent_strategy(chat_id: UUID, agent_id: UUID) -> str | None:
     return AgentContext.objects.filter(chat=chat_id, agent=agent_id).values_list("strategy", flat=True).first()
 
 
-def list_pinned_messages(chat_id: UUID, before_seq: int, *, max_characters: int) -> list[Message]:
+def read_pinned_messages(chat_id: UUID, before_seq: int, *, max_characters: int) -> list[Message]:
     """Return the pinned messages before `before_seq`, the last pinned first, each with at most `max_characters` of its text."""
     pinned = Message.objects.filter(chat=chat_id, seq__lt=before_seq, pinned_at__isnull=False)
     shortened: Any = shorten_texts(pinned, max_characters).select_related("author").order_by("-pinned_at", "-pk")
     found = list(shortened)
     for message in found:
-        message.payload = message.preview
+        message.payload = message.preview  # the whole one is deferred
     return found
 
 

@@ -179,8 +179,11 @@ def hide_small_count(count: int) -> int | None:
 
 
 def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
-    """Return what the newest replies of an agent have cost with their sub-agents, from the ledger; null if those whose price is
-    known are of too few workspaces. What the agent has done as a sub-agent is no reply."""
+    """Return what the newest replies of an agent have cost, from the ledger, each with all runs of its tree. Return null if the
+    replies whose price is known come from fewer than `MIN_TYPICAL_WORKSPACES` workspaces.
+
+    Only replies that begin a tree count, and not what the agent does for another one.
+    """
     since = now() - timedelta(days=COUNTED_DAYS)
     calls = LLMCall.objects.filter(agent=agent, run_id=F("tree_id"), created_at__gte=since).exclude(paid_by="demo")
     roots = calls.values("tree_id").annotate(unpriced=Count("pk", filter=Q(cost_micro=None)), last=Max("created_at"))

@@ -44,8 +44,8 @@ class Uploads:
     ) -> AsyncIterator[IO[bytes]]:
         """Read the body of a request into a temporary file, which is deleted at the end of the block.
 
-        Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`, `UploadTooSlow`,
-        and `ClientGone`.
+        Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`,
+        `UploadTooSlow`, and `ClientGone`.
         """
         if declares_more_than(scope, self._max_bytes):
             raise self._build_too_large_error()

@@ -107,6 +107,8 @@ def _set_status(actor: Actor, agent_id: UUID, status: AgentStatus) -> Actor:
     agent = get_for_operator(actor, Actor, agent_id)
     if not agent.is_agent or agent.status == AgentStatus.DELETED:
         raise Invalid(gettext("Only an agent that exists can be suspended or resumed."))
+    if agent.status == status:
+        return agent
     agent.status = status
     agent.save(update_fields=["status"])
     audit.record(actor, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)

@@ -12,7 +12,7 @@ from actors.models import TOKEN_PREFIX, Actor, ApiToken
 from actors.operators import check_may_manage
 from actors.permissions import get_token_for
 from common.clock import now
-from common.errors import LimitReached, NotFound
+from common.errors import Code, LimitReached, NotFound
 from common.operators import get_for_operator
 from common.secrets import hash_secret
 from events import audit
@@ -39,7 +39,11 @@ def create_token(
     owner = agent or actor
     Actor.objects.select_for_update().get(pk=owner.pk)
     if ApiToken.unrevoked.filter(actor=owner).count() >= MAX_TOKENS:
-        raise LimitReached(f"There are {MAX_TOKENS} tokens already.", hints=["Revoke one that is no longer needed."])
+        raise LimitReached(
+            f"There are {MAX_TOKENS} tokens already.",
+            code=Code.QUOTA_REACHED,
+            hints=["Revoke one that is no longer needed."],
+        )
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         actor=owner, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],

@@ -103,7 +103,8 @@ class LiteLLMAdapter:
         return {"model": f"{provider.model_prefix}{model}"}
 
     def _get_provider_parameters(self, key: str) -> dict[str, str]:
-        """Return the key and the options under litellm's names. Raises `LLMError` (`bad_request`)."""
+        """Return the key, the options and the fixed parameters of the provider, under litellm's names. Raises `LLMError`
+        (`bad_request`)."""
         provider, options = get_provider(self._endpoint.provider), self._endpoint.options
         try:
             provider.check_options(options)

@@ -209,7 +209,10 @@ def _read(actor: Actor, note: Note) -> Note:
 
 def _check_count(agent: Actor) -> None:
     if Note.objects.filter(agent=agent, forgotten_at=None).count() >= MAX_NOTES:
-        raise LimitReached(f"An agent has at most {MAX_NOTES} notes.", hints=["Forget notes that are out of date."])
+        raise LimitReached(
+            f"An agent has at most {MAX_NOTES} notes.",
+            code=Code.QUOTA_REACHED, hints=["Forget notes that are out of date."],
+        )  # fmt: skip
 
 
 def _clean(text: str) -> str:

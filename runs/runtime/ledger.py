@@ -11,7 +11,7 @@ from usage.services import record_call
 
 
 def build_caller(run: Run) -> Caller:
-    """Return the run as the caller of the model at its next step."""
+    """Return who asks the model at the next step of the run, for budgets and the ledger."""
     return Caller(
         workspace_id=run.payer_id,
         on_behalf_of_id=run.on_behalf_of_id,

@@ -128,7 +128,7 @@ def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResu
     ended = ENDED_SUB_AGENTS.all(run.id, list(by_id))
     last_texts = {text.run_id: text for text in LAST_TEXTS.all([task_run.id for task_run in ended])} if ended else {}
     return {
-        task_run.call_id: _build_result(by_id[task_run.call_id], task_run, last_texts.get(task_run.id))
+        task_run.call_id: _build_task_result(by_id[task_run.call_id], task_run, last_texts.get(task_run.id))
         for task_run in ended
     }
 
@@ -142,7 +142,9 @@ def find_refused_tasks(run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolRes
     return {call.id: ToolResult(call, "error", TOO_MANY) for call in calls if call.id not in given}
 
 
-def _build_result(call: ToolCall, task_run: Run, text: Message | None) -> ToolResult:
+def _build_task_result(call: ToolCall, task_run: Run, text: Message | None) -> ToolResult:
+    """Return the result of an ended sub-agent for its caller: a JSON object for the model, and data for the screen. `text`: its
+    last text message, null if it has none."""
     summary = text.text[:MAX_SUMMARY_CHARACTERS] if text else ""
     is_ok = task_run.state == RunState.COMPLETED
     seconds = max((task_run.ended_at - task_run.created_at).total_seconds(), 0.0) if task_run.ended_at else None

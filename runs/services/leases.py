@@ -98,7 +98,8 @@ class LeaseOwnerState(Enum):
 
 
 def reclaim_run(stale: Run, owner_state: LeaseOwnerState) -> bool:
-    """Queue a run of another process again, or fail it after its third crash. Return false when another worker was faster."""
+    """Queue a run whose owner is dead or late again. End it if a stop was requested, or after `MAX_CRASHES` crashes of dead owners.
+    Return false when another worker was faster."""
     try:
         with transaction.atomic():
             _requeue_or_end(stale, owner_state)
@@ -120,8 +121,8 @@ def _requeue_or_end(
     model: ResolvedModel | None = None,
     error: LLMError | None = None,
 ) -> None:
-    """Queue a running run again; end it if a stop was requested, or if it crashed `MAX_CRASHES` times. `model` and `error`: of the
-    request under way, for the ledger."""
+    """Do what `reclaim_run` says, also for a run of our own (`ALIVE`). `model` and `error`: of the request under way, for the
+    ledger."""
     run = Run.objects.select_related("agent").get(pk=stale.pk)
     kind = get_kind(run)
     kind.lock(run)

@@ -114,6 +114,13 @@ def test_an_agent_can_be_suspended_and_resumed(environment):
         assert is_audited(environment, f"agent.{status}", robin)
 
 
+def test_an_agent_that_is_suspended_already_is_suspended_once(environment):
+    robin = environment.team.robin
+    for _ in range(2):
+        actors.suspend_agent(environment.operator, robin.id)
+    assert AuditRecord.objects.filter(action="agent.suspended", object_id=robin.id).count() == 1
+
+
 def test_a_password_link_made_by_an_operator_is_shown_once(environment):
     answer = run_action(environment.client, environment.team.bob, "reset_link")
     link = answer.content.decode().partition("/reset-password/")[2].partition("<")[0]

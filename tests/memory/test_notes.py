@@ -11,7 +11,7 @@ from approvals.selectors import find_consent
 from chats import services as chats
 from chats.models import ChatActor
 from common.clock import now
-from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound, TooLarge
+from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from events.models import AuditRecord
 from events.rows import NoteScope
 from inspector.selectors import build_inspected_run_rows, get_run_inspection, list_runs_of_agent
@@ -261,8 +261,9 @@ def test_an_empty_or_too_long_note_is_refused(team, text, error):
 def test_an_agent_has_a_limited_number_of_notes(team, monkeypatch):
     monkeypatch.setattr("memory.services.notes.MAX_NOTES", 1)
     memory.create_note(team.alice, team.robin.id, text="One")
-    with pytest.raises(LimitReached):
+    with pytest.raises(LimitReached) as refusal:
         memory.create_note(team.alice, team.robin.id, text="Two")
+    assert refusal.value.code == Code.QUOTA_REACHED
 
 
 def test_notes_of_another_agent_are_not_read(driver):

@@ -16,7 +16,7 @@ from chats import services as chats
 from chats.models import Message
 from common.clock import now
 from common.egress import HostRefused, close_sessions
-from common.errors import Forbidden, LimitReached, NotFound
+from common.errors import Code, Forbidden, LimitReached, NotFound
 from common.ids import get_lowest_id_at
 from common.secrets import Secret
 from notifications.models import Notification
@@ -271,8 +271,9 @@ def test_only_editors_have_webhooks_and_each_sees_those_of_the_agent(team):
     assert not Webhook.objects.exists()
     for _ in range(MAX_WEBHOOKS):
         webhooks.create_webhook(team.alice, team.robin.id, url="https://bot.example.com/")
-    with pytest.raises(LimitReached):
+    with pytest.raises(LimitReached) as refusal:
         webhooks.create_webhook(team.alice, team.robin.id, url="https://bot.example.com/")
+    assert refusal.value.code == Code.QUOTA_REACHED
 
 
 def test_a_rotated_secret_signs_the_next_delivery(team, receiver):

@@ -53,7 +53,7 @@ const groups: readonly { title: PlainTextKey; pages: readonly Section[] }[] = [
 
 /** Texts of each page by which the search finds the page. */
 const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
-  general: ['workspaceName', 'leave', 'deleteWorkspace'],
+  general: ['workspaceName', 'timeZone', 'leave', 'deleteWorkspace'],
   members: ['role', 'inviteLink'],
   model: ['standardModel', 'apiKey', 'whoPays'],
   context: ['field.context_strategy', 'field.context_max_tokens', 'embeddings.model'],

@@ -59,11 +59,10 @@ export function getLastSeq(item: Item | undefined): number {
   }
 }
 
-/** Inserts the line that says up to where older messages are summarised, if one of these items is there. */
+/** Inserts the line below the last summarised message, which has the number `through`, if messages above and below it are loaded. */
 export function addSummaryLine(items: readonly Item[], through: number | null): readonly Item[] {
   if (through === null) return items
   const index = items.findIndex(item => getLastSeq(item) > through)
-  // The place may be on an older page.
   if (index < 0 || !items.slice(0, index).some(item => getLastSeq(item) > 0)) return items
   return [...items.slice(0, index), { kind: 'summary', key: 'summary' }, ...items.slice(index)]
 }
