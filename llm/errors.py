@@ -19,7 +19,7 @@ _CODES = {
     404: "not_found",
     408: "server",
     409: "server",
-    413: "bad_request",
+    413: "context_too_long",  # by a proxy before the model's server, too
     422: "bad_request",
     429: "rate_limited",
 }
@@ -30,8 +30,10 @@ REDIRECTED = "The model's server sent us elsewhere; redirects are not followed."
 _TRANSPORT_LIBRARIES = frozenset({"aiohttp", "httpx", "httpcore"})
 # Messages of providers for a conversation that is too long for the model.
 _TOO_LONG = re.compile(
-    r"context.?length|context.?window|context size|maximum context|prompt is too long|input is too long"
-    r"|too many (input )?tokens|input token count|reduce the length|exceeds? the (maximum|available|model)",
+    r"context.?(length|window|size|limit)|maximum context|maximum (prompt|model) length"
+    r"|(prompt|input)( is)? too long|prompt 超[长長]|too many (input )?tokens|(input|prompt) token count|reduce the length"
+    r"|exceeds? the (maximum|available|model)|exceed(s|ed)? (model|max length|max message|maximum length)"
+    r"|input length should be|tokens` must be <=|`inputs` must have less than",
     re.IGNORECASE,
 )
 # Kinds of a 429 that a retry cannot resolve: the account has no credit left.
@@ -66,7 +68,8 @@ def build_frame_error(error: object, key: Secret) -> LLMError:
     """Return the error for an error frame inside a stream."""
     text, kind = _read_error_fields(error)
     status = error.get("code") if isinstance(error, Mapping) else None
-    code = "server"
+    # Some servers name no status, such as LM Studio, or a word in its place (`context_length_exceeded`).
+    code = "context_too_long" if _TOO_LONG.search(f"{kind} {text}") else "server"
     if isinstance(status, int) or (isinstance(status, str) and status.isdigit()):
         code = _get_code(int(status), f"{kind} {text}") if int(status) in _CODES else "server"
     retryable = code in _RETRYABLE and kind not in _FINAL_KINDS

@@ -390,3 +390,89 @@ def test_a_conversation_that_is_too_long_is_recognised_in_a_frame_and_in_a_statu
     refused = build_status_error(400, {}, json.dumps({"error": error}).encode(), KEY)
     broken_off = build_frame_error(error, KEY)
     assert [(raised.code, raised.retryable) for raised in (refused, broken_off)] == [("context_too_long", False)] * 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "context_length_exceeded", "message": "Please reduce the length of the messages."},
+        {
+            "message": "Trying to keep the first 4173 tokens, but the model is loaded with context length of only 4096 tokens"
+        },
+    ],
+    ids=["a code in words", "no code"],
+)
+def test_a_frame_without_a_status_may_say_that_a_conversation_is_too_long(error: dict[str, str]) -> None:
+    raised = build_frame_error(error, KEY)
+    assert (raised.code, raised.retryable) == ("context_too_long", False)
+
+
+# By what each provider or server says that a conversation is too long for its model.
+TOO_LONG = {
+    "OpenAI": (400, "Your input exceeds the context window of this model. Please adjust your input and try again."),
+    "Azure OpenAI": (
+        400,
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 167630.",
+    ),
+    "Anthropic": (400, "prompt is too long: 208310 tokens > 200000 maximum"),
+    "Anthropic with an answer": (
+        400,
+        "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease",
+    ),
+    "Anthropic by bytes": (413, "Request exceeds the maximum size"),
+    "Gemini": (400, "The input token count (1196265) exceeds the maximum number of tokens allowed (1048576)."),
+    "DeepSeek": (400, "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens."),
+    "Mistral": (
+        400,
+        "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+    ),
+    "Groq": (400, "Please reduce the length of the messages or completion."),
+    "Groq by a rate": (
+        413,
+        "Request too large for model `llama` on tokens per minute (TPM): Limit 6000, Requested 12000",
+    ),
+    "xAI": (400, "This model's maximum prompt length is 131072 but the request contains 136973 tokens."),
+    "OpenRouter": (
+        400,
+        "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens",
+    ),
+    "Bedrock": (400, "Input is too long for requested model."),
+    "Bedrock by tokens": (400, "prompt tokens (40000) exceed model maximum (32768)"),
+    "Ollama": (400, "prompt too long; exceeded max context length by 12 tokens"),
+    "LM Studio": (400, "The number of tokens to keep from the initial prompt is greater than the context length"),
+    "llama.cpp": (400, "the request exceeds the available context size, try increasing it"),
+    "vLLM": (400, "The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
+    "SGLang": (400, "The input (300 tokens) is longer than the model's context length (200 tokens)."),
+    "TGI": (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 and 100"),
+    "Moonshot": (400, "Invalid request: Your request exceeded model token limit: 131072 (requested: 150000)"),
+    "Qwen": (400, "Range of input length should be [1, 129024]"),
+    "Zhipu": (400, "Prompt 超长"),
+    "MiniMax": (400, "invalid params, context window exceeds limit (2013)"),
+    "a proxy": (413, "<html><title>413 Request Entity Too Large</title></html>"),
+}
+
+
+@pytest.mark.parametrize("provider", TOO_LONG)
+def test_each_provider_says_in_its_own_words_that_a_conversation_is_too_long(provider: str) -> None:
+    status, text = TOO_LONG[provider]
+    bodies = [
+        json.dumps({"error": {"message": text}}),
+        json.dumps({"error": text}),
+        json.dumps({"message": text}),
+        text,
+    ]
+    errors = [build_status_error(status, {}, body.encode(), KEY) for body in bodies]
+    assert [(error.code, error.retryable) for error in errors] == [("context_too_long", False)] * 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max_tokens is too large: 5000. This model supports at most 4096 completion tokens",
+        "Invalid 'user': string too long. Expected a string with maximum length 64",
+        "Invalid value for 'temperature': exceeds the limit of 2",
+        "The tool's name is too long: at most 64 characters",
+    ],
+)
+def test_another_value_that_is_too_large_is_no_long_conversation(text: str) -> None:
+    assert build_status_error(400, {}, json.dumps({"error": {"message": text}}).encode(), KEY).code == "bad_request"
