@@ -10,7 +10,7 @@ import operator
 import re
 from functools import lru_cache
 
-from context.seeding import NAMES, ZH_NAMES
+from context.seeding_words import NAMES, ZH_NAMES
 
 DIMENSIONS = 256
 CONCEPT_WEIGHT = 3.0
