@@ -9,6 +9,7 @@ import math
 import re
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,9 +27,14 @@ MAX_SHORT_CHAT = 5_000
 """A chat of at most so many rows is searched for all words."""
 MAX_FOUND = 10
 """Messages that are added to a conversation."""
-FUSION_RANK = 10
+MAX_RANKED = 200
+"""The best matches of a request, among which those with other words than the matches before them are preferred."""
+ALIKE_FACTOR = 0.9
+"""How much a match counts for each better one that has the same words of the request. Without it, a question that was asked about
+many things comes before the message that answers it for one of them."""
+FUSION_RANK = 5
 """How little the first ranks count more than the next ones. With the usual 60, a message that is in the middle of both rankings
-would come before the first one of either, which may be the only one that answers."""
+would come before the first one of either, which may be the only one that answers; with 10, still before the fifth."""
 STATISTICS_SECONDS = 600
 """How long the statistics of a process count as fresh."""
 DEFAULT_FREQUENCY = 0.0001
@@ -136,14 +142,27 @@ def find_by_words(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX
     looked_up = " | ".join(terms if before_seq <= MAX_SHORT_CHAT else _choose_rare(terms, frequencies))
     score = " + ".join(["CASE WHEN words @@ %s::tsquery THEN %s ELSE 0 END"] * len(terms))
     params: list[str | float] = [value for term in terms for value in (term, weights[term])]
+    matched = ", ".join(["words @@ %s::tsquery"] * len(terms))
     with connection.cursor() as cursor:
         # A long message has more words by chance.
         cursor.execute(
-            f"SELECT id, ({score}) / (3 + ln(1 + length(words))) AS score FROM chats_message"
-            " WHERE chat_id = %s AND seq < %s AND words @@ %s::tsquery ORDER BY score DESC, seq DESC LIMIT %s",
-            [*params, chat_id, before_seq, looked_up, limit],
+            f"SELECT id, score, ARRAY[{matched}] FROM"
+            f" (SELECT id, words, seq, ({score}) / (3 + ln(1 + length(words))) AS score FROM chats_message"
+            " WHERE chat_id = %s AND seq < %s AND words @@ %s::tsquery ORDER BY score DESC, seq DESC LIMIT %s) best"
+            " ORDER BY score DESC, seq DESC",
+            [*terms, *params, chat_id, before_seq, looked_up, max(limit, MAX_RANKED)],
         )
-        return [id for id, _ in cursor.fetchall()]
+        return _prefer_other_words(cursor.fetchall())[:limit]
+
+
+def _prefer_other_words(rows: Sequence[tuple[UUID, float, list[bool]]]) -> list[UUID]:
+    """Return the messages, the best first, by their scores and how many better ones have the same words of the request."""
+    better: Counter[tuple[bool, ...]] = Counter()
+    scores: dict[UUID, float] = {}
+    for id, score, matched in rows:
+        scores[id] = score * ALIKE_FACTOR ** better[tuple(matched)]
+        better[tuple(matched)] += 1
+    return sorted(scores, key=lambda id: scores[id], reverse=True)
 
 
 def _choose_rare(terms: Sequence[str], frequencies: dict[str, float]) -> list[str]:

@@ -113,9 +113,13 @@ def build_texts(count: int, seed: int = 1) -> Iterator[str]:
     for _ in range(count):
         kind = generator.random()
         if kind < 0.01:
-            template, name = generator.choice(TEMPLATES)[1], generator.choice(["our", "the other", *NAMES])
-            about = template.format(name=name).lower()
-            yield about if kind < 0.005 else generator.choice(ZH_TEMPLATES)[1].format(name="另一個")
+            # With words before it, because the request itself is left out of what is found.
+            if kind < 0.005:
+                name = generator.choice(["our", "the other", *NAMES])
+                yield f"Does somebody know: {generator.choice(TEMPLATES)[1].format(name=name)}"
+            else:
+                name = generator.choice(["另一個", *ZH_NAMES])
+                yield f"有人知道嗎：{generator.choice(ZH_TEMPLATES)[1].format(name=name)}"
             continue
         text = ""
         if kind < 0.6:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MESSAGES = 40_000 if IS_CHAOS else 2_000
 FACTS = 50 if IS_CHAOS else 20
 NEEDED = FACTS * 9 // 10
-SEED = 20_261
+SEED = 20_262
 """Not the seed with which the retrieval was developed."""
 
 
