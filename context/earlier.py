@@ -30,7 +30,7 @@ SHARE = 4
 START_SHARE = 0.7
 """A summary is started when the messages that none stands for have this part of the tokens of a conversation."""
 MIN_KEPT = 12
-"""The newest messages that a summary never stands for."""
+"""The newest messages that are kept besides a summary; it stands for them only if they are long (`MAX_KEPT_SHARE`)."""
 MAX_FOUND_CHARACTERS = 1_200
 """Characters of a found message that are added."""
 PINNED_CHARACTERS = (1_200, 600, 300, 150)

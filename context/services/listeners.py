@@ -6,13 +6,13 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
-from context.services.summaries import fail_summary, store_summary
+from context.services.summaries import continue_summary, fail_summary, store_summary
 
 logger = logging.getLogger(__name__)
 
 
 class EndedJob(Protocol):
-    """What a summary needs of the run that wrote it. `stamp` names the model."""
+    """What a summary needs of the run that wrote it. `stamp` names the model; `input` is that of the job."""
 
     id: UUID
     origin: str
@@ -20,10 +20,13 @@ class EndedJob(Protocol):
     answer: str
     error_code: str
     stamp: Any
+    input: Any
+    on_behalf_of: Any
 
 
 def finish_summary(job: EndedJob) -> None:
-    """Store the answer of a job that wrote the summary of a chat, or its error. A listener of `job_ended`."""
+    """Store the answer of a job that wrote the summary of a chat, or its error, and start the next job if messages are left. A
+    listener of `job_ended`."""
     if job.origin != "chat_summary":
         return
     if job.state != "completed":
@@ -32,6 +35,8 @@ def finish_summary(job: EndedJob) -> None:
     try:
         with transaction.atomic():
             store_summary(job.id, job.answer, (job.stamp or {}).get("model", ""))
+            if job.on_behalf_of is not None:
+                continue_summary(job.id, job.on_behalf_of, job.input["input"].get("until", 0))
     except DatabaseError:
         raise
     except Exception:

@@ -34,8 +34,13 @@ INPUT_TOKENS = 12_000
 """Tokens of new messages that one job reads."""
 MAX_JOBS_BEHIND = 4
 """Older messages than so many jobs can read are left out, where a chat has grown long without a summary."""
+MAX_UNREAD = 2_000_000
+"""Tokens of the messages for which jobs follow each other at most: as many as a conversation can have."""
 KEPT_SHARE = 0.3
 """The part of a conversation's tokens for the newest messages, which no summary stands for."""
+MAX_KEPT_SHARE = 0.5
+"""The part that the `MIN_KEPT` newest messages get at most, if they are long. The rest up to `START_SHARE` is room for new ones:
+not every answer is to start a summary."""
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_SENTENCES = 60
 MAX_SENTENCE = 600
@@ -83,7 +88,8 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
         return None
     kept, kept_tokens = 0, 0
     for _, size in reversed(unsummarised):
-        if kept >= MIN_KEPT and kept_tokens + size > KEPT_SHARE * budget:
+        share = KEPT_SHARE if kept >= MIN_KEPT else MAX_KEPT_SHARE
+        if kept and kept_tokens + size > share * budget:
             break
         kept, kept_tokens = kept + 1, kept_tokens + size
     return _start(chat, person, base, unsummarised[: len(unsummarised) - kept])
@@ -106,10 +112,20 @@ def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
     return summary
 
 
-def _list_sizes(chat_id: UUID, since: int, *, limit: int) -> list[tuple[int, int]]:
-    """Return the numbers and tokens of the messages since `since`, in order; the newest of them that have at most `limit`
-    tokens."""
-    texts = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gt=since)
+def continue_summary(job_id: UUID, person: Actor, until: int) -> None:
+    """Start the next job for a summary that has become ready, if it does not stand for all messages yet for which it was started.
+    `until`: the last one of them."""
+    ready = HistorySummary.objects.filter(job_id=job_id, state=SummaryState.READY, through_seq__lt=until)
+    summary = ready.select_related("chat__workspace").first()
+    if summary is not None:
+        unread = _list_sizes(summary.chat_id, summary.through_seq, until=until, limit=MAX_UNREAD)
+        _start(summary.chat, person, summary, unread)
+
+
+def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = 2**62) -> list[tuple[int, int]]:
+    """Return the numbers and tokens of the messages after `since` and up to `until`, in order; the newest of them that have at most
+    `limit` tokens."""
+    texts = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gt=since, seq__lte=until)
     rows: list[tuple[int, int]] = []
     for seq, tokens, size in texts.order_by("-seq").values_list("seq", "tokens", "payload_bytes").iterator(1_000):
         tokens = (tokens if tokens is not None else size // 4) + TOKENS_PER_MESSAGE
@@ -123,7 +139,8 @@ def _list_sizes(chat_id: UUID, since: int, *, limit: int) -> list[tuple[int, int
 def _start(
     chat: Chat, person: Actor, base: HistorySummary | None, unread: Sequence[tuple[int, int]]
 ) -> HistorySummary | None:
-    """Start the job that continues `base` with the first of these messages. Return null if another one was faster."""
+    """Start the job that continues `base` with the first of these messages; the next job follows it (`continue_summary`). Return
+    null if another one was faster."""
     through, tokens, count = 0, 0, 0
     for seq, size in unread:
         if count and tokens + size > INPUT_TOKENS:
@@ -144,7 +161,8 @@ def _start(
                 messages=(base.messages if base else 0) + len(messages),
                 source_tokens=(base.source_tokens if base else 0) + tokens,
             )
-            job = SummaryJob(person, chat.workspace_id, chat.id, text, {"text": text}, EXPECTED_CHARACTERS)
+            data = {"text": text, "until": unread[-1][0]}
+            job = SummaryJob(person, chat.workspace_id, chat.id, text, data, EXPECTED_CHARACTERS)
             [summary.job_id] = summary_requested.call(job)
             summary.save(update_fields=["job_id"])
             publish_workspace_list_changed(chat.workspace_id, "summaries")

@@ -88,6 +88,49 @@ def test_the_next_summary_reads_only_what_is_new(environment, rows):
     assert first.through_seq < second.through_seq < new[-1].seq
 
 
+def test_one_job_follows_the_other_until_the_summary_stands_for_all_messages(environment, monkeypatch):
+    """Each job reads only so many tokens. Without the next one, a summary written anew would stand for less than the one before."""
+    monkeypatch.setattr("context.services.summaries.INPUT_TOKENS", 800)
+    team = environment.team
+    rows = add_messages(team, 60)
+    context.request_summary(team.alice, team.chat.id)
+    while writing := HistorySummary.objects.filter(state="writing").first():
+        write(writing, ("Decided", f"Up to {writing.through_seq}.", [writing.through_seq]))
+    first, *others = HistorySummary.objects.order_by("created_at")
+    assert len(others) >= 2
+    assert [one.base for one in others] == [first, *others[:-1]]
+    assert (others[-1].from_seq, others[-1].through_seq) == (rows[0].seq, rows[-13].seq)
+    assert f"[{rows[0].seq}] " in read_input(first)
+    assert f"[{rows[0].seq}] " not in read_input(others[-1])
+
+
+def test_a_job_that_fails_is_not_followed_by_another(environment, monkeypatch):
+    monkeypatch.setattr("context.services.summaries.INPUT_TOKENS", 800)
+    add_messages(environment.team, 60)
+    summary = context.request_summary(environment.team.alice, environment.team.chat.id)
+    fail_job(Run.objects.get(pk=str(summary.job_id)))
+    assert HistorySummary.objects.count() == 1
+
+
+def test_long_messages_do_not_start_a_summary_after_each_answer(environment):
+    """The twelve newest messages alone fill more of the conversation than starts a summary."""
+    team = environment.team
+    for start_at in range(0, 60, 2):
+        rows = [
+            Message(
+                chat=team.chat, author=team.alice, type="TEXT_MESSAGE", created_at=team.chat.created_at,
+                payload={"text": f"note {number} " + "lorem ipsum " * 40, "mentions": [], "wake": "nobody"},
+            )
+            for number in range(start_at, start_at + 2)
+        ]  # fmt: skip
+        chats.save_changes(team.chat.id, rows)
+        if summary := start(team):
+            write(summary, ("Decided", "Lorem.", [summary.through_seq]))
+    summaries = list(HistorySummary.objects.order_by("created_at"))
+    assert 5 < len(summaries) < 20
+    assert rows[-1].seq - summaries[-1].through_seq < 12
+
+
 def test_a_sentence_that_names_no_message_is_dropped():
     answer = 'Here: {"sentences": [{"section": "a", "text": "one", "from": [1]}, {"text": "two", "from": [9]}, {"text": "3"}]}'
     assert [one.text for one in parse_answer(answer, {1, 2}, {})] == ["one"]

@@ -75,7 +75,8 @@ function About({ summary }: { summary: HistorySummaryRow }) {
   const tokens = summary.id
     ? t('context.tokensFor', { n: formatNumber(summary.tokens), of: formatNumber(summary.source_tokens) })
     : null
-  const progress = state === 'writing' ? t('context.writing') : state === 'failed' ? t('context.failed') : null
+  const failed = t(summary.id ? 'context.notContinued' : 'context.failed')
+  const progress = state === 'writing' ? t('context.writing') : state === 'failed' ? failed : null
   return [dates, written, tokens, progress].filter(Boolean).join(' · ') || t('context.none')
 }
 

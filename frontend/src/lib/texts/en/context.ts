@@ -24,6 +24,7 @@ const context = {
   'context.tokensFor': '{{n}} tokens for {{of}}',
   'context.writing': 'a new one is being written',
   'context.failed': 'the last attempt failed, so older messages are left out',
+  'context.notContinued': 'the last attempt to continue it failed',
   'context.none': 'There is no summary yet.',
   'context.whenLong': 'When it gets long: {{strategy}}',
   'context.writeAnew': 'Write anew',

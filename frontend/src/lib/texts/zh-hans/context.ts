@@ -22,6 +22,7 @@ const context = {
   'context.tokensFor': '{{n}} Token，原为 {{of}}',
   'context.writing': '正在撰写新的摘要',
   'context.failed': '上次撰写失败，因此略过较早的消息',
+  'context.notContinued': '上次更新失败',
   'context.none': '还没有摘要。',
   'context.whenLong': '过长时：{{strategy}}',
   'context.writeAnew': '重新撰写',

@@ -22,6 +22,7 @@ const context = {
   'context.tokensFor': '{{n}} Token，原為 {{of}}',
   'context.writing': '正在撰寫新的摘要',
   'context.failed': '上次撰寫失敗，因此略過較早的訊息',
+  'context.notContinued': '上次更新失敗',
   'context.none': '還沒有摘要。',
   'context.whenLong': '太長時：{{strategy}}',
   'context.writeAnew': '重新撰寫',
