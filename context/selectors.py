@@ -13,11 +13,13 @@ from chats.models import IMPORTANT_TYPES, Chat, Message
 from common.sql_constant import SqlConstant
 from context.models import AgentContext, HistorySummary, Sentence, SummaryCorrection, SummaryState
 from events.payloads import MessageReference
-from events.rows import ContextSettingsRow, HistorySummaryRow, SentenceRow
+from events.rows import ContextSettingsRow, EndedCorrectionRow, HistorySummaryRow, SentenceRow
 from workspaces.models import Workspace
 
 MAX_EVENTS = 12
 """Important events that are added to a conversation, the newest ones."""
+MAX_ENDED = 200
+"""Corrections of a chat that were replaced or undone and are still shown, the newest ones."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ def build_summary_row(chat: Chat) -> HistorySummaryRow:
     summary = last if last.state == SummaryState.READY else find_newest_summary(chat.pk)
     if summary is None:
         return HistorySummaryRow(chat_id=chat.pk, state=state, error_code=last.error_code or None, strategy=strategy)
+    ended = SummaryCorrection.objects.filter(chat=chat, ended_at__isnull=False).select_related("person")
+    corrections = list(ended.order_by("-created_at", "-pk")[:MAX_ENDED])
     ends = Message.objects.filter(chat=chat, seq__in=[summary.from_seq, summary.through_seq])
     by_seq = {seq: (id, at) for seq, id, at in ends.values_list("seq", "pk", "created_at")}
     nothing = (None, None)
@@ -145,13 +149,32 @@ def build_summary_row(chat: Chat) -> HistorySummaryRow:
         model=summary.model,
         tokens=summary.tokens,
         source_tokens=summary.source_tokens,
-        sentences=[_build_sentence_row(one, sources) for one, sources in _read_sentences(summary)],
+        sentences=[_build_sentence_row(one, sources, corrections) for one, sources in _read_sentences(summary)],
         strategy=strategy,
     )
 
 
-def _build_sentence_row(one: CurrentSentence, sources: list[MessageReference]) -> SentenceRow:
-    row = SentenceRow(id=one.sentence.id, section=one.sentence.section, text=one.text, sources=sources)
+def _build_sentence_row(
+    one: CurrentSentence, sources: list[MessageReference], ended: Sequence[SummaryCorrection]
+) -> SentenceRow:
+    ids = {one.sentence.id} | ({one.correction.sentence_id} if one.correction else set())
+    original = one.correction.old_text if one.correction else one.sentence.text
+    row = SentenceRow(
+        id=one.sentence.id,
+        section=one.sentence.section,
+        text=one.text,
+        sources=sources,
+        ended=[
+            EndedCorrectionRow(
+                id=before.id,
+                text=before.new_text,
+                by_name=before.person.name if before.person else "",
+                created_at=before.created_at,
+            )
+            for before in ended
+            if before.sentence_id in ids or before.old_text == original
+        ],
+    )
     if one.correction is None:
         return row
     by = one.correction.person

@@ -42,7 +42,14 @@ from events.rows.chats import (
     Segment,
     VoteCount,
 )
-from events.rows.context import ContextSettingsRow, EmbeddingModelRow, HistorySummaryRow, SentenceRow, SummaryWriting
+from events.rows.context import (
+    ContextSettingsRow,
+    EmbeddingModelRow,
+    EndedCorrectionRow,
+    HistorySummaryRow,
+    SentenceRow,
+    SummaryWriting,
+)
 from events.rows.files import FileRow
 from events.rows.memory import (
     HistoryEntryRow,
@@ -133,6 +140,7 @@ from events.rows.webhooks import DeliveryRow, DeliveryState, WakeCause, WakeRow,
 __all__ = [
     "ContextSettingsRow",
     "EmbeddingModelRow",
+    "EndedCorrectionRow",
     "HistorySummaryRow",
     "SentenceRow",
     "SummaryWriting",

@@ -12,9 +12,18 @@ SummaryWriting = Literal["none", "writing", "ready", "failed"]
 """The state of the last attempt to write a summary of a chat; `none`: there was none."""
 
 
+class EndedCorrectionRow(Row):
+    """A correction of a sentence that was corrected again, or undone."""
+
+    id: UUID
+    text: str
+    by_name: str
+    created_at: datetime
+
+
 class SentenceRow(Row):
     """A sentence of a summary, with the messages that it is from. A corrected one has the text before (`old_text`), the person who
-    corrected it and when."""
+    corrected it and when. `ended`: its corrections before, the newest first."""
 
     id: UUID
     section: str
@@ -25,6 +34,7 @@ class SentenceRow(Row):
     corrected_by: UUID | None = None
     corrected_by_name: str = ""
     corrected_at: datetime | None = None
+    ended: list[EndedCorrectionRow] = []
 
 
 class HistorySummaryRow(Row):

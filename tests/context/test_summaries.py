@@ -176,6 +176,22 @@ def test_a_correction_shows_old_and_new_and_outlives_the_next_summary(environmen
     assert [(one.text, one.old_text) for one in read(team).sentences] == [("The deposit is 2,000.", None)]
 
 
+def test_the_corrections_before_the_present_one_are_shown(environment, rows):
+    team = environment.team
+    write(start(team), ("Decided", "The deposit is 2,000.", [rows[3].seq]), ("Open", "Who asks?", [rows[4].seq]))
+    sentence = read(team).sentences[0]
+    context.correct_sentence(team.alice, team.chat.id, sentence.id, text="It is 28,000.")
+    context.correct_sentence(team.bob, team.chat.id, sentence.id, text="It is 29,000.")
+    first, other = read(team).sentences
+    assert (first.text, first.old_text, first.corrected_by_name) == ("It is 29,000.", "The deposit is 2,000.", "Bob")
+    assert [(one.text, one.by_name) for one in first.ended] == [("It is 28,000.", "Alice")]
+    assert other.ended == []
+    context.undo_correction(team.alice, team.chat.id, SummaryCorrection.objects.get(ended_at=None).id)
+    [first, _] = read(team).sentences
+    assert (first.text, first.correction_id) == ("The deposit is 2,000.", None)
+    assert [one.text for one in first.ended] == ["It is 29,000.", "It is 28,000."]
+
+
 def test_a_correction_that_is_refused_changes_nothing(environment, rows):
     team = environment.team
     write(start(team), ("Decided", "The deposit is 2,000.", [rows[3].seq]))

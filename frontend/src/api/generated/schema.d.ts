@@ -3722,6 +3722,15 @@ export interface components {
             /** @constant */
             kind: "emoji";
         };
+        /** @description A correction of a sentence that was corrected again, or undone. */
+        EndedCorrectionRow: {
+            by_name: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            text: string;
+        };
         /** @description The body of every error response. */
         ErrorAnswer: {
             error: components["schemas"]["ErrorFacts"];
@@ -5769,7 +5778,7 @@ export interface components {
         };
         /**
          * @description A sentence of a summary, with the messages that it is from. A corrected one has the text before (`old_text`), the person who
-         *     corrected it and when.
+         *     corrected it and when. `ended`: its corrections before, the newest first.
          */
         SentenceRow: {
             /** @default null */
@@ -5780,6 +5789,8 @@ export interface components {
             corrected_by_name: string;
             /** @default null */
             correction_id: string | null;
+            /** @default [] */
+            ended: components["schemas"]["EndedCorrectionRow"][];
             /** Format: uuid */
             id: string;
             /** @default null */

@@ -149,11 +149,31 @@ function Sentence({ sentence, goTo, actions }: Omit<SectionsProps, 'summary'> & 
             </button>
           </p>
         ) : null}
+        <EndedCorrections sentence={sentence} />
       </div>
       <IconButton label={t('context.correct')} onClick={() => setEditing(true)}>
         <Pencil className="i s" />
       </IconButton>
     </li>
+  )
+}
+
+/** The corrections of a sentence before the present one, or all that were undone. */
+function EndedCorrections({ sentence }: { sentence: SentenceRow }) {
+  const { t } = useTexts()
+  const ended = sentence.ended
+  if (ended.length === 0) return null
+  return (
+    <details className="faint xs">
+      <summary>{t('context.nEnded', { count: ended.length })}</summary>
+      <ul>
+        {ended.map(one => (
+          <li key={one.id}>
+            {one.by_name}, {formatMoment(one.created_at)}: <span lang={detectLanguage(one.text)}>{one.text}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

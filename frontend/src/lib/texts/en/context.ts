@@ -32,6 +32,8 @@ const context = {
   'context.correction': 'Correction',
   'context.saveCorrection': 'Save correction',
   'context.correctedBy': 'corrected by {{name}}, {{time}} · later summaries keep it',
+  'context.nEnded_one': '{{count}} earlier correction',
+  'context.nEnded_other': '{{count}} earlier corrections',
   'context.undo': 'Undo',
   'embeddings.title': 'Search by meaning',
   'embeddings.about':

@@ -30,6 +30,8 @@ const context = {
   'context.correction': '更正',
   'context.saveCorrection': '保存更正',
   'context.correctedBy': '由{{name}}于 {{time}} 更正 · 之后的摘要会保留',
+  'context.nEnded_one': '之前 {{count}} 次更正',
+  'context.nEnded_other': '之前 {{count}} 次更正',
   'context.undo': '撤销',
   'embeddings.title': '按语义搜索',
   'embeddings.about':

@@ -30,6 +30,8 @@ const context = {
   'context.correction': '更正',
   'context.saveCorrection': '儲存更正',
   'context.correctedBy': '由{{name}}於 {{time}} 更正 · 之後的摘要會保留',
+  'context.nEnded_one': '先前 {{count}} 次更正',
+  'context.nEnded_other': '先前 {{count}} 次更正',
   'context.undo': '復原',
   'embeddings.title': '依語意搜尋',
   'embeddings.about':
