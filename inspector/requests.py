@@ -12,7 +12,7 @@ from chats.models import Message
 from chats.permissions import ChatVerb, list_readable_chats
 from common.errors import Forbidden, NotFound
 from inspector.rows import BlankedReason, SentBlockRow, SentCallRow, SentRequestRow
-from llm.sent_requests import RequestKey, SentRequest, StoredSection, decode_requests
+from llm.sent_requests import RequestKey, SentRequest, StoredSection, decode_requests, remove_secrets
 from llm.tokens import estimate_tokens
 from runs.models import Run, Step
 from runs.permissions import get_run_for
@@ -129,7 +129,8 @@ def _split_system_text(
 
 
 def _read_answer(run: Run, call: LLMCall) -> dict[str, Any]:
-    """Return the text, the thinking and the calls of the answer to a request, from the log of the chat."""
+    """Return the text, the thinking and the calls of the answer to a request, from the log of the chat, without secrets as the
+    request itself: the model may have repeated one."""
     step = Step.objects.filter(run=run, kind="llm", number=call.step_number, attempt=call.attempt).first()
     found: dict[str, Any] = {"answer_text": "", "answer_thinking": "", "answer_calls": []}
     if step is None or call.error_code:
@@ -137,7 +138,10 @@ def _read_answer(run: Run, call: LLMCall) -> dict[str, Any]:
     message_id = UUID(step.result["message_id"])
     texts = Message.objects.in_bulk([message_id, get_row_id(message_id, "thinking")])
     for message in texts.values():
-        found["answer_thinking" if message.type == "THINKING" else "answer_text"] = message.payload.get("text", "")
+        text = remove_secrets(message.payload.get("text", ""))
+        found["answer_thinking" if message.type == "THINKING" else "answer_text"] = text
     calls = Message.objects.filter(run_id=run.id, type="TOOL_CALL", payload__step=call.step_number).order_by("seq")
-    found["answer_calls"] = [SentCallRow(name=row.payload["name"], arguments=row.payload["arguments"]) for row in calls]
+    found["answer_calls"] = [
+        SentCallRow(name=row.payload["name"], arguments=remove_secrets(row.payload["arguments"])) for row in calls
+    ]
     return found

@@ -170,20 +170,21 @@ def _remove_all_secrets(stored: dict[str, Any], secret: str) -> None:
         system, text, position = turns[0]["text"], "", 0
         for section in sections:
             _, start, end, _ = section
-            text += _remove_secrets(system[position:start], secret)
+            text += remove_secrets(system[position:start], secret)
             section[1] = len(text)
-            text += _remove_secrets(system[start:end], secret)
+            text += remove_secrets(system[start:end], secret)
             section[2], position = len(text), end
-        turns[0]["text"] = text + _remove_secrets(system[position:], secret)
+        turns[0]["text"] = text + remove_secrets(system[position:], secret)
     for turn in turns[1:] if sections else turns:
-        turn["text"] = _remove_secrets(turn["text"], secret)
+        turn["text"] = remove_secrets(turn["text"], secret)
         for call in turn.get("calls", ()):
-            call["arguments"] = _remove_secrets(call["arguments"], secret)
+            call["arguments"] = remove_secrets(call["arguments"], secret)
     for tool in stored.get("tools", ()):
-        tool["description"] = _remove_secrets(tool["description"], secret)
+        tool["description"] = remove_secrets(tool["description"], secret)
 
 
-def _remove_secrets(text: str, secret: str) -> str:
+def remove_secrets(text: str, secret: str = "") -> str:
+    """Return the text without `secret`, and without what looks like a key, a bearer token or a password."""
     if secret:
         text = text.replace(secret, MASK)
     for pattern, replacement in PATTERNS:

@@ -108,6 +108,29 @@ def test_an_editor_reads_a_request_as_it_was_sent(team):
     assert found.parameters == {"temperature": 0.3}
 
 
+def test_a_secret_that_the_answer_repeats_is_blanked_in_it(team):
+    run = make_run(team)
+    call = make_call(team, run, step_number=1)
+    answer = MessageFactory.create(
+        chat=team.chat,
+        seq=90,
+        author=team.robin,
+        run_id=run.id,
+        payload={"text": "Your key is sk-abcdefgh12345678, api_key=hunter22."},
+    )
+    StepFactory.create(run=run, number=1, kind="llm", state="done", attempt=1, result={"message_id": str(answer.id)})
+    called = {
+        "name": "web_fetch",
+        "arguments": '{"authorization": "Bearer abcdefgh12345678"}',
+        "call_id": "call_1",
+        "step": 1,
+    }
+    MessageFactory.create(chat=team.chat, seq=91, author=team.robin, run_id=run.id, type="TOOL_CALL", payload=called)
+    found = get_sent_request(team.alice, run.id, call.id)
+    assert found.answer_text == "Your key is ***, api_key=***"
+    assert [one.arguments for one in found.answer_calls] == ['{"authorization": "Bearer ***"}']
+
+
 def test_SEC41_only_editors_who_are_in_the_chat_read_a_request(team):
     run = make_run(team)
     call = make_call(team, run)

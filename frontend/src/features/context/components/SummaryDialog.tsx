@@ -166,13 +166,11 @@ function EndedCorrections({ sentence }: { sentence: SentenceRow }) {
   return (
     <details className="faint xs">
       <summary>{t('context.nEnded', { count: ended.length })}</summary>
-      <ul>
-        {ended.map(one => (
-          <li key={one.id}>
-            {one.by_name}, {formatMoment(one.created_at)}: <span lang={detectLanguage(one.text)}>{one.text}</span>
-          </li>
-        ))}
-      </ul>
+      {ended.map(one => (
+        <p key={one.id}>
+          {one.by_name}, {formatMoment(one.created_at)}: <span lang={detectLanguage(one.text)}>{one.text}</span>
+        </p>
+      ))}
     </details>
   )
 }
