@@ -111,6 +111,21 @@ def test_agents_are_moved_in_the_tree_by_drag_and_by_keyboard(people: tuple[Pers
     with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
         page.keyboard.press("Alt+ArrowLeft")
     expect(mapmaker).to_have_css("margin-left", "0px")
+    # The place for an agent that is to report to nobody is there while one is dragged.
+    in_sidebar = side.get_by_text("Drop it here to let it report to nobody")
+    expect(in_sidebar).to_have_count(0)
+    scribe.hover()
+    page.mouse.down()
+    mapmaker.hover()
+    in_sidebar.hover()
+    shoot(alice, "tree-sidebar-top")
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        page.mouse.up()
+    expect(scribe).to_have_css("margin-left", "0px")
+    expect(in_sidebar).to_have_count(0)
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        scribe.drag_to(lead)
+    expect(scribe).to_have_css("margin-left", "20px")
     scribe.click()
     tree = page.get_by_role("list", name="In the team")
     expect(tree.get_by_text("Lead")).to_be_visible()

@@ -180,14 +180,15 @@ export function NewAgentButton({ small = false }: { small?: boolean }) {
 }
 
 export function AgentList() {
+  const { t } = useTexts()
   const { me, workspace } = useShell()
   const agents = useAgents(workspace.id)
   const lockedDrafts = useLockedDrafts(workspace.id).data
   const chat = useParams({ strict: false }).chat ?? ''
   const nameOf = useNameOf()
-  const getDragProps = useAgentDrag(workspace.id, agents.data ?? [])
+  const { getDragProps, topProps } = useAgentDrag(workspace.id, agents.data ?? [])
   if (!agents.data) return <Loading query={agents} lines={3} />
-  return buildTree(agents.data).map(({ agent, depth }) => (
+  const rows = buildTree(agents.data).map(({ agent, depth }) => (
     <Link
       key={agent.actor.id}
       to="/w/$workspace/agents/$agent"
@@ -206,4 +207,14 @@ export function AgentList() {
       />
     </Link>
   ))
+  return (
+    <>
+      {rows}
+      {topProps ? (
+        <div className={cx(layout.nav, styles.agent, 'faint')} {...topProps}>
+          {t('tree.toTop')}
+        </div>
+      ) : null}
+    </>
+  )
 }

@@ -4,19 +4,27 @@ import type { AgentSummaryRow } from '@/api'
 import { loadMoveInTree } from '@/features/agents'
 
 const TYPE = 'application/x-atelier-agent'
+/** The place at the end of the list for an agent that is to report to nobody. */
+const TOP = ''
 
-/** Returns the handlers by which editors move an agent in the list: by dragging it to another one, or by Alt and the arrow keys. */
+/** Returns the handlers by which editors move an agent in the list: by dragging it to another one, or by Alt and the arrow keys.
+ * `topProps` are those of the place for an agent that is to report to nobody; null unless one is dragged that reports to another. */
 export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryRow[]) {
   const client = useQueryClient()
+  const [dragged, setDragged] = useState<string | null>(null)
   const [target, setTarget] = useState<string | null>(null)
   const leave = () => setTarget(null)
+  const end = () => {
+    leave()
+    setDragged(null)
+  }
   const drop = async (event: DragEvent, id: string) => {
     const dragged = event.dataTransfer.getData(TYPE)
     if (!dragged) return
     event.preventDefault()
-    leave()
+    end()
     const { moveInTree } = await loadMoveInTree()
-    if (dragged !== id) await moveInTree(client, workspaceId, agents, dragged, id)
+    if (dragged !== id) await moveInTree(client, workspaceId, agents, dragged, id === TOP ? null : id)
   }
   const moveByKey = async (event: KeyboardEvent, id: string) => {
     if (!event.altKey || (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')) return
@@ -25,20 +33,28 @@ export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryR
     const { moveInTreeByKey } = await loadMoveInTree()
     await moveInTreeByKey(client, workspaceId, agents, id, to)
   }
-  return ({ actor, verbs }: AgentSummaryRow) => ({
-    'data-target': target === actor.id || undefined,
-    draggable: verbs.includes('update_agent_profile'),
-    onDragStart: (event: DragEvent) => event.dataTransfer.setData(TYPE, actor.id),
+  const getTargetProps = (id: string) => ({
+    'data-target': target === id || undefined,
     onDragOver: (event: DragEvent) => {
       if (!event.dataTransfer.types.includes(TYPE)) return
       event.preventDefault()
-      setTarget(actor.id)
+      setTarget(id)
     },
     onDragLeave: leave,
-    onDragEnd: leave,
-    onDrop: (event: DragEvent) => void drop(event, actor.id),
+    onDrop: (event: DragEvent) => void drop(event, id),
+  })
+  const getDragProps = ({ actor, verbs }: AgentSummaryRow) => ({
+    ...getTargetProps(actor.id),
+    draggable: verbs.includes('update_agent_profile'),
+    onDragStart: (event: DragEvent) => {
+      event.dataTransfer.setData(TYPE, actor.id)
+      setDragged(actor.id)
+    },
+    onDragEnd: end,
     onKeyDown: (event: KeyboardEvent) => {
       if (verbs.includes('update_agent_profile')) void moveByKey(event, actor.id)
     },
   })
+  const isBelow = agents.some(row => row.actor.id === dragged && row.parent_id)
+  return { getDragProps, topProps: isBelow ? getTargetProps(TOP) : null }
 }

@@ -86,6 +86,7 @@ const first = {
   chats: 'Chats',
   directChats: 'Direct messages',
   agents: 'Agents',
+  'tree.toTop': 'Drop it here to let it report to nobody',
   agent: 'Agent',
   settings: 'Settings',
   skip: 'Skip to content',

@@ -122,7 +122,6 @@ const inspector = {
   'tree.under': 'under {{name}}',
   'tree.parent': 'Reports to',
   'tree.nobody': 'nobody',
-  'tree.toTop': 'Drop it here to let it report to nobody',
   'tree.keys': 'Alt with the left or right arrow moves it in the tree.',
   'viewing.label': 'Viewing as another person',
   'viewing.banner': 'You see Atelier as {{name}} sees it. Reading only; nothing is marked as read.',

@@ -88,6 +88,7 @@ const first: Record<keyof typeof en, string> = {
   chats: '聊天室',
   directChats: '私聊',
   agents: 'Agent',
+  'tree.toTop': '拖到这里，就不隶属任何 Agent',
   agent: 'Agent',
   settings: '设置',
   skip: '跳到内容',

@@ -122,7 +122,6 @@ const inspector = {
   'tree.under': '隶属 {{name}}',
   'tree.parent': '隶属',
   'tree.nobody': '无',
-  'tree.toTop': '拖到这里，就不隶属任何 Agent',
   'tree.keys': '按 Alt 和左右方向键可在树中移动它。',
   'viewing.label': '以他人的视角查看',
   'viewing.banner': '你看到的是 {{name}} 所见的 Atelier。仅供阅读，不会标为已读。',

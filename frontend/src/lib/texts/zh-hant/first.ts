@@ -88,6 +88,7 @@ const first: Record<keyof typeof en, string> = {
   chats: '聊天室',
   directChats: '私訊',
   agents: 'Agent',
+  'tree.toTop': '拖到這裡，就不隸屬任何 Agent',
   agent: 'Agent',
   settings: '設定',
   skip: '跳到內容',

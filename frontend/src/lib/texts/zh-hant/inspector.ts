@@ -122,7 +122,6 @@ const inspector = {
   'tree.under': '隸屬 {{name}}',
   'tree.parent': '隸屬',
   'tree.nobody': '無',
-  'tree.toTop': '拖到這裡，就不隸屬任何 Agent',
   'tree.keys': '按 Alt 和左右方向鍵可在樹中移動它。',
   'viewing.label': '以他人的視角檢視',
   'viewing.banner': '你看到的是 {{name}} 所見的 Atelier。僅供閱讀，不會標為已讀。',
