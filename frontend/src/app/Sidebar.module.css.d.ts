@@ -18,6 +18,7 @@ declare const hit: string;
 declare const me: string;
 declare const mark: string;
 declare const agent: string;
+declare const nobody: string;
 
 export {
 	phonelist,
@@ -31,7 +32,8 @@ export {
 	hit,
 	me,
 	mark,
-	agent
+	agent,
+	nobody
 };
 
 declare const __default_export__: {
@@ -47,5 +49,6 @@ declare const __default_export__: {
 	me: typeof me;
 	mark: typeof mark;
 	agent: typeof agent;
+	nobody: typeof nobody;
 };
 export default __default_export__;
