@@ -35,7 +35,8 @@ def finish_summary(job: EndedJob) -> None:
     try:
         with transaction.atomic():
             store_summary(job.id, job.answer, (job.stamp or {}).get("model", ""))
-            if job.on_behalf_of is not None:
+        if job.on_behalf_of is not None:
+            with transaction.atomic():  # of its own: what is stored stays if no further job can start
                 continue_summary(job.id, job.on_behalf_of, job.input["input"].get("until", 0))
     except DatabaseError:
         raise
