@@ -8,6 +8,7 @@ from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from chats.search import split_terms
 from chats.selectors import build_found_message, list_shared_chats, search_messages
+from common.database import use_custom_plans
 from common.text import to_storable
 from events.payloads import FoundMessage, FoundMessagesData
 from tools.fence import fence_lines
@@ -50,7 +51,8 @@ class SearchHistory(Tool):
         if args.scope == "my_chats":
             chats = list_shared_chats(chat, ctx.actor, ctx.on_behalf_of)
         newest = search_messages(chats, query).order_by("-created_at", "-pk")[: args.limit]
-        found = [build_found_message(message, query) for message in newest]
+        with use_custom_plans():
+            found = [build_found_message(message, query) for message in newest]
         return ToolOutput(format_messages(query, found), FoundMessagesData(query=query, messages=found))
 
 

@@ -274,7 +274,7 @@ def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySe
 def search_messages(chats: QuerySet[Chat], query: str) -> QuerySet[Message]:
     """Return the texts of people and agents in these chats that contain all words of a query, without regard to case; none if the
     query has no word. A word is found by its beginning, Chinese by pairs of characters. What sub-agents write is no part of a
-    conversation. Order them by `-created_at` and `-pk`, which an index supports.
+    conversation. Order them by `-created_at` and `-pk`, which an index supports, and read them in `use_custom_plans()`.
     """
     terms = split_terms(query)
     if not terms:

@@ -35,6 +35,7 @@ from chats.selectors import (
     search_messages,
 )
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
+from common.database import use_custom_plans
 from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page, get_page
 from common.rest import (
@@ -186,7 +187,8 @@ class FoundMessages(APIView):
         chats = list_readable_chats(request.user).filter(workspace_id=workspace_id)
         if query.chat_id is not None:
             chats = chats.filter(pk=get_chat_for(request.user, query.chat_id, ChatVerb.SEE).pk)
-        page, cursor = get_page(search_messages(chats, to_storable(query.q)), query, by="-created_at")
+        with use_custom_plans():
+            page, cursor = get_page(search_messages(chats, to_storable(query.q)), query, by="-created_at")
         load_titles(request.user, [message.chat for message in page])
         return build_list_response([build_found_message(message, query.q) for message in page], cursor)
 

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from chats import services as chats
 from chats.models import Message
 from chats.search import split_terms
+from common.database import use_custom_plans
 from llm.tokens import estimate_tokens
 from tests.api.client import Api
 from tests.people import make_agent
@@ -156,3 +157,21 @@ def test_hits_in_a_chat_without_a_title_name_the_others(team, django_assert_num_
         post(team, f"the ferry {number}", by=team.robin, chat=other)
     with django_assert_num_queries(len(one)):
         assert len(list_hits(team.bob, team.workspace, "ferry")) == 6
+
+
+def test_a_search_is_planned_for_its_words(team, find):
+    """PostgreSQL plans a statement that was executed often once for all values, which reads all messages with a frequent word."""
+
+    def read_plan_cache_mode():
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW plan_cache_mode")
+            return cursor.fetchone()[0]
+
+    with use_custom_plans():
+        assert read_plan_cache_mode() == "force_custom_plan"
+    with CaptureQueriesContext(connection) as captured:
+        find("tea")
+    texts = [query["sql"] for query in captured]
+    [position] = [number for number, sql in enumerate(texts) if "force_custom_plan" in sql]
+    assert any('"words" @@' in sql for sql in texts[position:])
+    assert not any('"words" @@' in sql for sql in texts[:position])
