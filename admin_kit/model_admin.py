@@ -135,8 +135,8 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         omitted = (*self.exclude, *self.first_fields)
-        names = [field.name for field in self.model._meta.fields if field.name not in omitted]
-        return [*self.first_fields, *names, *self.readonly_fields]
+        names = [*(field.name for field in self.model._meta.fields), *self.readonly_fields]
+        return [*self.first_fields, *(name for name in names if name not in omitted)]
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Return the actions that are available for this row."""

@@ -52,6 +52,14 @@ def test_the_dialog_of_a_takedown_shows_names_as_text_and_not_as_html(team):
     assert "<i>Writer" not in dialog
 
 
+def test_the_page_of_a_public_agent_shows_each_field_once(team):
+    copy = publish(team)
+    add_to_chat(team, copy)
+    client = sign_in_as(make_operator())
+    page = client.get(build_path(Listing, Listing.objects.get().pk, "change")).content.decode()
+    assert page.count("1 workspace: Elsewhere (1); 1 chat") == 1
+
+
 def test_reports_are_a_queue_that_operators_close(team):
     copy = publish(team)
     report = publishing.report_agent(team.charlie, copy.id, reason=ReportReason.BRAND, text="<b>Our name</b>")
