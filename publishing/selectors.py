@@ -127,8 +127,12 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
     tools = build_tool_rows(content)
     versions = agent.specs.filter(number__isnull=False).order_by("-number").only("number", "message", "created_at")
     listing = getattr(agent, "listing", None)
+    fields = _build_row_fields(agent, tools)
+    if getattr(agent, "public_use", None) is None and list_counted_replies().filter(agent=agent).exists():
+        # Its first replies are counted within the hour. The use by day shows them already.
+        fields |= {"run_count": None, "workspace_count": None}
     return DirectoryDetailRow(
-        **_build_row_fields(agent, tools),
+        **fields,
         examples=listing.examples if listing else [],
         model=content.model,
         max_steps=content.limits.max_steps,
