@@ -111,7 +111,7 @@ interface ReplyFooterProps extends AgentReplyProps {
 
 function ReplyFooter({ runId, run, agentId, name, rows, earlierRows, subAgents, reply, status }: ReplyFooterProps) {
   const { t } = useTexts()
-  const { chatId, goTo } = useChat()
+  const { chatId, goTo, findActor } = useChat()
   const stamp = reply.stamp ?? run?.stamp ?? null
   const allRows = [...earlierRows, ...rows]
   const memory = rows.filter(isText).findLast(row => row.payload.memory)?.payload.memory
@@ -137,7 +137,11 @@ function ReplyFooter({ runId, run, agentId, name, rows, earlierRows, subAgents, 
       ) : null}
       {status.status === 'awaiting_child' ? <span>{t('subAgents.waits')}</span> : null}
       {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
-      <RunActions status={status} stopLabel={subAgents.length > 0 ? t('subAgents.stopAll') : undefined} />
+      <RunActions
+        status={status}
+        stopLabel={subAgents.length > 0 ? t('subAgents.stopAll') : undefined}
+        canRetry={!findActor(agentId)?.is_taken_down}
+      />
     </div>
   )
 }

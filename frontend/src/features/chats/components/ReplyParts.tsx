@@ -164,15 +164,23 @@ export function WaitingNote({ personId }: { personId: string | null }) {
   )
 }
 
-/** The outcome and the buttons of a run: stop or retry. `stopLabel`: the name of the stop button, if it is not only "Stop". */
-export function RunActions({ status, stopLabel }: { status: RunStatus; stopLabel?: string | undefined }) {
+interface RunActionsProps {
+  status: RunStatus
+  /** The name of the stop button, if it is not only "Stop". */
+  stopLabel?: string | undefined
+  /** Whether the agent can answer again. */
+  canRetry?: boolean
+}
+
+/** The outcome and the buttons of a run: stop or retry. */
+export function RunActions({ status, stopLabel, canRetry = true }: RunActionsProps) {
   switch (status.status) {
     case 'idle':
     case 'expected':
       return null
     case 'failed':
     case 'stopped':
-      return <RunOutcome status={status} />
+      return <RunOutcome status={status} canRetry={canRetry} />
     default:
       return <StopButton status={status} {...(stopLabel ? { label: stopLabel } : {})} />
   }
@@ -287,7 +295,7 @@ export function useRetry(status: FinishedStatus) {
 }
 
 /** The outcome of a run, and a retry. A run that a budget has ended has a `BudgetStop` instead. */
-function RunOutcome({ status }: { status: FinishedStatus }) {
+function RunOutcome({ status, canRetry }: { status: FinishedStatus; canRetry: boolean }) {
   const { t } = useTexts()
   const { findActor } = useChat()
   const { isRetrying, retry } = useRetry(status)
@@ -307,10 +315,12 @@ function RunOutcome({ status }: { status: FinishedStatus }) {
           t('stopped')
         )}
       </span>
-      <Button size="xs" onClick={retry} busy={isRetrying ? t('retry') : null}>
-        <RotateCcw className="i s" aria-hidden />
-        {t('retry')}
-      </Button>
+      {canRetry ? (
+        <Button size="xs" onClick={retry} busy={isRetrying ? t('retry') : null}>
+          <RotateCcw className="i s" aria-hidden />
+          {t('retry')}
+        </Button>
+      ) : null}
     </>
   )
 }

@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import type { MessageRow } from '@/api'
+import type { ActorRow, MessageRow } from '@/api'
 import { buildChatContext, emptyPart as part, nothingUnread as reading } from '@/testing/chatContext'
-import { type MessageChange, messageRow } from '@/testing/rows'
+import { type MessageChange, messageRow, systemRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
 import { buildItems } from '../timeline'
 import { ChatContext } from './ChatContext'
@@ -15,11 +15,11 @@ const context = buildChatContext()
 const row = (seq: number, more: MessageChange = {}) =>
   messageRow(seq, { author_id: 'bob', payload: { text: `text ${seq}` }, ...more })
 
-const log = (messages: readonly MessageRow[]) => {
+const log = (messages: readonly MessageRow[], value = context) => {
   const items = buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' })
   const props = { items, messages, part, reading, target: null, goTo: noop, ref: null }
   return (
-    <ChatContext value={context}>
+    <ChatContext value={value}>
       <div style={{ display: 'grid', height: '600px' }}>
         <Timeline {...props} />
       </div>
@@ -61,6 +61,16 @@ it('shows in the footer of a reply what all its steps have used, also those abov
     row(5, { run_id: 'r', author_id: 'robin', payload: { text: 'the answer', stamp: stamp(200) } }),
   ])
   await expect.element(screen.getByRole('button', { name: /tokens/ })).toHaveTextContent('1,200 tokens')
+})
+
+it.each([true, false])('offers a retry unless the agent was taken down (%s)', async is_taken_down => {
+  const robin = { id: 'robin', name: 'Robin', kind: 'agent', is_taken_down } as unknown as ActorRow
+  const end = systemRow('RUN_FAILED', { code: 'agent_taken_down' }, { id: 'm3', seq: 3, run_id: 'r' })
+  const messages = [row(1), row(2, { run_id: 'r', author_id: 'robin', payload: { text: 'half' } }), end]
+  const screen = await render(log(messages, { ...context, findActor: () => robin }))
+  await expect.element(screen.getByText('half')).toBeVisible()
+  await expect.element(screen.getByText(/was taken down/)).toBeVisible()
+  await expect.poll(() => screen.getByRole('button', { name: 'Retry' }).elements().length).toBe(is_taken_down ? 0 : 1)
 })
 
 const many = Array.from({ length: 400 }, (_, index) => row(index + 1, { author_id: `p${index}` }))
