@@ -62,6 +62,8 @@ def get_origin_for(actor: Actor, copy: Actor) -> Actor | None:
 def _build_taken_down_error(actor: Actor, listing: Listing) -> NotFound:
     agent: Any = listing.agent
     origin = get_origin_for(actor, agent)
+    anew = Actor.objects.filter(**PUBLIC, status=AgentStatus.READY, published_from_agent=agent.published_from_agent_id)
+    published_anew = anew.first() if agent.published_from_agent_id else None
     return NotFound(
         f"{agent.name} was taken down.",
         code=Code.TAKEN_DOWN,
@@ -73,6 +75,8 @@ def _build_taken_down_error(actor: Actor, listing: Listing) -> NotFound:
             "taken_down_at": agent.taken_down_at.isoformat(),
             "origin_id": str(origin.id) if origin else None,
             "origin_workspace_id": str(origin.workspace_id) if origin else None,
+            "new_handle": published_anew.handle if published_anew else None,
+            "new_name": published_anew.name if published_anew else None,
         },
     )
 

@@ -62,6 +62,19 @@ def test_a_takedown_keeps_the_chats_and_frees_name_handle_and_original(team):
     assert listed == LISTING
 
 
+def test_the_page_of_an_agent_that_was_taken_down_leads_to_the_one_that_was_published_anew(team):
+    copy = publish(team)
+    publishing.take_down_agent(team.alice, copy.id)
+    api = sign_in(team.charlie.email, PASSWORD)
+    data = api("GET", f"directory/{copy.id}").json()["error"]["data"]
+    assert (data["new_handle"], data["new_name"]) == (None, None)
+    again = publish(team, name="Other Interpreter", handle="other")
+    data = api("GET", f"directory/{copy.id}").json()["error"]["data"]
+    assert (data["new_handle"], data["new_name"]) == ("other", "Other Interpreter")
+    publishing.take_down_agent(team.alice, again.id)
+    assert api("GET", f"directory/{copy.id}").json()["error"]["data"]["new_handle"] is None
+
+
 def test_queued_runs_end_at_once_and_the_composer_says_why_nothing_starts(team):
     copy = publish(team)
     chat = add_to_chat(team, copy)

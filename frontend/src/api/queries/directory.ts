@@ -56,7 +56,10 @@ export const usePublicAgent = (handle: string | null, maxAge = 0) =>
     retry: (count, error) => !isNotFound(error) && count < 2,
   })
 
-/** A public agent that was taken down. `originId`: the original, for those who may publish it anew. */
+/**
+ * A public agent that was taken down. `originId`: the original, for those who may publish it anew. `newHandle` and `newName`: the
+ * public agent that was made of the original since then, or null.
+ */
 export interface TakenDownAgent {
   name: string
   reason: string
@@ -64,6 +67,8 @@ export interface TakenDownAgent {
   takenDownAt: string
   originId: string | null
   originWorkspaceId: string | null
+  newHandle: string | null
+  newName: string | null
 }
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -80,6 +85,8 @@ export function readTakenDown(error: unknown): TakenDownAgent | null {
     takenDownAt: toText(data['taken_down_at']),
     originId: toTextOrNull(data['origin_id']),
     originWorkspaceId: toTextOrNull(data['origin_workspace_id']),
+    newHandle: toTextOrNull(data['new_handle']),
+    newName: toTextOrNull(data['new_name']),
   }
 }
 

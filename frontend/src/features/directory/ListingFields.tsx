@@ -53,7 +53,7 @@ export function ListingFields({
               maxLength={80}
               required
               error={!isChecking && !check.name.is_free && values.name.trim() ? t('publish.nameTaken') : null}
-              hint={<FreeHint check={check.name} {...state} isOwn={isUpdate} />}
+              hint={values.name.trim() ? <FreeHint check={check.name} {...state} isOwn={isUpdate} /> : null}
               onChange={name => onChange({ name })}
             />
             <Proposals check={check.name} {...state} onPick={name => onChange({ name })} />
@@ -67,7 +67,7 @@ export function ListingFields({
               readOnly={isUpdate}
               error={!isUpdate && !isChecking && !check.handle.is_free ? getHandleProblem(check.handle, t) : null}
               hint={
-                isUpdate ? (
+                isUpdate || !values.handle.trim() ? (
                   t('publish.handleStays')
                 ) : (
                   <FreeHint check={check.handle} {...state} isHandle isOwn={false} />

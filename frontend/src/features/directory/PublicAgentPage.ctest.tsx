@@ -48,3 +48,18 @@ it('offers a takedown to those who may take it down, and a report to all others'
   await expect.element(publisher.getByRole('button', { name: 'Take down…' })).toBeVisible()
   await expect.element(publisher.getByRole('button', { name: 'Report…' })).not.toBeInTheDocument()
 })
+
+it('leads from an agent that was taken down to the one that was published anew', async () => {
+  const data = { name: 'Interpreter', reason: '', by_operator: true, taken_down_at: '2026-11-02T10:00:00Z' }
+  const anew = { new_handle: 'interpreter-2', new_name: 'Interpreter' }
+  const error = { code: 'taken_down', message: 'It was taken down.', hints: [], data: { ...data, ...anew } }
+  answerRequests(() => [404, { error }])
+  const onGo = vi.fn()
+  const screen = await render(
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+      <PublicAgentPage workspace={workspace} workspaceHandles={new Map()} handle="a1" onGo={onGo} />
+    </QueryClientProvider>,
+  )
+  await screen.getByRole('button', { name: 'Open the new Interpreter' }).click()
+  expect(onGo).toHaveBeenCalledWith('/w/lighthouse/directory/interpreter-2')
+})

@@ -155,3 +155,19 @@ it('shows the agents of the chosen category beside the card', async () => {
   await expect.element(preview.getByText('Beside it in Writing')).toBeVisible()
   await expect.element(preview.getByText('Harbor Coop')).toBeVisible()
 })
+
+it.each([
+  ['Name', 'It has a name', 'Name is free', 'Give it a name.'],
+  ['Handle', 'It has a handle', 'Handle is free', 'Give it a handle.'],
+])('says that the %s is missing, and not that an empty one is free', async (field, missing, free, problem) => {
+  startServer()
+  const screen = await show()
+  await screen.getByLabelText('Name', { exact: true }).fill('Other Robin')
+  const preview = screen.getByRole('complementary', { name: 'Preview' })
+  await expect.element(screen.getByText('free', { exact: true }).nth(1)).toBeVisible()
+  await screen.getByLabelText(field, { exact: true }).fill(' ')
+  await expect.element(screen.getByText(problem)).toBeVisible()
+  await expect.element(preview.getByRole('listitem').filter({ hasText: missing })).toHaveTextContent('missing')
+  await expect.element(preview.getByText(free)).not.toBeInTheDocument()
+  await expect.element(screen.getByText('free', { exact: true }).nth(1)).not.toBeInTheDocument()
+})

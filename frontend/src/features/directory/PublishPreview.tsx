@@ -19,6 +19,7 @@ export function findProblem(
   { isChecking, isUpdate }: CheckState,
 ): string | null {
   if (!values.name.trim()) return t('publish.needsName')
+  if (!isUpdate && !values.handle.trim()) return t('publish.needsHandle')
   if (!values.description.trim()) return t('publish.needsDescription')
   if (isChecking) return t('publish.checking')
   if (!check.name.is_free) return t('publish.needsFreeName')
@@ -66,8 +67,16 @@ export function PublishPreview({ values, check, agent, publication, workspace }:
         <h2 className={styles.caption}>{t('publish.ready')}</h2>
         <ul className={cx(blocks.sec, blocks.rows, styles.ready)}>
           <Ready isDone={values.description.trim() !== ''} text={t('publish.readyDescription')} />
-          <Ready isDone={check.name.is_free} text={t('publish.readyName')} />
-          {listing ? null : <Ready isDone={check.handle.is_free} text={t('publish.readyHandle')} />}
+          {values.name.trim() ? (
+            <Ready isDone={check.name.is_free} text={t('publish.readyName')} />
+          ) : (
+            <Ready isDone={false} text={t('publish.readyHasName')} />
+          )}
+          {listing ? null : values.handle.trim() ? (
+            <Ready isDone={check.handle.is_free} text={t('publish.readyHandle')} />
+          ) : (
+            <Ready isDone={false} text={t('publish.readyHasHandle')} />
+          )}
           <Ready isDone={values.examples.some(example => example.trim())} isAdvice text={t('publish.readyExample')} />
           {namesUnpublishedTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
         </ul>

@@ -2,7 +2,7 @@ import { ArchiveX, Library } from 'lucide-react'
 import type { TakenDownAgent, WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { directoryPath, publishPath } from '@/lib/paths'
+import { directoryPath, publicAgentPath, publishPath } from '@/lib/paths'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatShortDate } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -17,10 +17,10 @@ interface TakenDownProps {
   onGo(path: string): void
 }
 
-/** The page of a public agent that was taken down: why, and for its publisher the way to publish it anew. */
+/** The page of a public agent that was taken down: why, what was published since then, or for its publisher the way to do that. */
 export function TakenDown({ agent, workspace, workspaceHandles, onGo }: TakenDownProps) {
   const { t } = useTexts()
-  const { originId } = agent
+  const { originId, newHandle } = agent
   const originWorkspace = workspaceHandles.get(agent.originWorkspaceId ?? '')
   const by = agent.isByOperator ? 'takenDown.byOperator' : 'takenDown.byPublisher'
   return (
@@ -32,7 +32,11 @@ export function TakenDown({ agent, workspace, workspaceHandles, onGo }: TakenDow
           title={t('takenDown.title', { name: agent.name })}
           actions={
             <>
-              {originId && originWorkspace ? (
+              {newHandle ? (
+                <Button tone="ink" onClick={() => onGo(publicAgentPath(workspace.handle, newHandle))}>
+                  {t('takenDown.openNew', { name: agent.newName ?? newHandle })}
+                </Button>
+              ) : originId && originWorkspace ? (
                 <Button tone="ink" onClick={() => onGo(publishPath(originWorkspace, originId))}>
                   {t('publish.anew')}
                 </Button>
@@ -45,7 +49,8 @@ export function TakenDown({ agent, workspace, workspaceHandles, onGo }: TakenDow
           }
         >
           {t(by, { date: formatShortDate(agent.takenDownAt) })}{' '}
-          {agent.reason ? <q lang={detectLanguage(agent.reason)}>{agent.reason}</q> : null} {t('takenDown.chatsStay')}
+          {agent.reason ? <q lang={detectLanguage(agent.reason)}>{agent.reason}</q> : null} {t('takenDown.chatsStay')}{' '}
+          {newHandle ? t('takenDown.isPublicAgain') : null}
         </EmptyState>
       </div>
     </main>
