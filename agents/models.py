@@ -117,6 +117,8 @@ class AgentToolConfig(Identified):
         verbose_name_plural = _("tools in use")
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["spec", "tool"], name="each_tool_once_per_spec")]
+        # The agents that have a public agent as a tool.
+        indexes = [models.Index(fields=["tool"], name="specs_by_tool")]
 
     def __str__(self) -> str:
         return self.tool

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from actors.models import Actor
 from actors.services import people
 from agents.models import AgentSpec, AgentToolConfig
-from agents.selectors import build_agent_tool_name
+from agents.selectors import build_agent_tool_name, list_agents_that_call
 from agents.services import agents
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
@@ -23,6 +23,7 @@ from tests.factories.actors import PASSWORD
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_operator
 from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish
+from tests.queries import list_plan_nodes
 from waking.services.wake import preview_wakes
 from workspaces import services as workspaces
 
@@ -181,6 +182,20 @@ def test_the_preview_counts_what_is_affected(team):
     spec = AgentSpec.objects.get(agent=caller)
     AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
     assert count_affected(copy) == {"workspaces": 1, "chats": 2, "agents": 1, "runs": 1}
+
+
+def test_the_agents_that_have_a_public_agent_as_a_tool_are_found_by_an_index(team):
+    copy = publish(team)
+    spec = AgentSpec.objects.get(agent=team.robin)
+    tools = (AgentToolConfig(spec=spec, position=9, tool=f"tool_{number}") for number in range(5_000))
+    AgentToolConfig.objects.bulk_create(tools)
+    AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE agents_agenttoolconfig, actors_actor")
+    with CaptureQueriesContext(connection) as queries:
+        assert list(list_agents_that_call(copy.id)) == [team.robin]
+    [sql] = [query["sql"] for query in queries]
+    assert "specs_by_tool" in {node.get("Index Name") for node in list_plan_nodes(sql)}
 
 
 def test_the_publisher_reads_no_count_from_one_to_four(team):
