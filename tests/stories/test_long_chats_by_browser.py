@@ -92,6 +92,13 @@ def test_a_long_chat_is_summarised_and_its_summary_is_corrected(people, model: S
     expect(dialog.locator("del")).to_have_text("The garage code is 4712.")
     expect(dialog.locator("ins")).to_have_text("The garage code is 4711.")
 
+    # It is corrected once more; the correction before stays to be seen.
+    dialog.get_by_role("button", name="Correct").click()
+    dialog.get_by_label("Correction").fill("The garage code is 4711 until May.")
+    dialog.get_by_role("button", name="Save correction").click()
+    dialog.get_by_text("1 earlier correction").click()
+    expect(dialog.get_by_text(re.compile("^Alice, .*: The garage code is 4711.$"))).to_be_visible()
+
     # The message that the sentence is from opens in its place.
     dialog.get_by_role("button", name=f"Open message {seq}").click()
     alice.sees("The garage code is 4711.")
