@@ -6,7 +6,7 @@ const context = {
   'context.summariseHint': 'It reads a summary of the older messages, which a model keeps and people can correct.',
   'context.retrieveHint': 'It reads the older messages that match the request, and cites them.',
   'context.truncateHint':
-    'It reads the newest messages, and of older times only important events, such as files and decisions.',
+    'It reads the newest messages, and of older times only pinned messages and important events, such as files and decisions.',
   'context.maxTokensHint': 'At most so many tokens of a chat in one request. Empty: as many as the model can read.',
   'context.saved': 'Saved.',
   'context.builtFrom': 'What the model read of this chat',

@@ -4,7 +4,7 @@ const context = {
   'context.about': '适用于对模型而言太长的聊天室。Agent 可以在工坊中有自己的设置。',
   'context.summariseHint': '它读较早消息的摘要；摘要由模型维护，人可以更正。',
   'context.retrieveHint': '它读与提问相符的较早消息，并注明出处。',
-  'context.truncateHint': '它读最新的消息；较早的只读重要事件，例如文件与决定。',
+  'context.truncateHint': '它读最新的消息；较早的只读已置顶的消息和重要事件，例如文件与决定。',
   'context.maxTokensHint': '一次请求最多包含聊天室的这么多 Token。留空：模型能读多少就多少。',
   'context.saved': '已保存。',
   'context.builtFrom': '模型读了这个聊天室的哪些内容',

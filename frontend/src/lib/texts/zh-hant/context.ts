@@ -4,7 +4,7 @@ const context = {
   'context.about': '適用於對模型而言太長的聊天室。Agent 可以在工坊中有自己的設定。',
   'context.summariseHint': '它讀較早訊息的摘要；摘要由模型維護，人可以更正。',
   'context.retrieveHint': '它讀與提問相符的較早訊息，並註明出處。',
-  'context.truncateHint': '它讀最新的訊息；較早的只讀重要事件，例如檔案與決定。',
+  'context.truncateHint': '它讀最新的訊息；較早的只讀已釘選的訊息和重要事件，例如檔案與決定。',
   'context.maxTokensHint': '一次請求最多包含聊天室的這麼多 Token。留空：模型能讀多少就多少。',
   'context.saved': '已儲存。',
   'context.builtFrom': '模型讀了這個聊天室的哪些內容',
