@@ -239,6 +239,47 @@ def test_a_person_stops_all_sub_agents_and_decides_for_one(people, model: Script
     expect(stream.get_by_text("Approved by Bob")).to_be_visible()
 
 
+def test_a_person_refuses_a_call_of_a_sub_agent_and_stops_a_tree_that_waits(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    invite(alice, bob, "suggester")
+    alice.page.evaluate(CREATE_TEAM)
+    call = {"name": "current_time", "arguments": '{"timezone": "Asia/Taipei"}'}
+    model.script(match="the time", calls=[call], then={"text": "I may not ask."})
+    model.script(match="Research", calls=[delegate("reader", "Find out the time")], then={"text": "Nobody knows."})
+    model.script(match="When is it", calls=[delegate("researcher", "Research")], then={"text": "It is late."})
+
+    def find_card(person: Person) -> Locator:
+        reader = get_stream(person, "Scribe › Researcher › Reader").last
+        return reader.get_by_role("region", name="Approval: current_time")
+
+    # Refused after a reload: the tree goes on.
+    alice.post("When is it?")
+    for person in people:
+        expect(find_card(person)).to_be_visible()
+        expect(person.log.get_by_text("1 working · 1 waits for a person")).to_be_visible()
+    alice.page.reload()
+    find_card(alice).get_by_role("button", name="Refuse…").click()
+    find_card(alice).get_by_role("button", name="Refuse", exact=True).click()
+    for person in people:
+        person.sees("It is late.")
+        expect(person.log.get_by_text("2 done")).to_be_visible()
+
+    # Stopped while it waits: nothing goes on, also after a reload.
+    alice.post("When is it now?")
+    for person in people:
+        expect(find_card(person)).to_be_visible()
+    alice.log.get_by_role("button", name="Stop all").click()
+    for person in people:
+        expect(person.log.get_by_text("2 stopped")).to_be_visible()
+        expect(person.log.get_by_role("region", name="Approval: current_time")).to_have_count(0)
+    bob.page.reload()
+    expect(bob.log.get_by_text("2 stopped")).to_be_visible()
+    expect(bob.log.get_by_role("region", name="Approval: current_time")).to_have_count(0)
+    expect(bob.log.get_by_text("It is late.")).to_have_count(1)
+
+
 def test_editors_choose_the_agents_that_get_tasks(people, model: ScriptedModel):
     alice, bob = people
     model.reset()

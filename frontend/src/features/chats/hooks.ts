@@ -111,6 +111,16 @@ export function useActiveSubAgents(chatId: string): ReadonlySet<string> {
   return useMemo(() => new Set(ids), [ids])
 }
 
+const selectWaitingSubAgents = (chat: ChatState) =>
+  selectSubAgentRuns(chat)
+    .filter(run => run.state === 'waiting_approval')
+    .map(run => run.id)
+/** Returns the ids of the runs of sub-agents that wait for a person. */
+export function useWaitingSubAgents(chatId: string): ReadonlySet<string> {
+  const ids = useChatSelector(chatId, selectWaitingSubAgents, sameItems)
+  return useMemo(() => new Set(ids), [ids])
+}
+
 export const useRun = (chatId: string, runId: string): RunRow | null =>
   useChatSelector(
     chatId,

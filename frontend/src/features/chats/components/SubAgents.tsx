@@ -36,7 +36,7 @@ import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
 import { Spinner } from '@/ui/Spinner'
 import { getCost, type RunCost } from '../cost'
-import { useActiveSubAgents, useRun, useStreamingTexts } from '../hooks'
+import { useActiveSubAgents, useRun, useStreamingTexts, useWaitingSubAgents } from '../hooks'
 import { buildReply, type Part, type ReplyParts, type RunEnd } from '../reply'
 import { type ActiveStatus, getActiveStatus, getRunStatus, isPending } from '../runStatus'
 import { findResults, getEnd, listTree, readTask, type SubAgent, type SubAgentEnd, type Task } from '../subAgents'
@@ -449,26 +449,31 @@ function StreamFooter({ subAgent: { agentId, metadata, runId }, stamp, used, isA
   )
 }
 
+const countedStates = ['working', 'waiting', 'completed', 'failed', 'stopped'] as const
+const stateTexts = {
+  working: 'subAgents.working',
+  waiting: 'subAgents.waiting',
+  completed: 'subAgents.done',
+  failed: 'subAgents.failed',
+  stopped: 'subAgents.stopped',
+} as const
+
 /** The number of sub-agents by their states, above the first of several, and a button that folds all. */
 function TreeLine({ subAgents, rows }: { subAgents: readonly SubAgent[]; rows: readonly MessageRow[] }) {
   const { t } = useTexts()
   const { chatId } = useChat()
   const { chosen, setAllOpen } = useContext(FoldingContext)
   const active = useActiveSubAgents(chatId)
+  const waiting = useWaitingSubAgents(chatId)
   const tree = listTree(subAgents)
   if (tree.length < 2) return null
   const results = findResults([...rows, ...tree.flatMap(subAgent => subAgent.rows)])
-  const counts = { working: 0, completed: 0, failed: 0, stopped: 0 }
+  const counts = { working: 0, waiting: 0, completed: 0, failed: 0, stopped: 0 }
   for (const subAgent of tree) {
     const { state } = getEnd(subAgent, results.get(subAgent.runId) ?? null)
-    counts[active.has(subAgent.runId) ? 'working' : state] += 1
+    counts[waiting.has(subAgent.runId) ? 'waiting' : active.has(subAgent.runId) ? 'working' : state] += 1
   }
-  const states = [
-    counts.working ? t('subAgents.working', { count: counts.working }) : '',
-    counts.completed ? t('subAgents.done', { count: counts.completed }) : '',
-    counts.failed ? t('subAgents.failed', { count: counts.failed }) : '',
-    counts.stopped ? t('subAgents.stopped', { count: counts.stopped }) : '',
-  ]
+  const states = countedStates.filter(state => counts[state] > 0)
   const isAnyOpen = tree.some(({ runId }) => chosen.get(runId) ?? active.has(runId))
   const label = t(isAnyOpen ? 'subAgents.foldAll' : 'subAgents.unfoldAll')
   const Icon = isAnyOpen ? ListChevronsDownUp : ListChevronsUpDown
@@ -477,9 +482,9 @@ function TreeLine({ subAgents, rows }: { subAgents: readonly SubAgent[]; rows: r
     <div className={styles.tree}>
       <Workflow className={cx('i s', styles.wide)} aria-hidden />
       <b>{t('subAgents.count', { count: tree.length })}</b>
-      <span className="cut">{states.filter(Boolean).join(' · ')}</span>
+      <span className="cut">{states.map(state => t(stateTexts[state], { count: counts[state] })).join(' · ')}</span>
       <span className={styles.treeEnd}>
-        {counts.working > 0 && since !== null ? (
+        {counts.working + counts.waiting > 0 && since !== null ? (
           <span className={cx(styles.wide, 'num')}>
             <Duration from={new Date(since).toISOString()} until={null} />
           </span>

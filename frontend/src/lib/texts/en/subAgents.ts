@@ -4,6 +4,8 @@ const subAgents = {
   'subAgents.count_other': '{{count}} sub-agents',
   'subAgents.working_one': '{{count}} working',
   'subAgents.working_other': '{{count}} working',
+  'subAgents.waiting_one': '{{count}} waits for a person',
+  'subAgents.waiting_other': '{{count}} wait for people',
   'subAgents.done_one': '{{count}} done',
   'subAgents.done_other': '{{count}} done',
   'subAgents.failed_one': '{{count}} failed',

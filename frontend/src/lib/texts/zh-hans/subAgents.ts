@@ -4,6 +4,8 @@ const subAgents = {
   'subAgents.count_other': '{{count}} 个子 Agent',
   'subAgents.working_one': '{{count}} 个运行中',
   'subAgents.working_other': '{{count}} 个运行中',
+  'subAgents.waiting_one': '{{count}} 个等人决定',
+  'subAgents.waiting_other': '{{count}} 个等人决定',
   'subAgents.done_one': '{{count}} 个完成',
   'subAgents.done_other': '{{count}} 个完成',
   'subAgents.failed_one': '{{count}} 个失败',

@@ -4,6 +4,8 @@ const subAgents = {
   'subAgents.count_other': '{{count}} 個子 Agent',
   'subAgents.working_one': '{{count}} 個執行中',
   'subAgents.working_other': '{{count}} 個執行中',
+  'subAgents.waiting_one': '{{count}} 個等人決定',
+  'subAgents.waiting_other': '{{count}} 個等人決定',
   'subAgents.done_one': '{{count}} 個完成',
   'subAgents.done_other': '{{count}} 個完成',
   'subAgents.failed_one': '{{count}} 個失敗',
