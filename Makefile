@@ -20,6 +20,8 @@ PROPERTIES := tests/api/test_schema_from_outside.py tests/api/test_fuzz.py tests
 LOCK := $(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q
 # Where the machine has no Node the set-up puts one there.
 export PATH := $(CURDIR)/.make/node:$(PATH)
+# Compiled modules are kept, or each process of the tests compiles all of them again (ten seconds for the tests alone).
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: chaos help run operator reset-link dev check check-image test test-fast fmt lock bench clean
