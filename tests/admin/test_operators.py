@@ -53,7 +53,7 @@ def test_an_agent_cannot_sign_in_to_the_admin(environment):
     assert not Client().login(username="robin", password="")
 
 
-def test_a_reader_can_see_everything_and_change_nothing(environment):
+def test_a_reader_can_see_everything_and_change_nothing(environment, without_navigation):
     """Each action of each table gets 403 and changes nothing."""
     create_rows(environment.team, 1)
     reader = set_level_and_sign_in(environment, environment.team.alice, "reader")

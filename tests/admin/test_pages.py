@@ -61,7 +61,7 @@ def test_every_page_of_every_table_opens(filled_environment, without_navigation,
         assert str(title) in open_page(client, build_action_url(rows[0], name))
 
 
-def test_all_links_of_the_rows_open(filled_environment):
+def test_all_links_of_the_rows_open(filled_environment, without_navigation):
     """Those of the first row of each table that are not on the first page."""
     client = filled_environment.client
     addresses = {
