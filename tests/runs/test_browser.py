@@ -20,14 +20,16 @@ def delegate(name, task="find it"):
 def test_browser_does_a_task_of_an_agent_that_names_no_sub_agents(environment):
     environment.team.robin.current_spec.tool_configs.create(position=9, tool="delegate")
     clock = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
-    environment.model.script(system="You are Browser.", calls=[clock], then={"text": "It is late."})
     environment.model.script(calls=[delegate("browser")], then={"text": "It is late, says Browser."})
+    environment.model.script(system="You are Browser.", calls=[clock], then={"text": "It is late."})
     environment.post("@robin what is it?")
     caller, child = environment.wait_until_idle()
     assert (caller.state, child.state, child.agent.handle) == ("completed", "completed", "browser")
     assert (child.agent.is_shipped, child.payer) == (True, environment.team.workspace)
     assert child.limits["max_steps"] == 10
     assert environment.list_answers() == ["It is late, says Browser."]
+    result = json.loads(environment.log("TOOL_RESPONSE")[-1].payload["text"])
+    assert (result["ok"], result["summary"]) == (True, "It is late.")
     [described] = [
         tool for tool in environment.model.requests[0].body["tools"] if tool["function"]["name"] == "delegate"
     ]

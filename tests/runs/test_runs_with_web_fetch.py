@@ -1,6 +1,7 @@
 """Runs that read a page: the model gets it between marks, and the answer has its source."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -82,6 +83,42 @@ def test_SEC12_a_page_that_cannot_be_read_is_a_result_and_the_run_continues(envi
     result = environment.log("TOOL_RESPONSE")[0].payload
     assert (result["status"], result["text"]) == ("error", error)
     assert Step.objects.get(kind="tool").state == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_browser_reads_a_page_for_another_agent_and_gets_its_text_without_markup(environment, site):
+    environment.team.robin.current_spec.tool_configs.create(position=10, tool="delegate")
+    source = f"[Tides]({site}/tides)"
+    fetch = {"name": "web_fetch", "arguments": json.dumps({"url": f"{site}/tides"})}
+    task = {"name": "delegate", "arguments": json.dumps({"name": "browser", "task": f"Read {site}/tides"})}
+    environment.model.script(calls=[task], then={"text": f"Browser says: at six ({source})."})
+    environment.model.script(system="You are Browser.", calls=[fetch], then={"text": f"At six ({source})."})
+    environment.post(f"@robin when is high water? Look at {site}/tides.")
+    assert [run.state for run in environment.wait_until_idle()] == ["completed", "completed"]
+    page, answer = [row.payload for row in environment.log("TOOL_RESPONSE")]
+    assert (page["name"], page["data"]["url"]) == ("web_fetch", f"{site}/tides")
+    assert "High water is at 3 on pier 3." in page["text"]
+    assert not re.search(r"</?(p|h1|article|body)\b", page["text"])
+    assert json.loads(answer["text"])["summary"] == f"At six ({source})."
+    assert environment.list_answers()[-1] == f"Browser says: at six ({source})."
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_browser_ends_after_ten_steps(environment, site):
+    environment.team.robin.current_spec.tool_configs.create(position=10, tool="delegate")
+    task = {"name": "delegate", "arguments": json.dumps({"name": "browser", "task": f"Read {site}/tides"})}
+    environment.model.script(calls=[task], then={"text": "It did not end."})
+    for start in range(12):
+        fetch = {"name": "web_fetch", "arguments": json.dumps({"url": f"{site}/tides", "start": start})}
+        environment.model.script(system="You are Browser.", calls=[fetch], times=1)
+    environment.post(f"@robin when is high water? Look at {site}/tides.")
+    caller, browser = environment.wait_until_idle(30)
+    assert (caller.state, browser.steps_done) == ("completed", 10)
+    requests = [one for one in environment.model.requests if "You are Browser." in one.body["messages"][0]["content"]]
+    assert len(requests) == 10
+    assert environment.list_answers()[-1] == "It did not end."
 
 
 @pytest.mark.django_db(transaction=True)
