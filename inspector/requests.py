@@ -19,8 +19,8 @@ from runs.permissions import get_run_for
 from runs.runtime.conversation import get_row_id
 from usage.models import LLMCall
 
-KINDS_OF_CHAT = ("pinned", "retrieved", "summary", "events")
-"""Sections of the system text that come from the messages of the chat."""
+KINDS_FROM_MESSAGES = ("pinned", "retrieved", "summary", "events")
+"""Sections of the system text that are made of messages of the chat. A public agent shows them to its users, unlike its prompt."""
 
 
 def get_sent_request(actor: Actor, run_id: UUID, request_id: UUID) -> SentRequestRow:
@@ -104,6 +104,8 @@ def _may_see_prompt(actor: Actor, run: Run) -> bool:
 def _split_system_text(
     turn: Mapping[str, Any], sections: Sequence[StoredSection], readable: set[UUID], *, hides_prompt: bool
 ) -> list[SentBlockRow]:
+    """Return the sections of the system text and, as `chat`, the texts between them, which describe the agent and the chat. What
+    the reader may not read is blanked: memory from other chats and, with `hides_prompt`, all but `KINDS_FROM_MESSAGES`."""
     text, position = turn["text"], 0
     parts: list[tuple[StoredSection | None, str]] = []
     for section in sections:
@@ -117,7 +119,7 @@ def _split_system_text(
         blanked: BlankedReason | None = None
         if part is not None and not set(part.chat_ids) <= readable:
             blanked = "memory_of_other_chats"
-        elif hides_prompt and (part is None or part.kind not in KINDS_OF_CHAT):
+        elif hides_prompt and (part is None or part.kind not in KINDS_FROM_MESSAGES):
             blanked = "prompt_of_public_agent"
         blocks.append(
             SentBlockRow(

@@ -40,7 +40,8 @@ class RequestTimer:
         return self._loop.time() - self._started
 
     def pause(self) -> None:
-        """Stop the clock while the reader processes a chunk, until `resume`."""
+        """Do not enforce the limits while the caller processes a chunk, until `resume` or `resume_for_tail`. The first call ends
+        the limit of the first token; that between two tokens follows it."""
         self._waiting = False
         if self.first_token_s is None:
             self.first_token_s = self.seconds

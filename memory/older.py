@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import assert_never
 from uuid import UUID
 
 from django.db.models import Max, Min, QuerySet
@@ -51,11 +52,13 @@ def read_older_lines(
         title = " ".join(other.title.split())
         where = f"in “{title}”" if title else "in another chat"
         first_seq = _find_first_seq(other, cleared)
-        found = (
-            _list_sentences(other, first_seq)
-            if strategy == "summarise"
-            else _list_found(other, first_seq, request, entries)
-        )
+        match strategy:
+            case "summarise":
+                found = _list_sentences(other, first_seq)
+            case "retrieve":
+                found = _list_found(other, first_seq, request, entries)
+            case _:
+                assert_never(strategy)
         for text in found:
             line = f"[{where}] {text}"
             budget -= estimate_tokens(line) + 1

@@ -229,12 +229,13 @@ def check_publication(
     own_tools = WorkspaceTool.objects.filter(workspace=agent.workspace_id, name__in=content.tool_names)
     copy = find_public_copy(agent)
     workspace = Workspace.objects.get(agents=agent)
-    credential = Credential.objects.filter(workspace=workspace).first()
+    # A workspace without a model of its own uses that of the installation, which all other workspaces have, too.
+    has_own_model = Credential.objects.filter(workspace=workspace).exists()
     return PublicationCheckRow(
         version=spec.version,
         prompt_lines=content.prompt.count("\n") + 1 if content.prompt else 0,
         model=content.model,
-        model_may_be_missing=bool(content.model) and credential is not None,
+        model_may_be_missing=bool(content.model) and has_own_model,
         max_steps=content.limits.max_steps,
         max_seconds=content.limits.max_seconds,
         tools=build_tool_rows(content),

@@ -18,9 +18,9 @@ def deliver_due() -> None:
 
 
 @shared_task
-def delete_old_wakes() -> None:
+def delete_old_wakes_and_deliveries() -> None:
     """Delete old wakes and deliveries."""
-    webhooks.delete_old_wakes()
+    webhooks.delete_old_wakes_and_deliveries()
 
 
 @shared_task

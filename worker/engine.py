@@ -205,6 +205,7 @@ class Engine:
         self._create_task(self._execute(run_id), f"run {run_id}")
 
     def _start_siblings(self, run_ids: Sequence[UUID]) -> None:
+        """Start runs of one caller: together if there is a slot for each, else one by one."""
         if self._is_draining:
             return
         if self.free_slots < len(run_ids):
@@ -322,7 +323,7 @@ class Engine:
                     for runner in runners.values():
                         runner.cancel("lost")
                 continue
-            extended_at = asked_at
+            extended_at = asked_at  # the leases count from the query, not from its answer
             for run_id, runner in runners.items():
                 run = kept.get(run_id)
                 if run is None or run.attempt not in runner.attempts:

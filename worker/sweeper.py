@@ -81,7 +81,9 @@ class Sweeper:
             PeriodicJob(HOUR, partial(send_task_now, "publishing.tasks.count_use", []), started_at + MINUTE),
             PeriodicJob(MINUTE, partial(send_task_now, "workspaces.tasks.resume_purges", []), started_at + MINUTE),
             PeriodicJob(QUARTER_MINUTE, partial(send_task_now, "webhooks.tasks.deliver_due", []), started_at + MINUTE),
-            PeriodicJob(HOUR, partial(send_task_now, "webhooks.tasks.delete_old_wakes", []), started_at + MINUTE),
+            PeriodicJob(
+                HOUR, partial(send_task_now, "webhooks.tasks.delete_old_wakes_and_deliveries", []), started_at + MINUTE
+            ),
             PeriodicJob(MINUTE, partial(send_task_now, "worker.tasks.embed_messages", []), started_at + MINUTE),
             PeriodicJob(MINUTE, files.enqueue_waiting_files, started_at + MINUTE),
             PeriodicJob(MINUTE, actors.end_expired_viewings, started_at + MINUTE),

@@ -58,7 +58,8 @@ def wake_program(run: Run, since: int) -> None:
 
 
 def find_wake_cause(message: Message, agent: Actor) -> str:
-    """Return why a message wakes an agent, as one of `WakeCause`."""
+    """Return why a message wakes an agent, as one of `WakeCause`. The `reason` of a message that wakes by hand or by a
+    schedule is one of them."""
     if message.type == "AGENT_WOKEN":
         return str(message.payload["reason"])
     if str(agent.id) in map(str, message.payload.get("mentions", ())):

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.stack
 WITHOUT_LIMITS: dict[str, Any] = {
     f"ATELIER_RATE_{name}": "0,0"
     for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "JOBS", "DIFFS", "CLIENT_ERRORS", "ALL_CLIENT_ERRORS", "ANONYMOUS",
-                 "PASSWORDS")
+                 "PASSWORDS", "PUBLICATIONS", "TRIES")
 } | {
     f"ATELIER_QUOTA_{name}": "0"
     for name in ("WORKSPACES", "WORKSPACE_MEMBERS", "AGENTS", "CHATS", "LINKS", "SUGGESTIONS")

@@ -312,7 +312,7 @@ def test_old_wakes_and_deliveries_are_deleted(team, robin, settings):
     AgentWake.objects.update(id=old)
     Delivery.objects.update(id=old)
     chats.post_message(team.bob, team.chat.id, text="hello again")
-    webhooks.delete_old_wakes()
+    webhooks.delete_old_wakes_and_deliveries()
     assert not AgentWake.objects.filter(pk=old).exists()
     assert not Delivery.objects.filter(pk=old).exists()
     assert (AgentWake.objects.count(), Delivery.objects.count(), Webhook.objects.get()) == (1, 1, webhook)

@@ -26,7 +26,7 @@ class SchemaBuilder:
 
     def __init__(self, document: Document, *, is_output: bool = False) -> None:
         self._document = document
-        self._skipped = "writeOnly" if is_output else "readOnly"
+        self._keyword_of_skipped = "writeOnly" if is_output else "readOnly"
         self._names: dict[str, str] = {}
         self._schemas = 0
         self.definitions: dict[str, Any] = {}
@@ -60,13 +60,15 @@ class SchemaBuilder:
         return whole
 
     def _add_properties(self, built: dict[str, Any], schema: dict[str, Any]) -> None:
+        """Add the properties, without those of an input that only the server sends, and those of an output that only the client
+        sends."""
         properties = schema.get("properties")
         if not isinstance(properties, dict):
             return
         built["properties"] = {
             name: self.build(one)
             for name, one in properties.items()
-            if not (isinstance(one, dict) and one.get(self._skipped) is True)
+            if not (isinstance(one, dict) and one.get(self._keyword_of_skipped) is True)
         }
         if isinstance(built.get("required"), list):
             built["required"] = [name for name in built["required"] if name in built["properties"]]

@@ -184,7 +184,7 @@ def _store_outcome(delivery: Delivery, status: int | None, error: str) -> None:
     webhook.save(update_fields=["failing_since", "is_enabled"])
 
 
-def delete_old_wakes() -> None:
+def delete_old_wakes_and_deliveries() -> None:
     """Delete the wakes and deliveries that are older than `WAKE_DAYS`, also those that no program has read or received. Called by
     the sweeper."""
     before = get_lowest_id_at(now() - timedelta(days=settings.WAKE_DAYS))

@@ -10,7 +10,7 @@ interface DiffLine {
 
 const signs: Partial<Record<string, DiffLine['sign']>> = { '+': '+', '-': '−', ' ': ' ' }
 
-/** Parses a unified diff into lines, with one line for each gap. */
+/** Parses a unified diff without file headers into lines, with one line for each gap between hunks. */
 export function parseDiff(unified: string): DiffLine[] {
   if (!unified) return []
   const lines = unified.split('\n').map((line, at): DiffLine => {
