@@ -50,6 +50,12 @@ def load_release(release: str) -> tuple[dict[str, str], dict[str, int]]:
             with cursor.copy(f"COPY {table} ({_join(data['columns'])}) FROM STDIN") as copy:
                 copy.write("".join(line + "\n" for line in data["rows"]))
         cursor.execute("SET session_replication_role = origin")
+        cursor.execute(
+            "SELECT table_name, column_name FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND is_identity = 'YES'"
+        )
+        for table, column in cursor.fetchall():  # the next row gets an id after those of the loaded rows
+            cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column})) FROM {table}")
     return content["things"], {table: len(data["rows"]) for table, data in content["tables"].items()}
 
 
