@@ -1,11 +1,13 @@
 """A running engine beside a scripted model, for tests of runs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from uuid import UUID
 
 import pytest
 from cryptography.fernet import Fernet
 
 from llm.retry import _breakers
+from runs.runtime import dispatch
 from tests import invariants
 from tests.chaos import REAL
 from tests.order_server import OrderServer
@@ -46,6 +48,22 @@ def engine(environment: RunEnvironment) -> Iterator[Engine]:
     environment.engine = engine
     yield engine
     engine.stop()
+
+
+@pytest.fixture
+def delivered_tasks(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Submit the runs of each Celery task to the engine when the task is sent, as a worker would. Without it, runs that no test
+    submits wait for the sweeper, which takes a second or more for each."""
+    publish = dispatch._publish
+
+    def publish_and_submit(tasks: Iterable[Sequence[UUID]]) -> bool:
+        tasks = [list(run_ids) for run_ids in tasks]
+        publish(tasks)
+        for run_ids in tasks:
+            engine.submit_siblings(run_ids)
+        return True
+
+    monkeypatch.setattr(dispatch, "_publish", publish_and_submit)
 
 
 SHORT = {} if REAL else {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}

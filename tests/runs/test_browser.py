@@ -10,7 +10,7 @@ from runs.models import Run
 from tests.people import make_agent
 from workspaces.models import Credential
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
 
 
 def delegate(name, task="find it"):
