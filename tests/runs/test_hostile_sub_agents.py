@@ -39,7 +39,7 @@ def nest(depth):
     return "[" * depth + "]" * depth
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 @pytest.mark.parametrize(
     "context",
     [
@@ -64,7 +64,7 @@ def test_RUN12_a_context_that_cannot_be_stored_is_refused_to_the_model(environme
     assert environment.list_answers() == ["I could not ask."]
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_RUN23_a_caller_whose_sub_agents_end_at_the_same_time_continues_once(environment, researcher, monkeypatch):
     monkeypatch.setattr(sweeper, "queue_callers_of_ended_sub_agents", lambda: None)
     calls = [delegate(researcher.handle, f"task {number}") for number in range(10)]
@@ -78,7 +78,7 @@ def test_RUN23_a_caller_whose_sub_agents_end_at_the_same_time_continues_once(env
         assert len(environment.list_answers()) == number
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_the_time_that_a_sub_agent_waited_for_people_is_counted_once(environment, researcher):
     """The second task of the caller waits for nobody: the hours of the first are not added again."""
     researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
@@ -97,7 +97,7 @@ def test_the_time_that_a_sub_agent_waited_for_people_is_counted_once(environment
     assert 7200 <= caller.waited_seconds < 7300
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_the_caller_of_a_sub_agent_that_is_stopped_while_it_waits_for_a_person_has_time_left(environment, researcher):
     researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
     ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
@@ -114,7 +114,7 @@ def test_the_caller_of_a_sub_agent_that_is_stopped_while_it_waits_for_a_person_h
     assert (child.state, caller.state, caller.error_code) == ("stopped", "completed", "")
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_the_time_that_a_sub_agent_of_a_stopped_sub_agent_has_waited_counts(environment, researcher):
     with transaction.atomic():
         writer = make_agent(
@@ -136,7 +136,7 @@ def test_the_time_that_a_sub_agent_of_a_stopped_sub_agent_has_waited_counts(envi
     assert [caller.state, child.state, asking.state] == ["completed", "stopped", "stopped"]
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_RUN9_an_isolated_caller_whose_sub_agent_has_ended_is_started_at_once(environment, researcher):
     environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
     environment.model.script(system="You research.", mode="drip", count=3000, every=0.02)
@@ -148,7 +148,7 @@ def test_RUN9_an_isolated_caller_whose_sub_agent_has_ended_is_started_at_once(en
     assert reserve_isolated_runs(4) == [child.parent_id]
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_nobody_is_asked_about_a_file_that_a_sub_agent_cannot_write(environment, researcher):
     researcher.current_spec.tool_configs.create(position=5, tool="write_file")
     environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
@@ -161,7 +161,7 @@ def test_nobody_is_asked_about_a_file_that_a_sub_agent_cannot_write(environment,
     assert not environment.log("FILE_MESSAGE")
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_FAIR8_a_stopped_sub_agent_may_have_said_anything(environment, researcher):
     """Its last text is in the result, although it was stopped: the next write waits for a person."""
     environment.delete_bob_from_chat()
@@ -187,7 +187,7 @@ def test_FAIR8_a_stopped_sub_agent_may_have_said_anything(environment, researche
     assert (approval.tool, approval.reason) == ("write_file", "outside")
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_FAIR8_a_hostile_result_of_a_tool_of_a_sub_agent_gains_no_right_of_its_caller(environment, researcher):
     """The sub-agent cannot call what only its caller may call, and the caller, who reads its answer, writes after a click only."""
     environment.delete_bob_from_chat()
@@ -227,7 +227,7 @@ def publish(environment, tools=(), **listing):
         return publishing.publish_agent(team.charlie, source.id, name="Public", handle="public", **LISTING | listing)
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_FAIR8_who_has_a_strangers_agent_as_a_tool_has_read_its_description(environment):
     environment.delete_bob_from_chat()
     robin = environment.team.robin
@@ -240,7 +240,7 @@ def test_FAIR8_who_has_a_strangers_agent_as_a_tool_has_read_its_description(envi
     assert (approval.tool, approval.reason) == ("write_file", "outside")
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_caller_goes_on(environment):
     team = environment.team
     last = publish(environment)
@@ -269,7 +269,7 @@ def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_cal
     assert environment.list_answers() == ["It is gone."]
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_SEC33_a_public_agent_reads_nothing_of_its_caller_but_the_task(environment):
     robin = environment.team.robin
     public = publish(environment)
@@ -286,7 +286,7 @@ def test_SEC33_a_public_agent_reads_nothing_of_its_caller_but_the_task(environme
         assert unseen not in text
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("delivered_tasks")
 def test_SEC33_a_public_agent_reads_only_the_files_that_it_was_given(environment):
     team = environment.team
     fields = {"uploaded_by": team.alice, "kind": FileKind.TEXT, "thumbnail": "", "width": None, "height": None}
