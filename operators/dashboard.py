@@ -18,6 +18,8 @@ from common.clock import now
 from common.ids import get_lowest_id_at
 from common.redis_client import redis_client
 from events.models import AuditRecord
+from events.rows import ReportState
+from publishing.models import AgentReport
 from runs.models import ACTIVE, Run, RunState
 from server.health import PROBE_CHANNEL
 from usage.models import LLMCall
@@ -43,7 +45,10 @@ def get_figures(request: HttpRequest) -> dict[str, Any]:
         "process": _count_processes(),
         "runs": _count_active_runs() if has_perm("runs.view_run") else [],
         "failed": _count_failed_runs() if has_perm("runs.view_run") else [],
-        "totals": _count_totals() if has_perm("actors.view_actor") else [],
+        "totals": [
+            *(_count_totals() if has_perm("actors.view_actor") else []),
+            *(_count_open_reports() if has_perm("publishing.view_agentreport") else []),
+        ],
         "models": _sum_up_model_calls() if has_perm("usage.view_llmcall") else [],
         "audit": _list_audit_records() if has_perm("events.view_auditrecord") else [],
     }
@@ -136,6 +141,13 @@ def _count_totals() -> list[Figure]:
         ),
         Figure(_("Chats"), str(Chat.objects.count()), _build_changelist_url("chats_chat")),
     ]
+
+
+def _count_open_reports() -> list[Figure]:
+    """Count the reports about public agents that no operator has handled."""
+    count = AgentReport.objects.filter(state=ReportState.OPEN).count()
+    url = _build_changelist_url("publishing_agentreport", state__exact="open")
+    return [Figure(_("Open reports"), str(count), url, tone="bad" if count else "")]
 
 
 def _sum_up_model_calls() -> list[dict[str, Any]]:

@@ -60,15 +60,26 @@ def test_the_page_of_a_public_agent_shows_each_field_once(team):
     assert page.count("1 workspace: Elsewhere (1); 1 chat") == 1
 
 
+def get_open_reports(client):
+    """Return the number on the first page of the admin, and its tone."""
+    totals = client.get("/admin/").context["figures"]["totals"]
+    [figure] = [figure for figure in totals if figure.label == "Open reports"]
+    assert figure.url == f"{build_path(AgentReport)}?state__exact=open"
+    return figure.value, figure.tone
+
+
 def test_reports_are_a_queue_that_operators_close(team):
     copy = publish(team)
-    report = publishing.report_agent(team.charlie, copy.id, reason=ReportReason.BRAND, text="<b>Our name</b>")
     client = sign_in_as(make_operator())
+    assert get_open_reports(client) == ("0", "")
+    report = publishing.report_agent(team.charlie, copy.id, reason=ReportReason.BRAND, text="<b>Our name</b>")
+    assert get_open_reports(client) == ("1", "bad")
     queue = client.get(build_path(AgentReport), {"state__exact": "open"}).content.decode()
     assert "&lt;b&gt;Our name&lt;/b&gt;" in queue
     run_list_action(client, AgentReport, "close", report)
     report.refresh_from_db()
     assert report.state == "closed"
+    assert get_open_reports(client) == ("0", "")
     assert AuditRecord.objects.filter(action="report.closed").count() == 1
 
 
