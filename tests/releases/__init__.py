@@ -37,10 +37,19 @@ def write_release(release: str, things: dict[str, str]) -> None:
     (FOLDER / f"{release}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
+def migrate_to_release(release: str) -> None:
+    """Migrate the database, forwards or backwards, to the tables of a release."""
+    content = json.loads((FOLDER / f"{release}.json").read_text())
+    executor = MigrationExecutor(connection)
+    nodes = [tuple(node) for node in content["migrations"]]
+    new_apps = executor.loader.migrated_apps - {app for app, _ in nodes}
+    executor.migrate([*((app, None) for app in sorted(new_apps)), *nodes])
+
+
 def load_release(release: str) -> tuple[dict[str, str], dict[str, int]]:
     """Create the tables of a release in an empty database and load its rows. Return its `things` and the row counts of tables."""
     content = json.loads((FOLDER / f"{release}.json").read_text())
-    MigrationExecutor(connection).migrate([tuple(node) for node in content["migrations"]])
+    migrate_to_release(release)
     with connection.cursor() as cursor:
         cursor.execute(
             "SET session_replication_role = replica"

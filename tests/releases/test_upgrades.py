@@ -16,7 +16,8 @@ from common.ids import new_id
 from runs.models import Run
 from suggestions.models import Suggestion
 from tests.api.operations import OPERATIONS, Operation
-from tests.releases import RELEASES, load_release
+from tests.chaos import IS_CHAOS
+from tests.releases import RELEASES, load_release, migrate_to_release
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,3 +78,14 @@ def test_the_database_of_a_release_can_be_upgraded(empty_database, release):
     message, created = chats.post_message(alice, Chat.objects.get().id, id=new_id(), text="Good morning")
     assert created
     assert Message.objects.order_by("seq").last() == message
+
+
+@pytest.mark.skipif(not IS_CHAOS, reason="a long form: part of `make chaos`")
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_migrations_since_a_release_can_be_undone(empty_database, release):
+    migrate_to_release(release)
+    tables = connection.introspection.table_names()
+    call_command("migrate", interactive=False, verbosity=0)
+    assert connection.introspection.table_names() != tables
+    migrate_to_release(release)
+    assert connection.introspection.table_names() == tables
