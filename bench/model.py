@@ -55,7 +55,7 @@ async def application(scope: dict[str, Any], receive: Receive, send: Send) -> No
         if not received.get("more_body"):
             break
     if scope["path"].startswith("/tree/"):
-        await answer_agent_of_tree(send, json.loads(body))
+        await answer_agent_of_tree(send, json.loads(body), seconds=float(scope["path"].split("/")[2]))
         return
     first, rate, count = (float(part) for part in scope["path"].split("/")[1:4])
     await stream_answer(send, first / 1000, rate, int(count))
@@ -74,8 +74,8 @@ async def stream_answer(send: Send, first: float, rate: float, count: int) -> No
     await send({"type": "http.response.body", "body": build_end(count)})
 
 
-TREE_ANSWER_SECONDS = 0.1
-TREE_PATH = "tree/v1"
+TREE_PATHS = {0.1: "tree/0.1/v1", 1: "tree/1/v1"}
+"""The path of a model that gives tasks, by the seconds that each of its answers takes."""
 
 
 def build_tree_prompt(tasks: int, handle: str = "") -> str:
@@ -83,9 +83,9 @@ def build_tree_prompt(tasks: int, handle: str = "") -> str:
     return f"TASKS {tasks} TO {handle}"
 
 
-async def answer_agent_of_tree(send: Send, body: dict[str, Any]) -> None:
-    """Give the tasks that the prompt names at once, or answer with a word if they are done. Each takes `TREE_ANSWER_SECONDS`."""
-    await asyncio.sleep(TREE_ANSWER_SECONDS)
+async def answer_agent_of_tree(send: Send, body: dict[str, Any], *, seconds: float) -> None:
+    """Give the tasks that the prompt names at once, or answer with a word if they are done. Each takes so many seconds."""
+    await asyncio.sleep(seconds)
     found = re.search(r"TASKS (\d+) TO ([\w-]*)", json.dumps(body["messages"][0]))
     tasks = int(found[1]) if found and body["messages"][-1]["role"] != "tool" else 0
     delta: dict[str, Any] = {"content": "done"}
@@ -126,7 +126,7 @@ class Model:
     def list_paths(self) -> list[str]:
         """Return the host and path of each rate, as in `ATELIER_ALLOW_PRIVATE_HOSTS`."""
         paces = [self.build_base(rate=rate, count=count).removeprefix("http://") for rate, count in PACES]
-        return [*paces, f"{self.host}/{TREE_PATH}"]
+        return [*paces, *(f"{self.host}/{path}" for path in TREE_PATHS.values())]
 
     def build_base(self, *, first_ms: int = 0, rate: float = 0, count: int) -> str:
         """Return the `api_base` of a rate, in tokens a second; 0 means all at once."""
