@@ -45,7 +45,7 @@ from tests.runs.environment import RunEnvironment
 from tools.registry import registry
 from workspaces import services as workspaces
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
 
 CANARY = "CANARY-of-another-chat"
 FILLER = "".join(f"<p>High water is at {n} on pier {n}, and low water a quarter of a day later.</p>" for n in range(20))
