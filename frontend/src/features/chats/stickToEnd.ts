@@ -46,12 +46,13 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick:
 
   /**
    * Called on `pointerdown`. Following pauses until the button is released: a log that scrolls in between moves the pressed button
-   * away, and the browser reports no click. A press on the scrollbar, of which not every browser reports the end, does not pause it.
+   * away, and the browser reports no click. A press on the scrollbar or for a context menu, of which not every browser reports the end,
+   * does not pause it.
    */
   const onPress = useCallback(
     (event: PointerEvent<HTMLElement>) => {
       const log = scroller.current
-      if (!log || event.target === log) return onMove()
+      if (!log || event.target === log || event.button !== 0) return onMove()
       pressedTop.current = log.scrollTop
       const released = new AbortController()
       const release = () => {
