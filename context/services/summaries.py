@@ -18,6 +18,7 @@ from django.db import IntegrityError, transaction
 from actors.models import Actor
 from chats.models import IS_SPOKEN, Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
+from chats.selectors import END
 from common.clock import now
 from common.errors import Conflict
 from common.ids import new_id
@@ -122,7 +123,7 @@ def continue_summary(job_id: UUID, person: Actor, until: int) -> None:
         _start(summary.chat, person, summary, unread)
 
 
-def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = 2**62) -> list[tuple[int, int]]:
+def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> list[tuple[int, int]]:
     """Return the numbers and tokens of the messages after `since` and up to `until`, in order; the newest of them that have at most
     `limit` tokens."""
     texts = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gt=since, seq__lte=until)

@@ -143,13 +143,8 @@ def test_saving_a_draft_creates_the_next_version_and_ends_it(team):
     draft = claim(team, content=content)
     spec = drafts.save_draft(**draft_args(team), revision=draft.revision, base_version=1, message=" why ")
     assert get_production(team) == spec
-    assert (spec.number, spec.message, spec.origin, spec.base_version, spec.author) == (
-        2,
-        "why",
-        "draft",
-        1,
-        team.alice,
-    )
+    assert (spec.number, spec.message, spec.origin, spec.base_version) == (2, "why", "draft", 1)
+    assert spec.author == team.alice
     assert spec.content() == content
     draft.refresh_from_db()
     assert (draft.status, draft.outcome, draft.lock_holder) == ("ended", "saved", None)

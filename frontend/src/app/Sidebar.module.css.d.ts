@@ -18,7 +18,7 @@ declare const hit: string;
 declare const me: string;
 declare const mark: string;
 declare const agent: string;
-declare const nobody: string;
+declare const toTop: string;
 
 export {
 	phonelist,
@@ -33,7 +33,7 @@ export {
 	me,
 	mark,
 	agent,
-	nobody
+	toTop
 };
 
 declare const __default_export__: {
@@ -49,6 +49,6 @@ declare const __default_export__: {
 	me: typeof me;
 	mark: typeof mark;
 	agent: typeof agent;
-	nobody: typeof nobody;
+	toTop: typeof toTop;
 };
 export default __default_export__;

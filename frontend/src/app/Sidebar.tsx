@@ -211,7 +211,7 @@ export function AgentList() {
     <>
       {rows}
       {topProps ? (
-        <div className={cx(layout.nav, styles.agent, styles.nobody, 'faint xs')} {...topProps}>
+        <div className={cx(layout.nav, styles.agent, styles.toTop, 'faint xs')} {...topProps}>
           {t('tree.toTop')}
         </div>
       ) : null}

@@ -39,6 +39,7 @@ interface PublishPreviewProps {
 export function PublishPreview({ values, check, agent, publication, workspace }: PublishPreviewProps) {
   const { t } = useTexts()
   const { listing } = publication
+  const [hasName, hasHandle] = [values.name.trim() !== '', values.handle.trim() !== '']
   const namesUnpublishedTool = check.unpublished_tools.some(tool => tool.lines.length > 0)
   return (
     <aside className={styles.preview} aria-label={t('publish.preview')}>
@@ -67,15 +68,15 @@ export function PublishPreview({ values, check, agent, publication, workspace }:
         <h2 className={styles.caption}>{t('publish.ready')}</h2>
         <ul className={cx(blocks.sec, blocks.rows, styles.ready)}>
           <Ready isDone={values.description.trim() !== ''} text={t('publish.readyDescription')} />
-          {values.name.trim() ? (
-            <Ready isDone={check.name.is_free} text={t('publish.readyName')} />
-          ) : (
-            <Ready isDone={false} text={t('publish.readyHasName')} />
-          )}
-          {listing ? null : values.handle.trim() ? (
-            <Ready isDone={check.handle.is_free} text={t('publish.readyHandle')} />
-          ) : (
-            <Ready isDone={false} text={t('publish.readyHasHandle')} />
+          <Ready
+            isDone={hasName && check.name.is_free}
+            text={t(hasName ? 'publish.readyName' : 'publish.readyHasName')}
+          />
+          {listing ? null : (
+            <Ready
+              isDone={hasHandle && check.handle.is_free}
+              text={t(hasHandle ? 'publish.readyHandle' : 'publish.readyHasHandle')}
+            />
           )}
           <Ready isDone={values.examples.some(example => example.trim())} isAdvice text={t('publish.readyExample')} />
           {namesUnpublishedTool ? <Ready isDone={false} isAdvice text={t('publish.readyTools')} /> : null}
