@@ -139,6 +139,12 @@ class LimitReached(AppError):
     default_code = Code.LIMIT_REACHED
 
 
+class QuotaReached(LimitReached):
+    """There are as many objects, or as much of something, as may be."""
+
+    default_code = Code.QUOTA_REACHED
+
+
 class TooLarge(AppError):
     """The input is too large (MSG8)."""
 

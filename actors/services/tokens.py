@@ -12,7 +12,7 @@ from actors.models import TOKEN_PREFIX, Actor, ApiToken
 from actors.operators import check_may_manage
 from actors.permissions import get_token_for
 from common.clock import now
-from common.errors import Code, LimitReached, NotFound
+from common.errors import NotFound, QuotaReached
 from common.operators import get_for_operator
 from common.secrets import hash_secret
 from events import audit
@@ -33,15 +33,14 @@ def create_token(
     """Create a token of the actor or, if given, of an `agent`. Return it with its text, which is not stored (SEC17).
 
     The caller checks the actor's right on the agent. The token expires after `days`; null: never. With the scope `read` it cannot
-    change anything. Raises `LimitReached`.
+    change anything. Raises `QuotaReached`.
     """
     # The lock lets concurrent requests count the tokens one after the other.
     owner = agent or actor
     Actor.objects.select_for_update().get(pk=owner.pk)
     if ApiToken.unrevoked.filter(actor=owner).count() >= MAX_TOKENS:
-        raise LimitReached(
+        raise QuotaReached(
             f"There are {MAX_TOKENS} tokens already.",
-            code=Code.QUOTA_REACHED,
             hints=["Revoke one that is no longer needed."],
         )
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)

@@ -18,7 +18,7 @@ from chats.services.locking import lock_chat, lock_chats_of, lock_participants
 from chats.services.messages import build_system_message
 from chats.services.responses import adjust_responses, set_initial_responses
 from common.clock import now
-from common.errors import Code, Conflict, Invalid, LimitReached, NotFound
+from common.errors import Code, Conflict, Invalid, NotFound, QuotaReached
 from common.operators import check_operator
 from common.quotas import check_quota
 from common.text import normalize_name
@@ -120,13 +120,13 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
 def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
     """Add an actor to a locked chat, and return their participant row, or null if they are in the chat already.
 
-    An actor who was in the chat before gets the same row. Raises `LimitReached`.
+    An actor who was in the chat before gets the same row. Raises `QuotaReached`.
     """
     participant = chat.participants.filter(actor=actor).first()
     if participant is not None and participant.ended_at is None:
         return None
     if chat.participants.filter(ended_at=None).count() >= MAX_PARTICIPANTS:
-        raise LimitReached(f"A chat has at most {MAX_PARTICIPANTS} participants.", code=Code.QUOTA_REACHED)
+        raise QuotaReached(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     participant = participant or ChatActor(chat=chat)
     participant.actor = actor
     update = adjust_responses(chat, participant)

@@ -13,7 +13,7 @@ from django.db.models import Sum
 
 from actors.models import Actor
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import Code, Invalid, LimitReached, TooLarge, build_duplicate_id_error
+from common.errors import Invalid, QuotaReached, TooLarge, build_duplicate_id_error
 from common.ids import new_id
 from common.quotas import check_quota
 from common.text import normalize_name
@@ -118,7 +118,7 @@ def _check_quotas(workspace_id: UUID, size: int) -> None:
     check_quota("files", files)
     most = settings.MAX_WORKSPACE_FILE_BYTES
     if most and (files.aggregate(Sum("size"))["size__sum"] or 0) + size > most:
-        raise LimitReached(
-            f"The files of this workspace may have {most:,} bytes together.", code=Code.QUOTA_REACHED,
+        raise QuotaReached(
+            f"The files of this workspace may have {most:,} bytes together.",
             hints=["Delete files that are no longer needed."], data={"quota": "file_bytes", "most": most},
         )  # fmt: skip

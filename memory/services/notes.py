@@ -13,7 +13,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import list_shared_chats, load_titles
 from chats.services.text_sources import find_foreign_texts
 from common.clock import now
-from common.errors import Code, Conflict, Invalid, LimitReached, NotFound, TooLarge
+from common.errors import Code, Conflict, Invalid, NotFound, QuotaReached, TooLarge
 from common.text import remove_invisible, to_storable
 from events import audit
 from events.publish import publish_workspace_list_changed
@@ -209,10 +209,7 @@ def _read(actor: Actor, note: Note) -> Note:
 
 def _check_count(agent: Actor) -> None:
     if Note.objects.filter(agent=agent, forgotten_at=None).count() >= MAX_NOTES:
-        raise LimitReached(
-            f"An agent has at most {MAX_NOTES} notes.",
-            code=Code.QUOTA_REACHED, hints=["Forget notes that are out of date."],
-        )  # fmt: skip
+        raise QuotaReached(f"An agent has at most {MAX_NOTES} notes.", hints=["Forget notes that are out of date."])
 
 
 def _clean(text: str) -> str:

@@ -20,7 +20,7 @@ from chats import services as chats
 from chats.models import Chat
 from common.clock import now
 from common.database import get_violated_constraint
-from common.errors import Code, Conflict, Invalid, LimitReached
+from common.errors import Code, Conflict, Invalid, QuotaReached
 from common.handles import RESERVED, check_handle
 from common.text import normalize_for_comparison, remove_undisplayed_characters
 from events import audit
@@ -161,12 +161,11 @@ def update_renamed_agent(agent: Actor) -> None:
 
 
 def _check_daily_versions(copy: Actor) -> None:
-    """Raise `LimitReached` if a public agent has had `MAX_VERSIONS_PER_DAY` versions: each is a line in all its chats."""
+    """Raise `QuotaReached` if a public agent has had `MAX_VERSIONS_PER_DAY` versions: each is a line in all its chats."""
     since = now() - timedelta(days=1)
     if copy.specs.filter(number__isnull=False, created_at__gte=since).count() >= MAX_VERSIONS_PER_DAY:
-        raise LimitReached(
+        raise QuotaReached(
             f"A public agent gets at most {MAX_VERSIONS_PER_DAY} versions in a day.",
-            code=Code.QUOTA_REACHED,
             hints=["Publish the next one tomorrow."],
             data={"quota": "public_versions", "most": MAX_VERSIONS_PER_DAY},
         )

@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 from actors.models import Actor, AgentStatus, Kind
 from common.access import replace_not_found
 from common.clock import now
-from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
+from common.errors import Conflict, Forbidden, Invalid, NotFound, QuotaReached
 from common.operators import check_operator
 from common.providers import get_provider
 from events import audit
@@ -70,7 +70,7 @@ def create_budget(
 
 def _check_count(rows: QuerySet[Any]) -> None:
     if rows.count() >= MAX_ROWS:
-        raise LimitReached(f"There are {MAX_ROWS} already.", code=Code.QUOTA_REACHED, hints=["Delete one first."])
+        raise QuotaReached(f"There are {MAX_ROWS} already.", hints=["Delete one first."])
 
 
 def _get_subject(workspace: Workspace, scope: BudgetScope, subject_id: UUID | None) -> Actor | None:

@@ -9,7 +9,7 @@ from django.db import transaction
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from common.egress import HostRefused, check_url, list_allowed_hosts
-from common.errors import Code, LimitReached
+from common.errors import QuotaReached
 from common.secrets import Secret
 from events import audit
 from webhooks.models import Delivery, Webhook
@@ -31,14 +31,12 @@ def check_webhook_url(url: str) -> None:
 def create_webhook(actor: Actor, agent_id: UUID, *, url: str) -> tuple[Webhook, Secret]:
     """Create a webhook of an agent. Return it with its secret, which is not returned again.
 
-    Raises `NotFound`, `Forbidden`, `HostRefused`, `LimitReached`.
+    Raises `NotFound`, `Forbidden`, `HostRefused`, `QuotaReached`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.SET_ACCESS, lock=True)
     check_webhook_url(url)
     if Webhook.objects.filter(agent=agent).count() >= MAX_WEBHOOKS:
-        raise LimitReached(
-            f"An agent has at most {MAX_WEBHOOKS} webhooks.", code=Code.QUOTA_REACHED, hints=["Delete one first."]
-        )
+        raise QuotaReached(f"An agent has at most {MAX_WEBHOOKS} webhooks.", hints=["Delete one first."])
     webhook = Webhook(agent=agent, url=url, created_by=actor)
     secret = _make_secret()
     webhook.set_secret(secret)
