@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor, AgentStatus
+from agents.hot_queries import APPLIED_DRAFT
 from agents.models import AgentSpec, AgentToolConfig, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.rows import build_agent_row, build_agent_summary_row
@@ -16,7 +17,6 @@ from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import load_titles
 from common.clock import now
 from common.errors import Code, NotFound
-from common.prepared_query import PreparedQuery
 from common.sql_constant import SqlConstant
 from events.payloads import SystemPayload
 from events.rows import AgentRow, AgentState, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
@@ -230,17 +230,9 @@ def build_locked_draft_rows(reader: Actor, drafts: Iterable[Any]) -> list[Locked
 # --- what answers in a chat -----------------------------------------------------------------------------------------
 
 
-def _query_applied_drafts(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
-    drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
-    return drafts.select_related("applied__author")
-
-
-_APPLIED_DRAFTS = PreparedQuery(_query_applied_drafts, UUID, UUID)
-
-
 def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] | None:
     """Return the spec that answers in this chat, and its stamp: the applied draft if there is one, otherwise production."""
-    draft = _APPLIED_DRAFTS.first(chat_id, agent.id)
+    draft = APPLIED_DRAFT.first(chat_id, agent.id)
     if draft is not None and draft.applied is not None:
         spec = draft.applied
         return spec, Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)

@@ -8,18 +8,14 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from actors.models import Actor
+from approvals.hot_queries import DECIDED_APPROVALS
 from approvals.models import Approval
 from chats.permissions import list_readable_chats
 from chats.services.text_sources import find_foreign_texts
-from common.prepared_query import PreparedQuery
 from events.payloads import ApprovalReason
 from events.rows import Policy, Role
 from tools.interface import Tool, ToolContext
 from workspaces.models import Membership
-
-_DECIDED_APPROVALS = PreparedQuery(
-    lambda run_id: Approval.objects.filter(run_id=run_id, decision__isnull=False).select_related("decided_by"), UUID
-)
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class DecidedCall:
 
 def find_decided_calls(run_id: UUID) -> dict[str, DecidedCall]:
     """Return the calls of a run about which was decided, by their ids."""
-    return {approval.call_id: _build_decided_call(approval) for approval in _DECIDED_APPROVALS.all(run_id)}
+    return {approval.call_id: _build_decided_call(approval) for approval in DECIDED_APPROVALS.all(run_id)}
 
 
 def _build_decided_call(approval: Approval) -> DecidedCall:

@@ -12,9 +12,9 @@ from django.conf import settings
 from actors.models import Actor
 from common.errors import Code, Invalid
 from common.model_settings import ModelSettings
-from common.prepared_query import PreparedQuery
 from common.secrets import Secret, WrongOwner, decrypt_for
 from events.payloads import PaidBy, PayerReason
+from llm.hot_queries import CREDENTIAL, LLM_PROFILE, POLICY
 from llm.models import LLMPolicy, LLMProfile
 from llm.prices import list_known_models
 from llm.protocol import Endpoint, LLMError
@@ -25,12 +25,6 @@ LLM_PROFILE_CODES = frozenset({"llm_profile_failed", "llm_profile_unusable", "ll
 """The codes of runs that failed because of a person's own model."""
 MODEL_TEST_PURPOSE = "model-test"
 """The purpose for which the key of a model test is encrypted."""
-_CREDENTIAL = PreparedQuery(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
-_LLM_PROFILE = PreparedQuery(
-    lambda person_id: LLMProfile.objects.filter(person_id=person_id, person__is_active=True), UUID
-)
-
-_POLICY = PreparedQuery(lambda: LLMPolicy.objects.order_by("-id"))
 
 
 @dataclass(frozen=True)
@@ -61,12 +55,12 @@ class StoredSettings:
     def profile(self) -> LLMProfile | None:
         """The person's own model; null also if the operator or the workspace does not allow it."""
         may_use = self.policy.allows_llm_profiles and self._workspace.allows_llm_profiles
-        return _LLM_PROFILE.first(self._person.id) if self._person is not None and may_use else None
+        return LLM_PROFILE.first(self._person.id) if self._person is not None and may_use else None
 
     @cached_property
     def credential(self) -> Credential | None:
         """The model of the workspace."""
-        return _CREDENTIAL.first(self._workspace.id)
+        return CREDENTIAL.first(self._workspace.id)
 
 
 def build_keyless_endpoint(choice: ModelChoice) -> Endpoint:
@@ -150,7 +144,7 @@ def find_usable_model(
 
 def get_policy() -> LLMPolicy:
     """Return the policy of the operator that is in force."""
-    return _POLICY.first() or LLMPolicy()
+    return POLICY.first() or LLMPolicy()
 
 
 def explain_llm_profile(
@@ -192,7 +186,7 @@ def check_endpoint(endpoint: Endpoint, model: str, *, workspace_id: UUID, spec_m
 def check_model_offered(workspace_id: UUID, model: str) -> None:
     """Check that a spec may use this model. A workspace without a key of its own may use the models that the operator lists.
     Raises `Invalid` (`model_unusable`)."""
-    if model and uses_system_model(_CREDENTIAL.first(workspace_id)):
+    if model and uses_system_model(CREDENTIAL.first(workspace_id)):
         _require_offered(model, is_required=get_policy().requires_system_model)
 
 
@@ -268,7 +262,7 @@ def build_test_endpoint(
     if encrypted_key:
         key = decrypt_for(encrypted_key, owner=str(owner_id), purpose=MODEL_TEST_PURPOSE)
     else:
-        stored = _LLM_PROFILE.first(person_id) if is_own else _CREDENTIAL.first(owner_id)
+        stored = LLM_PROFILE.first(person_id) if is_own else CREDENTIAL.first(owner_id)
         is_same_server = stored is not None and (stored.provider, stored.api_base) == (provider, api_base)
         key = stored.decrypt_key() if stored is not None and is_same_server else Secret("")
     return Endpoint(

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from common.prepared_query import PreparedQuery
 from events.rows import OfferedToolRow, Policy, ToolServerRow
+from tools.hot_queries import POLICIES
 from tools.http.tool import HttpTool
 from tools.interface import Tool
 from tools.mcp.tool import McpTool
@@ -18,7 +18,6 @@ from workspaces.models import Workspace
 
 BUILDERS = {"http": HttpTool, "openapi": HttpTool, "mcp": McpTool}
 """The class of the tools of each kind of server."""
-_POLICIES = PreparedQuery(lambda workspace_id: ToolPolicy.objects.filter(workspace_id=workspace_id), UUID)
 
 
 def get_policies(workspace_id: UUID) -> dict[str, Policy]:
@@ -26,7 +25,7 @@ def get_policies(workspace_id: UUID) -> dict[str, Policy]:
 
     A tool that is not among them has its `default_policy`.
     """
-    return {row.tool: Policy(row.policy) for row in _POLICIES.all(workspace_id)}
+    return {row.tool: Policy(row.policy) for row in POLICIES.all(workspace_id)}
 
 
 def get_tools(workspace_id: UUID | None, names: Iterable[str]) -> dict[str, Tool]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from uuid import UUID
 
-from django.db.models import CharField, QuerySet
 from pydantic import ValidationError
 
-from actors.models import Actor, AgentStatus, Kind
+from actors.models import Actor
+from agents.hot_queries import OWN_SUB_AGENTS
 from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from agents.services.shipped import find_shipped_sub_agent
@@ -20,22 +20,12 @@ from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import AgentTool, Delegate, DelegateConfig, list_named_tools
 from common.errors import Forbidden, NotFound
 from common.handles import normalize_handle
-from common.prepared_query import PreparedQuery, is_any_of
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
 from tools.selectors import get_policies
 
 logger = logging.getLogger(__name__)
-
-
-def _query_own_sub_agents(workspace_id: UUID, handles: list[str]) -> QuerySet[Actor]:
-    ready = Actor.objects.filter(kind=Kind.AGENT, workspace=workspace_id, status=AgentStatus.READY)
-    ready = ready.filter(accepts_tasks=True, runs_outside=False)
-    return ready.filter(is_any_of("handle", handles, of=CharField))
-
-
-_OWN_SUB_AGENTS = PreparedQuery(_query_own_sub_agents, UUID, list[str])
 
 
 def list_added_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
@@ -107,7 +97,7 @@ def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
     handles = list(dict.fromkeys(map(normalize_handle, handles)))
     own: dict[str, Actor] = {}
     if agent.workspace_id is not None:
-        own = {found.handle: found for found in _OWN_SUB_AGENTS.all(agent.workspace_id, handles)}
+        own = {found.handle: found for found in OWN_SUB_AGENTS.all(agent.workspace_id, handles)}
     found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in handles]
     return [sub_agent for sub_agent in found if sub_agent is not None]
 

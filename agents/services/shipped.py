@@ -10,12 +10,12 @@ from django.db.models import F, Q
 
 from actors.models import Actor, Kind
 from agents.hooks import public_agent_renamed
+from agents.hot_queries import SHIPPED_AGENT
 from agents.models import AgentSpec
 from agents.services.specs import write_spec
 from agents.specs.content import Limits, SpecContent, ToolUse
 from common.clock import now
 from common.handles import find_free_handle
-from common.prepared_query import PreparedQuery
 from common.text import normalize_for_comparison
 from events import audit
 from events.rows import SpecOrigin
@@ -151,11 +151,6 @@ SHIPPED = {
 }
 
 
-_SHIPPED_AGENT = PreparedQuery(
-    lambda handle: Actor.objects.filter(handle=handle, is_shipped=True).select_related("current_spec"), str
-)
-
-
 def get_shipped_agent(handle: str) -> Actor:
     """Return a shipped agent with the version that this release defines, and create or update it if necessary.
 
@@ -245,7 +240,7 @@ def create_shipped_sub_agents() -> None:
 
 
 def _find_shipped_agent(handle: str) -> Actor | None:
-    return _SHIPPED_AGENT.first(handle)
+    return SHIPPED_AGENT.first(handle)
 
 
 def _build_profile(definition: ShippedAgentDefinition) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from actors.models import Actor
-from agents.services.allowed_tools import _OWN_SUB_AGENTS
+from agents.hot_queries import OWN_SUB_AGENTS
 from chats import services as chats
 from chats.models import ChatActor
 from common.clock import now
@@ -144,9 +144,9 @@ def test_a_run_of_an_agent_that_a_program_answers_for_is_not_retried(environment
 def test_no_agent_gives_it_tasks(environment, bot):
     workspace_id = environment.team.workspace.id
     Actor.objects.filter(pk=bot.pk).update(accepts_tasks=True)
-    assert _OWN_SUB_AGENTS.all(workspace_id, ["bot"]) == []
+    assert OWN_SUB_AGENTS.all(workspace_id, ["bot"]) == []
     Actor.objects.filter(pk=bot.pk).update(runs_outside=False)
-    assert _OWN_SUB_AGENTS.all(workspace_id, ["bot"]) == [bot]
+    assert OWN_SUB_AGENTS.all(workspace_id, ["bot"]) == [bot]
 
 
 def test_the_preview_says_that_it_wakes(environment, bot):

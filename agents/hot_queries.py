@@ -1,0 +1,29 @@
+"""The prepared queries of agents, which run with every run (ADR 0011)."""
+
+from uuid import UUID
+
+from django.db.models import CharField, QuerySet
+
+from actors.models import Actor, AgentStatus, Kind
+from agents.models import Draft
+from common.prepared_query import PreparedQuery, is_any_of
+
+
+def _query_applied_draft(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
+    drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
+    return drafts.select_related("applied__author")
+
+
+def _query_own_sub_agents(workspace_id: UUID, handles: list[str]) -> QuerySet[Actor]:
+    ready = Actor.objects.filter(kind=Kind.AGENT, workspace=workspace_id, status=AgentStatus.READY)
+    ready = ready.filter(accepts_tasks=True, runs_outside=False)
+    return ready.filter(is_any_of("handle", handles, of=CharField))
+
+
+def _query_shipped_agent(handle: str) -> QuerySet[Actor]:
+    return Actor.objects.filter(handle=handle, is_shipped=True).select_related("current_spec")
+
+
+APPLIED_DRAFT = PreparedQuery(_query_applied_draft, UUID, UUID)
+OWN_SUB_AGENTS = PreparedQuery(_query_own_sub_agents, UUID, list[str])
+SHIPPED_AGENT = PreparedQuery(_query_shipped_agent, str)
