@@ -38,7 +38,7 @@ TABLES = (
 class Level(models.TextChoices):
     """What a person may do in the admin."""
 
-    NOBODY = "nobody", _("No access to the admin")
+    NO_ACCESS = "no_access", _("No access to the admin")
     READER = "reader", _("Reader: sees everything, changes nothing")
     OPERATOR = "operator", _("Operator: can do everything except appoint operators")
     SUPERUSER = "superuser", _("Superuser: can do everything")
@@ -47,7 +47,7 @@ class Level(models.TextChoices):
 def get_level(person: Actor) -> Level:
     """Return the access level of a person."""
     if not person.is_staff:
-        return Level.NOBODY
+        return Level.NO_ACCESS
     if person.is_superuser:
         return Level.SUPERUSER
     is_operator = person.groups.filter(name=Level.OPERATOR.value).exists()
@@ -66,7 +66,7 @@ def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
         raise Invalid(gettext("Only people can become operators."))
     if person.pk == operator.pk:
         raise Invalid(gettext("You cannot change what you may do yourself."))
-    is_staff, is_superuser = level != Level.NOBODY, level == Level.SUPERUSER
+    is_staff, is_superuser = level != Level.NO_ACCESS, level == Level.SUPERUSER
     Actor.objects.filter(pk=person.pk).update(is_staff=is_staff, is_superuser=is_superuser)
     groups = [Group.objects.get_or_create(name=level)[0]] if level in (Level.READER, Level.OPERATOR) else []
     person.groups.set(groups)

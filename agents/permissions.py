@@ -39,7 +39,7 @@ class AgentVerb(StrEnum):
     PUBLISH = "publish_agent"
     SET_ACCESS = "set_access"
     TAKE_DOWN = "take_down_agent"
-    LOOK_THROUGH = "look_through_agent"
+    VIEW_AS_AGENT = "view_as_agent"
 
 
 READERS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})

@@ -301,7 +301,7 @@ def _list_tree(run: Run) -> list[Run]:
 
 def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     """Return what an agent sees, as far as this editor may read its chats. Raises `NotFound`, `Forbidden`."""
-    agent = get_agent_for(actor, agent_id, AgentVerb.LOOK_THROUGH)
+    agent = get_agent_for(actor, agent_id, AgentVerb.VIEW_AS_AGENT)
     memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
     visible = memberships.filter(chat__in=list_readable_chats(actor).values("pk")).select_related("chat")
     unread = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq")).exclude(

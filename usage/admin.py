@@ -177,7 +177,7 @@ class BudgetAdmin(OwnedByOperatorAdmin):
 
 @admin.register(Balance)
 class BalanceAdmin(ReadOnlyAdmin):
-    list_display = (link_column("budget"), "starts_on", "ends_at", "spent_micro", "held_micro", "warned_at")
+    list_display = (link_column("budget"), "starts_on", "ends_at", "spent_micro", "reserved_micro", "warned_at")
     list_select_related = ("budget__workspace",)
     search_id_fields = ("budget_id", "subject_id")
 

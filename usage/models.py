@@ -233,7 +233,7 @@ class Balance(Identified):
     starts_on = models.DateField(_("starts on"), null=True)
     ends_at = models.DateTimeField(_("ends at"), null=True)
     spent_micro = models.BigIntegerField(_("spent micro"), default=0)
-    held_micro = models.BigIntegerField(_("held micro"), default=0)
+    reserved_micro = models.BigIntegerField(_("reserved micro"), default=0)
     warned_at = models.DateTimeField(_("warned at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
@@ -246,7 +246,7 @@ class Balance(Identified):
                 name="one_balance_per_period",
                 nulls_distinct=False,
             ),
-            models.CheckConstraint(condition=Q(held_micro__gte=0), name="balance_held_not_negative"),
+            models.CheckConstraint(condition=Q(reserved_micro__gte=0), name="balance_reserved_not_negative"),
         ]
 
     def __str__(self) -> str:

@@ -209,7 +209,7 @@ def _find_highest_balances(workspace: Workspace, person: Actor | None) -> dict[U
     balances = Balance.objects.filter(current, budget__workspace=workspace)
     if person is not None:
         balances = balances.exclude(~Q(subject_id=person.id), budget__scope=BudgetScope.PERSON)
-    highest = balances.order_by("budget_id", "-spent_micro", "-held_micro").distinct("budget_id")
+    highest = balances.order_by("budget_id", "-spent_micro", "-reserved_micro").distinct("budget_id")
     return {balance.budget_id: balance for balance in highest}
 
 
@@ -229,7 +229,7 @@ def _build_budget_row(
         subject_name=subject_name,
         limit_micro=budget.limit_micro,
         spent_micro=balance.spent_micro if balance else 0,
-        held_micro=balance.held_micro if balance else 0,
+        reserved_micro=balance.reserved_micro if balance else 0,
         ends_at=compute_bounds(period, time_zone, now()).ends_at,
         by_operator=budget.by_operator,
         revision=budget.revision,
@@ -244,7 +244,7 @@ def compute_free_amounts(budgets: Collection[AppliedBudget]) -> dict[AppliedBudg
     subject_ids = {budget.subject_id for budget in budgets}
     balances = Balance.objects.filter(budget__in=limits, subject_id__in=subject_ids).exclude(ends_at__lte=now())
     used = {
-        (row.budget_id, row.subject_id, row.starts_on, row.ends_at): row.spent_micro + row.held_micro
+        (row.budget_id, row.subject_id, row.starts_on, row.ends_at): row.spent_micro + row.reserved_micro
         for row in balances
     }
     free: dict[AppliedBudget, int] = {}

@@ -95,7 +95,7 @@ class BudgetRow(Row):
     subject_name: str
     limit_micro: int
     spent_micro: int
-    held_micro: int
+    reserved_micro: int
     ends_at: datetime | None
     by_operator: bool
     revision: int

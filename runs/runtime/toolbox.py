@@ -37,7 +37,7 @@ MAX_TASKS_AT_ONCE = (10, 5, 3, 2, 1)
 MAX_REPEATS = 2
 """How often in a row a tool is called with the same arguments. It ends the loop of a model that repeats itself."""
 
-NOBODY_TO_ASK = "It was not done: a person would have to approve it, and nobody can be asked here."
+NO_APPROVER = "It was not done: a person would have to approve it, and nobody can be asked here."
 
 FindConsent = Callable[[ConfiguredTool, ToolContext], Awaitable[Consent]]
 """Finds out whether a call may be made without asking. Raises `ToolError` if the person of the run may not have it done."""
@@ -147,7 +147,7 @@ class Toolbox:
         configured = self.tools[call.name]
         question = configured.tool.build_question(configured.tool.parse_arguments(call.arguments))
         if self.find_consent is None:
-            return None if question else ToolResult(call, "rejected", NOBODY_TO_ASK)
+            return None if question else ToolResult(call, "rejected", NO_APPROVER)
         if question is not None:
             self.requests.append(ApprovalRequest(call, question=question))
             return None

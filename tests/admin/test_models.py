@@ -49,7 +49,7 @@ def test_the_model_of_the_installation_can_be_required_only_if_there_is_one(envi
     assert LLMPolicy.objects.get().requires_system_model
 
 
-@pytest.mark.parametrize("level", [Level.READER, Level.NOBODY])
+@pytest.mark.parametrize("level", [Level.READER, Level.NO_ACCESS])
 def test_only_operators_set_a_policy_and_delete_an_own_model(environment, profile, level):
     person = environment.team.charlie
     set_access_level(environment.operator, person, level=level)

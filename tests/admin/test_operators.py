@@ -93,7 +93,7 @@ def test_an_operator_cannot_change_the_account_of_another_operator(environment, 
     assert not AuditRecord.objects.filter(object_id=other.pk).exclude(action="admin.opened").exists()
 
 
-@pytest.mark.parametrize(("name", "verbs"), [("reader", {"view"}), ("operator", {"view", "change"}), ("nobody", set())])
+@pytest.mark.parametrize(("name", "verbs"), [("reader", {"view"}), ("operator", {"view", "change"}), ("no_access", set())])
 def test_a_level_applies_to_all_tables_including_later_ones(environment, name, verbs):
     set_level_and_sign_in(environment, environment.team.alice, name)
     table = ContentType.objects.create(app_label="agents", model="newcomer")
@@ -108,7 +108,7 @@ def test_a_level_applies_to_all_tables_including_later_ones(environment, name, v
 def test_a_demoted_operator_loses_access_with_the_next_request(environment):
     operator = set_level_and_sign_in(environment, environment.team.alice, "operator")
     assert operator.get("/admin/").status_code == 200
-    set_level_and_sign_in(environment, environment.team.alice, "nobody")
+    set_level_and_sign_in(environment, environment.team.alice, "no_access")
     assert operator.get("/admin/").status_code == 404
     assert operator.get("/api/v1/me").status_code == 200
 
@@ -122,7 +122,7 @@ def test_SEC5_signing_out_closes_the_sockets_of_the_session(environment, monkeyp
 
 
 def test_the_level_of_a_superuser_cannot_be_changed(environment):
-    run_action(environment.client, environment.operator, "set_access_level", level="nobody")
+    run_action(environment.client, environment.operator, "set_access_level", level="no_access")
     assert Actor.objects.get(pk=environment.operator.pk).is_superuser
 
 

@@ -108,7 +108,7 @@ def test_a_call_that_crosses_midnight_is_settled_in_the_day_in_which_it_was_rese
     with transaction.atomic():
         usage.record_call(caller, resolve(team, caller), Answer("x", "", (), Usage(1, 1, 77), "stop", "m"))
     ask(team)
-    balances = Balance.objects.order_by("starts_on").values_list("starts_on", "spent_micro", "held_micro")
+    balances = Balance.objects.order_by("starts_on").values_list("starts_on", "spent_micro", "reserved_micro")
     assert [(str(day), *amounts) for day, *amounts in balances] == [("2030-05-05", 77, 0), ("2030-05-06", 0, ONE)]
 
 
@@ -130,7 +130,7 @@ def test_another_time_zone_begins_other_periods_with_what_was_spent_in_them(team
     move(team, "UTC")
     ask(team)
     [row] = list_budgets(team.alice, team.workspace.id)
-    assert (row.spent_micro, row.held_micro, row.ends_at) == (4 * ONE, ONE, datetime(2030, 5, 6, tzinfo=UTC))
+    assert (row.spent_micro, row.reserved_micro, row.ends_at) == (4 * ONE, ONE, datetime(2030, 5, 6, tzinfo=UTC))
     with pytest.raises(BudgetUsedUp) as error:
         ask(team)
     assert error.value.refusal.ends_at == datetime(2030, 5, 6, tzinfo=UTC)
@@ -167,20 +167,20 @@ def test_what_is_reserved_counts_in_the_period_of_another_time_zone(team, set_cl
     ask(team)
     move(team, "Pacific/Auckland")
     [row] = list_budgets(team.alice, team.workspace.id)
-    assert (row.spent_micro, row.held_micro) == (0, 2 * ONE)
+    assert (row.spent_micro, row.reserved_micro) == (0, 2 * ONE)
     ask(team)
     with pytest.raises(BudgetUsedUp):
         ask(team)
     with transaction.atomic():
         usage.record_call(under_way, resolve(team, under_way), Answer("x", "", (), Usage(1, 1, 7), "stop", "m"))
     [row] = list_budgets(team.alice, team.workspace.id)
-    assert (row.spent_micro, row.held_micro) == (7, 2 * ONE)
+    assert (row.spent_micro, row.reserved_micro) == (7, 2 * ONE)
     # A run that was claimed before has a balance of the earlier zone, which no change of the zone confuses with the present one.
     usage.reserve(claimed_early, REQUEST, holder_id=early.run_id, attempt=1)
     for time_zone in ("UTC", "Asia/Tokyo"):
         move(team, time_zone)
         [row] = list_budgets(team.alice, team.workspace.id)
-        assert (row.held_micro, Balance.objects.filter(ends_at__gt=datetime(2030, 5, 5, 12, tzinfo=UTC)).count()) == (
+        assert (row.reserved_micro, Balance.objects.filter(ends_at__gt=datetime(2030, 5, 5, 12, tzinfo=UTC)).count()) == (
             2 * ONE,
             1,
         )
@@ -206,14 +206,14 @@ def test_the_time_zone_of_the_workspace_does_not_begin_another_period_of_a_budge
     call()
     move(team, "Pacific/Auckland")
     rows = list_budgets(team.alice, team.workspace.id)
-    assert [(row.spent_micro, row.held_micro) for row in rows] == [(3 * ONE, ONE)] * 2
+    assert [(row.spent_micro, row.reserved_micro) for row in rows] == [(3 * ONE, ONE)] * 2
     ends = [datetime(2030, 5, 6, tzinfo=UTC), datetime(2030, 6, 1, tzinfo=UTC)]
     assert [row.ends_at for row in rows] == ends
     call()
     with pytest.raises(BudgetUsedUp) as error:
         call()
     assert (error.value.refusal.ends_at, error.value.refusal.time_zone) == (ends[0], "UTC")
-    assert sorted(Balance.objects.values_list("ends_at", "held_micro")) == [(end, 2 * ONE) for end in ends]
+    assert sorted(Balance.objects.values_list("ends_at", "reserved_micro")) == [(end, 2 * ONE) for end in ends]
     set_clock(6, 0)
     call()
 
@@ -297,7 +297,7 @@ def test_the_preview_says_that_a_budget_is_used_up(priced, scope, by_operator):
     if not by_operator:
         balance = Balance.objects.get(budget=budget, subject_id=subject.id)
         for spent, reason in ((1_000 - NEEDED, None), (1_001 - NEEDED, "budget_used_up"), (5_000, "budget_used_up")):
-            Balance.objects.filter(pk=balance.pk).update(spent_micro=spent, held_micro=0)
+            Balance.objects.filter(pk=balance.pk).update(spent_micro=spent, reserved_micro=0)
             assert preview(priced) == ("wakes", reason)
             assert preview(priced, team.bob) == ("wakes", None if scope == "person" else reason)
     else:  # it counts what the key of the operator pays

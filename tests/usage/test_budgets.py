@@ -47,7 +47,7 @@ def ask(team, cost=None, **fields):
 
 
 def read_balances():
-    return list(Balance.objects.order_by("pk").values_list("budget__scope", "spent_micro", "held_micro"))
+    return list(Balance.objects.order_by("pk").values_list("budget__scope", "spent_micro", "reserved_micro"))
 
 
 def test_the_most_that_a_request_may_cost_is_reserved(team):
@@ -175,6 +175,6 @@ def test_RUN21_fifty_calls_at_once_reserve_a_budget_for_ten(team, scopes):
     with ThreadPoolExecutor(50) as threads:
         reserved = sum(threads.map(call, range(50)))
     assert reserved == 10
-    for _, spent, held in read_balances():
-        assert spent + held == 10 * ONE
+    for _, spent, reserved in read_balances():
+        assert spent + reserved == 10 * ONE
     assert LLMCall.objects.count() * ONE == read_balances()[0][1]

@@ -91,9 +91,9 @@ class Calls:
                 release_reservations(list(dead.values_list("pk", flat=True)))
 
     def start(self, caller: Any) -> None:
-        held, held_of_tree = (ONE * len(calls) for calls in (self.under_way, self.list_calls_of(caller.tree_id)))
-        fits = sum(self.spent.values()) + held + ONE <= self.limit
-        fits = fits and self.spent[caller.tree_id] + held_of_tree + ONE <= self.tree_limit
+        reserved, reserved_of_tree = (ONE * len(calls) for calls in (self.under_way, self.list_calls_of(caller.tree_id)))
+        fits = sum(self.spent.values()) + reserved + ONE <= self.limit
+        fits = fits and self.spent[caller.tree_id] + reserved_of_tree + ONE <= self.tree_limit
         try:
             reserve(resolve(self.team, caller), REQUEST, holder_id=caller.run_id, attempt=caller.attempt)
         except BudgetUsedUp:
@@ -117,11 +117,11 @@ class Calls:
     def check(self) -> None:
         """Compare the tables with what they should be. No budget is exceeded at any time, not even by what is reserved."""
         balances = {
-            (row.budget.scope, row.subject_id): (row.spent_micro, row.held_micro, row.budget.limit_micro)
+            (row.budget.scope, row.subject_id): (row.spent_micro, row.reserved_micro, row.budget.limit_micro)
             for row in Balance.objects.select_related("budget")
         }
-        assert all(spent + held <= limit for spent, held, limit in balances.values())
-        used = {key: (spent, held) for key, (spent, held, _) in balances.items() if spent or held}
+        assert all(spent + reserved <= limit for spent, reserved, limit in balances.values())
+        used = {key: (spent, reserved) for key, (spent, reserved, _) in balances.items() if spent or reserved}
         expected = {("run_tree", tree): (self.spent[tree], ONE * len(self.list_calls_of(tree))) for tree in self.trees}
         expected["workspace", self.team.workspace.id] = (sum(self.spent.values()), ONE * len(self.under_way))
         assert used == {key: amounts for key, amounts in expected.items() if any(amounts)}

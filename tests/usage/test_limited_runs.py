@@ -23,7 +23,7 @@ def priced(environment):
 
 
 def read_balance():
-    return Balance.objects.values_list("spent_micro", "held_micro").get()
+    return Balance.objects.values_list("spent_micro", "reserved_micro").get()
 
 
 @pytest.mark.usefixtures("engine")
@@ -174,7 +174,7 @@ def test_every_request_is_in_the_ledger_however_it_ends(priced):
         for run in runs:
             assert sum(getattr(call, name) or 0 for call in calls if call.run_id == run.id) == getattr(run, name)
     spent = sum(call.cost_micro or 0 for call in calls)
-    assert set(Balance.objects.values_list("spent_micro", "held_micro")) == {(spent, 0)}
+    assert set(Balance.objects.values_list("spent_micro", "reserved_micro")) == {(spent, 0)}
     assert spent > 0
     assert not Reservation.objects.exists()
     assert {call.error_code for call in calls} >= {"", "cut", "bad_request", "stopped"}
@@ -243,7 +243,7 @@ def test_RUN21_what_a_killed_worker_had_reserved_is_released(priced, start_worke
 
 def test_the_reservation_of_a_running_run_is_not_released(priced):
     budget = BudgetFactory.create(workspace=priced.team.workspace)
-    balance = Balance.objects.create(budget=budget, subject_id=priced.team.workspace.id, held_micro=5)
+    balance = Balance.objects.create(budget=budget, subject_id=priced.team.workspace.id, reserved_micro=5)
     priced.post("hello")
     run = priced.runs()[0]
     Run.objects.filter(pk=run.pk).update(state="running", attempt=2, lease_until=run.created_at)

@@ -206,7 +206,7 @@ def test_a_suggester_exports_only_their_own_usage_of_people(team, calls):
 
 
 def test_the_budgets_of_a_workspace_and_what_is_spent(team, django_assert_num_queries):
-    BalanceFactory.create(budget__workspace=team.workspace, spent_micro=7, held_micro=2)
+    BalanceFactory.create(budget__workspace=team.workspace, spent_micro=7, reserved_micro=2)
     daily = BudgetFactory.create(workspace=team.workspace, scope="person", period="day")
     BalanceFactory.create(budget=daily, subject_id=team.alice.id, spent_micro=50)
     BalanceFactory.create(budget=daily, subject_id=team.bob.id, spent_micro=40)
@@ -216,7 +216,7 @@ def test_the_budgets_of_a_workspace_and_what_is_spent(team, django_assert_num_qu
     api("GET", path)
     with django_assert_num_queries(6):
         rows = api("GET", path).json()["results"]
-    assert [(row["scope"], row["subject_name"], row["spent_micro"], row["held_micro"]) for row in rows] == [
+    assert [(row["scope"], row["subject_name"], row["spent_micro"], row["reserved_micro"]) for row in rows] == [
         ("workspace", "", 7, 2),
         ("person", "Alice", 50, 0),
         ("person", "Alice", 0, 0),

@@ -51,22 +51,22 @@ WITH wanted AS (
   SELECT * FROM unnest(%(budgets)s::uuid[], %(subjects)s::uuid[], %(starts)s::date[], %(ends)s::timestamptz[])
     AS w(budget_id, subject_id, starts_on, ends_at)
 ), locked AS MATERIALIZED (
-  SELECT balance.id, budget.limit_micro - balance.spent_micro - balance.held_micro AS free
+  SELECT balance.id, budget.limit_micro - balance.spent_micro - balance.reserved_micro AS free
   FROM usage_balance AS balance JOIN usage_budget AS budget ON budget.id = balance.budget_id
   JOIN wanted AS w ON w.budget_id = balance.budget_id AND w.subject_id = balance.subject_id
     AND w.starts_on IS NOT DISTINCT FROM balance.starts_on AND w.ends_at IS NOT DISTINCT FROM balance.ends_at
   ORDER BY balance.id FOR UPDATE OF balance
-), held AS (
-  UPDATE usage_balance AS balance SET held_micro = held_micro + %(amount)s FROM locked
+), updated AS (
+  UPDATE usage_balance AS balance SET reserved_micro = reserved_micro + %(amount)s FROM locked
   WHERE balance.id = locked.id AND (SELECT min(free) FROM locked) >= greatest(%(amount)s, 1)
     AND (SELECT count(*) FROM locked) = %(count)s
   RETURNING balance.id
-), reserved AS (
+), inserted AS (
   INSERT INTO usage_reservation (id, balance_id, holder_id, attempt, amount_micro, created_at, expires_at)
-  SELECT gen_random_uuid(), held.id, %(holder)s, %(attempt)s, %(amount)s, %(now)s, %(expires)s FROM held
+  SELECT gen_random_uuid(), updated.id, %(holder)s, %(attempt)s, %(amount)s, %(now)s, %(expires)s FROM updated
   RETURNING balance_id
 )
-SELECT locked.id, locked.free, (SELECT count(*) FROM reserved) FROM locked ORDER BY locked.free, locked.id
+SELECT locked.id, locked.free, (SELECT count(*) FROM inserted) FROM locked ORDER BY locked.free, locked.id
 """
 _SETTLE = """
 WITH deleted AS (
@@ -77,7 +77,7 @@ WITH deleted AS (
   SELECT balance.id, balance.warned_at FROM usage_balance AS balance
   WHERE balance.id IN (SELECT balance_id FROM amounts) ORDER BY balance.id FOR UPDATE
 ), settled AS (
-  UPDATE usage_balance AS balance SET held_micro = held_micro - amounts.amount, spent_micro = spent_micro + %(cost)s,
+  UPDATE usage_balance AS balance SET reserved_micro = reserved_micro - amounts.amount, spent_micro = spent_micro + %(cost)s,
     warned_at = CASE WHEN warned_at IS NULL AND spent_micro + %(cost)s >= budget.limit_micro * %(share)s AND %(cost)s > 0
       THEN %(now)s ELSE warned_at END
   FROM amounts, usage_budget AS budget
@@ -191,7 +191,7 @@ def move_balances(workspace: Workspace) -> None:
     balances = Balance.objects.filter(budget__workspace=workspace, budget__by_operator=False, ends_at__gt=at)
     locked = list(balances.select_related("budget").select_for_update(of=("self",)).order_by("pk"))
     moved: dict[tuple[UUID, UUID], Balance] = {}
-    for balance in sorted(locked, key=lambda row: row.held_micro, reverse=True):
+    for balance in sorted(locked, key=lambda row: row.reserved_micro, reverse=True):
         first = moved.setdefault((balance.budget_id, balance.subject_id), balance)
         if first is not balance:
             # Not all at the same time, because two of them may have begun on the same day.

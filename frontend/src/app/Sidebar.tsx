@@ -2,7 +2,7 @@ import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { type CSSProperties, Suspense, useState } from 'react'
 import { type ChatSummaryRow, useAgents, useChats, useLockedDrafts } from '@/api'
-import { AgentListItem, buildTree } from '@/features/agents'
+import { AgentListItem, buildTree, useAgentDrag } from '@/features/agents'
 import { ChatListItem, chatListItemClass } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
 import { formatShortcut } from '@/lib/actions'
@@ -26,7 +26,6 @@ import styles from './Sidebar.module.css'
 import { SuggestionsLink } from './SuggestionsLink'
 import { openWorkshopKey } from './storageKeys'
 import { UsageLink } from './UsageLink'
-import { useAgentDrag } from './useAgentDrag'
 
 const WorkspaceMenu = lazy(() => import('./WorkspaceMenu').then(module => ({ default: module.WorkspaceMenu })))
 

@@ -35,7 +35,7 @@ export const agentTabs: readonly AgentTab[] = [
     id: 'eyes',
     label: 'agentTab.eyes',
     content: AgentEyesTab,
-    isVisible: agent => agent.verbs.includes('look_through_agent'),
+    isVisible: agent => agent.verbs.includes('view_as_agent'),
   },
   {
     id: 'access',

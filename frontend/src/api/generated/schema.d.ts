@@ -3080,11 +3080,11 @@ export interface components {
         BudgetRow: {
             by_operator: boolean;
             ends_at: string | null;
-            held_micro: number;
             /** Format: uuid */
             id: string;
             limit_micro: number;
             period: components["schemas"]["BudgetPeriod"];
+            reserved_micro: number;
             revision: number;
             scope: components["schemas"]["BudgetScope"];
             spent_micro: number;

@@ -5,6 +5,7 @@ export { AgentListItem } from './components/AgentListItem'
 export { EditedDrafts } from './components/EditedDrafts'
 export { ToolName } from './components/ToolName'
 export { buildTree } from './components/tree'
+export { useAgentDrag } from './components/useAgentDrag'
 export { describeTool, listPageIds, toSpecContent } from './content'
 export { type HistorySearch, type Pair, parseHistorySearch } from './history/pair'
 export { addToolToDraft } from './workshop/addTool'
@@ -12,9 +13,6 @@ export { applyDraft } from './workshop/applyDraft'
 export { getContributorLabel, listContributorNames } from './workshop/contributors'
 export { closeDraft, findOtherDraft, type OtherDraft } from './workshop/otherDraft'
 export type { WorkshopHandle } from './workshop/WorkshopPanel'
-
-/** The code that moves an agent in the tree, which is loaded at the first move. */
-export const loadMoveInTree = () => import('./components/moveInTree')
 
 /** The editor is large and not needed to chat, so it is loaded when it is opened. */
 export const WorkshopPanel = lazy(() => import('./workshop/WorkshopPanel'))

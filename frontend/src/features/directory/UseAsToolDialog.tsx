@@ -46,7 +46,7 @@ export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDi
   })
   const [chosen, setChosen] = useState<string | null>(null)
   const editable = (agents.data ?? []).filter(row => row.verbs.includes('edit_draft'))
-  const findPlace = useFindPlace(workspace.id)
+  const findDraftChat = useFindDraftChat(workspace.id)
   const other = findOtherDraft(error)
   return (
     <Dialog
@@ -58,15 +58,15 @@ export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDi
       {agents.data ? (
         <ul className={styles.options}>
           {editable.map(row => {
-            const { writer } = findPlace(row.actor.id)
+            const { lockHolder } = findDraftChat(row.actor.id)
             return (
               <li key={row.actor.id}>
                 <button
                   type="button"
-                  className={cx(menuStyles.opt, writer && 'faint')}
-                  aria-disabled={Boolean(writer) || busy || undefined}
+                  className={cx(menuStyles.opt, lockHolder && 'faint')}
+                  aria-disabled={Boolean(lockHolder) || busy || undefined}
                   onClick={() => {
-                    if (writer || busy) return
+                    if (lockHolder || busy) return
                     setChosen(row.actor.id)
                     give(row.actor.id)
                   }}
@@ -74,7 +74,7 @@ export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDi
                   <Avatar id={row.actor.id} name={row.actor.name} avatar={row.actor.avatar} square />
                   <span className="cut grow">{row.actor.name}</span>
                   <span className="faint xs">
-                    {writer ? t('agentTool.isWriting', { name: writer }) : t('agentTool.opensDraft')}
+                    {lockHolder ? t('agentTool.isWriting', { name: lockHolder }) : t('agentTool.opensDraft')}
                   </span>
                 </button>
               </li>
@@ -95,14 +95,15 @@ export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDi
   )
 }
 
-/** The chat in whose draft an agent gets the tool: null for a new one. `writer`: who is editing the drafts of all its chats. */
-interface Place {
+/** The chat in whose draft an agent gets the tool; null for a new chat. `lockHolder`: who is editing, if the drafts of all its chats
+ * are locked. */
+interface DraftChat {
   chatId: string | null
-  writer: string | null
+  lockHolder: string | null
 }
 
 /** Returns a function that finds the chat of an agent that was used last and whose draft no other person is editing. */
-function useFindPlace(workspaceId: string): (agentId: string) => Place {
+function useFindDraftChat(workspaceId: string): (agentId: string) => DraftChat {
   const me = useMe().data?.actor.id
   const chats = useChats(workspaceId).data ?? []
   const locks = (useLockedDrafts(workspaceId).data ?? []).filter(draft => draft.lock_holder.id !== me)
@@ -111,14 +112,14 @@ function useFindPlace(workspaceId: string): (agentId: string) => Place {
     const findLock = (chatId: string) => locks.find(lock => lock.agent_id === agentId && lock.chat_id === chatId)
     const free = own.find(row => !findLock(row.chat.id))
     const lock = own[0] && !free ? findLock(own[0].chat.id) : undefined
-    return { chatId: free?.chat.id ?? null, writer: lock?.lock_holder.name ?? null }
+    return { chatId: free?.chat.id ?? null, lockHolder: lock?.lock_holder.name ?? null }
   }
 }
 
 /** Returns functions that give the public agent to an agent of the workspace. */
 function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: string, name: string) => void) {
   const client = useQueryClient()
-  const findPlace = useFindPlace(workspace.id)
+  const findDraftChat = useFindDraftChat(workspace.id)
   const me = useMe().data?.actor.id ?? ''
   const { run, busy, error } = useAsyncAction()
   const startChat = async (agent: AgentRow): Promise<string> => {
@@ -128,7 +129,7 @@ function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: strin
   }
   const add = async (agentId: string) => {
     const agent = await readAgent(agentId)
-    const chatId = findPlace(agentId).chatId ?? (await startChat(agent))
+    const chatId = findDraftChat(agentId).chatId ?? (await startChat(agent))
     await addToolToDraft(chatId, agent, buildAgentToolName(actor.id), me)
     onGiven(workshopPath(workspace.handle, chatId, agentId), agent.actor.name)
   }

@@ -23,7 +23,7 @@ const row: BudgetRow = {
   subject_name: '',
   limit_micro: 1_000,
   spent_micro: 950,
-  held_micro: 0,
+  reserved_micro: 0,
   ends_at: '2026-11-21T00:00:00Z',
   by_operator: false,
   revision: 1,

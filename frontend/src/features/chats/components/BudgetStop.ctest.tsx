@@ -33,7 +33,7 @@ const row = {
   subject_name: '',
   limit_micro: 10_000_000,
   spent_micro: 10_000_000,
-  held_micro: 0,
+  reserved_micro: 0,
   ends_at: refusal.ends_at ?? null,
   by_operator: false,
   revision: 1,

@@ -119,7 +119,7 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
         </span>
       ) : status === 'queued' ? (
         <span className={cx(messageStyles.late, 'sm')}>
-          <QueuePlace runId={run.id} />
+          <QueuePosition runId={run.id} />
         </span>
       ) : null}
     </div>
@@ -127,7 +127,7 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
 }
 
 /** Says that a run waits for its turn, and how many runs of the workspace start before it. */
-function QueuePlace({ runId }: { runId: string }) {
+function QueuePosition({ runId }: { runId: string }) {
   const { t } = useTexts()
   const [isLate, setIsLate] = useState(false)
   useEffect(() => {

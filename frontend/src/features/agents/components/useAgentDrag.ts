@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, type KeyboardEvent, useState } from 'react'
 import type { AgentSummaryRow } from '@/api'
-import { loadMoveInTree } from '@/features/agents'
+
+/** The code that moves an agent in the tree, which is loaded at the first move. */
+const loadMoveInTree = () => import('./moveInTree')
 
 const TYPE = 'application/x-atelier-agent'
-/** The place at the end of the list for an agent that is to report to nobody. */
+/** The id of the place at the end of the list, for an agent that is to report to nobody. */
 const TOP = ''
 
 /** Returns the handlers by which editors move an agent in the list: by dragging it to another one, or by Alt and the arrow keys.
@@ -34,7 +36,7 @@ export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryR
     await moveInTreeByKey(client, workspaceId, agents, id, to)
   }
   const getTargetProps = (id: string) => ({
-    'data-target': target === id || undefined,
+    'data-target': (target === id && dragged !== id) || undefined,
     onDragOver: (event: DragEvent) => {
       if (!event.dataTransfer.types.includes(TYPE)) return
       event.preventDefault()
@@ -43,7 +45,7 @@ export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryR
     onDragLeave: leave,
     onDrop: (event: DragEvent) => void drop(event, id),
   })
-  const getDragProps = ({ actor, verbs }: AgentSummaryRow) => ({
+  const getDragProps = ({ actor, verbs }: Pick<AgentSummaryRow, 'actor' | 'verbs'>) => ({
     ...getTargetProps(actor.id),
     draggable: verbs.includes('update_agent_profile'),
     onDragStart: (event: DragEvent) => {
