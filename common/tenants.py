@@ -1,4 +1,5 @@
-"""The tenant (a workspace) that the current task works for. Resources that are limited per tenant are counted by it."""
+"""The tenant that the current task works for: a workspace or, in a test of a person's own model, that person. Limits per tenant
+are counted by it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
