@@ -15,9 +15,9 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthentic
 from rest_framework.request import Request
 
 from actors import services as actors
-from actors.hot_queries import PERSON, TOKEN
 from actors.models import CAN_USE_TOKENS, TOKEN_PREFIX, VIEWING_KEY, Actor, ApiToken, Kind, Viewing
 from actors.operators import list_permissions, may_view
+from actors.prepared_queries import PERSON, TOKEN
 from actors.rates import get_anonymous_bucket, throttle
 from common.errors import Code, Forbidden
 from common.secrets import hash_secret

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
 
-from actors.hot_queries import VALID_SESSION
+from actors.prepared_queries import VALID_SESSION
 from common.clock import now
 
 _KEY = re.compile(r"[a-z0-9]{8,40}")

@@ -7,9 +7,9 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.hot_queries import APPLIED_DRAFT
 from agents.models import AgentSpec, AgentToolConfig, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
+from agents.prepared_queries import APPLIED_DRAFT
 from agents.rows import build_agent_row, build_agent_summary_row
 from agents.specs.differences import diff
 from chats.models import Message

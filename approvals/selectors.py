@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from actors.models import Actor
-from approvals.hot_queries import DECIDED_APPROVALS
 from approvals.models import Approval
+from approvals.prepared_queries import DECIDED_APPROVALS
 from chats.permissions import list_readable_chats
 from chats.services.text_sources import find_foreign_texts
 from events.payloads import ApprovalReason

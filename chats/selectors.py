@@ -10,15 +10,6 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
-from chats.hot_queries import (
-    MESSAGE_PREVIEWS,
-    MESSAGES_BETWEEN,
-    PARTICIPANTS_WITH_ACTIVITY,
-    build_unread_annotations,
-    get_sizes_after_query,
-    get_sizes_before_query,
-    shorten_texts,
-)
 from chats.models import IS_SPOKEN, Chat, ChatActor, Message
 from chats.permissions import (
     build_is_read_by_all,
@@ -26,6 +17,15 @@ from chats.permissions import (
     chats_with_rights,
     find_readers,
     list_readable_chats,
+)
+from chats.prepared_queries import (
+    MESSAGE_PREVIEWS,
+    MESSAGES_BETWEEN,
+    PARTICIPANTS_WITH_ACTIVITY,
+    build_unread_annotations,
+    get_sizes_after_query,
+    get_sizes_before_query,
+    shorten_texts,
 )
 from chats.search import has_all_terms, split_terms
 from common.errors import NotFound

@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.db.models.fields.json import KT
 
-from chats.hot_queries import shorten_texts
 from chats.models import IMPORTANT_TYPES, Chat, Message
+from chats.prepared_queries import shorten_texts
 from common.sql_constant import SqlConstant
 from context.models import AgentContext, HistorySummary, Sentence, SummaryCorrection, SummaryState
 from events.payloads import MessageReference

@@ -237,7 +237,7 @@ class SearchResultsData(Payload):
     results: list[SearchHit]
 
 
-class HttpResponseData(Payload):
+class HTTPResponseData(Payload):
     """The answer of a workspace tool's server. `path` is the template, without arguments. `is_cut`: the answer is longer."""
 
     kind: Literal["http_response"] = "http_response"
@@ -250,7 +250,7 @@ class HttpResponseData(Payload):
     is_cut: bool = False
 
 
-class McpResultData(Payload):
+class MCPResultData(Payload):
     """The value that an MCP server sent beside the text of a result. `tool` is its name there, `text` the value as JSON.
     `is_cut`: the JSON is longer."""
 
@@ -312,8 +312,8 @@ class SubAgentResultData(Payload):
 
 
 ToolData = (
-    HttpResponseData
-    | McpResultData
+    HTTPResponseData
+    | MCPResultData
     | WebPageData
     | SearchResultsData
     | FoundMessagesData

@@ -12,9 +12,9 @@ from actors.models import Actor
 from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
 from approvals.models import Approval
-from chats.hot_queries import MAX_UNREAD_MESSAGES, CountRows
 from chats.models import IS_SPOKEN, SPOKEN_TYPES, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
+from chats.prepared_queries import MAX_UNREAD_MESSAGES, CountRows
 from chats.selectors import load_titles
 from common.clock import now
 from common.errors import Forbidden, NotFound
@@ -32,7 +32,7 @@ from inspector.rows import (
 from llm.endpoints import build_keyless_endpoint, choose_model
 from runs.models import ACTIVE, Run, RunOrigin, RunState, Step
 from runs.permissions import get_run_for
-from runs.runtime.ledger import build_caller
+from runs.runtime.ledger import build_usage_owner
 from runs.selectors import count_runs_ahead
 from usage.models import Budget, LLMCall
 from usage.rules import read_rules, resolve_model
@@ -193,7 +193,7 @@ def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
     if not rules["budgets"]:
         return []
     choice = choose_model(run.get_chat().workspace, run.spec.model if run.spec else "", run.on_behalf_of)
-    model = resolve_model(build_keyless_endpoint(choice), choice.model, build_caller(run), rules)
+    model = resolve_model(build_keyless_endpoint(choice), choice.model, build_usage_owner(run), rules)
     free = compute_free_amounts(model.budgets)
     limits = Budget.objects.in_bulk([budget.id for budget in free])
     return [

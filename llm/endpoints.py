@@ -14,8 +14,8 @@ from common.errors import Code, Invalid
 from common.model_settings import ModelSettings
 from common.secrets import Secret, WrongOwner, decrypt_for
 from events.payloads import PaidBy, PayerReason
-from llm.hot_queries import CREDENTIAL, LLM_PROFILE, POLICY
 from llm.models import LLMPolicy, LLMProfile
+from llm.prepared_queries import CREDENTIAL, LLM_PROFILE, POLICY
 from llm.prices import list_known_models
 from llm.protocol import Endpoint, LLMError
 from workspaces.models import Credential, Workspace

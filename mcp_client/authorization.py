@@ -32,7 +32,7 @@ from common.egress import HostRefused
 from common.secrets import Secret
 from mcp_client.client import check_server_url
 from mcp_client.oauth import AuthorizationServer, OAuthTokens
-from mcp_client.protocol import McpError
+from mcp_client.protocol import MCPError
 from mcp_client.transport import MCPTransport
 
 SECONDS = 20.0
@@ -44,7 +44,7 @@ async def find_authorization_server(
 ) -> tuple[AuthorizationServer, Secret]:
     """Return the authorization server of an MCP server, where we are now registered, and our secret there (or an empty one).
 
-    `challenge`: the `WWW-Authenticate` header of the server. Raises `McpError`.
+    `challenge`: the `WWW-Authenticate` header of the server. Raises `MCPError`.
     """
     asked = httpx2.Response(401, headers={"WWW-Authenticate": challenge} if challenge else {})
     async with _open_http() as http:
@@ -65,7 +65,7 @@ async def find_authorization_server(
         )
     method = registered.token_endpoint_auth_method or ("client_secret_basic" if registered.client_secret else "none")
     if method not in ("none", "client_secret_basic", "client_secret_post"):
-        raise McpError(
+        raise MCPError(
             "unauthorized", f"The authorization server wants a way to sign in that is not supported: {method[:40]}."
         )
     found = AuthorizationServer(
@@ -85,7 +85,7 @@ async def find_authorization_server(
 async def exchange_code(
     server: AuthorizationServer, client_secret: Secret, *, code: Secret, verifier: Secret, redirect_uri: str
 ) -> OAuthTokens:
-    """Return the tokens for the code that a browser has brought back. Raises `McpError`."""
+    """Return the tokens for the code that a browser has brought back. Raises `MCPError`."""
     form = {
         "grant_type": "authorization_code",
         "code": code.reveal(),
@@ -96,7 +96,7 @@ async def exchange_code(
 
 
 async def refresh_tokens(server: AuthorizationServer, client_secret: Secret, *, refresh: Secret) -> OAuthTokens:
-    """Return new tokens. The old refresh token is kept if there is no new one. Raises `McpError`."""
+    """Return new tokens. The old refresh token is kept if there is no new one. Raises `MCPError`."""
     tokens = await _request_tokens(
         server, client_secret, {"grant_type": "refresh_token", "refresh_token": refresh.reveal()}
     )
@@ -115,18 +115,18 @@ async def _request_tokens(server: AuthorizationServer, client_secret: Secret, fo
         response = await http.post(server.token_endpoint, data=data, headers=headers)
     if response.status_code not in (200, 201):
         text = f"The authorization server gave no token (HTTP {response.status_code})."
-        raise McpError("unauthorized", text, final=response.status_code < 500)
+        raise MCPError("unauthorized", text, final=response.status_code < 500)
     try:
         token = OAuthToken.model_validate_json(response.content)
     except ValidationError as error:
-        raise McpError("unauthorized", "The authorization server's token cannot be read.") from error
+        raise MCPError("unauthorized", "The authorization server's token cannot be read.") from error
     return OAuthTokens(Secret(token.access_token), Secret(token.refresh_token or ""), token.expires_in)
 
 
 async def _find_resource(
     http: httpx2.AsyncClient, metadata_url: str | None, server_url: str
 ) -> ProtectedResourceMetadata | None:
-    """Return the server's metadata about its authorization (RFC 9728), null if it has none. Raises `McpError`.
+    """Return the server's metadata about its authorization (RFC 9728), null if it has none. Raises `MCPError`.
 
     `metadata_url`: where they are by the header of the server's refusal; null: only the well-known addresses are tried.
     """
@@ -135,7 +135,7 @@ async def _find_resource(
         if found is None:
             continue
         if not check_resource_allowed(resource_url_from_server_url(server_url), str(found.resource)):
-            raise McpError("unauthorized", "The server asks for tokens of another server, which is refused.")
+            raise MCPError("unauthorized", "The server asks for tokens of another server, which is refused.")
         return found
     return None
 
@@ -145,7 +145,7 @@ async def _find_metadata(
 ) -> OAuthMetadata:
     """Return the metadata of the authorization server (RFC 8414), from the first well-known address that returns metadata.
 
-    Without `resource`, the issuer must be the origin of the MCP server. Raises `McpError`.
+    Without `resource`, the issuer must be the origin of the MCP server. Raises `MCPError`.
     """
     issuer = str(resource.authorization_servers[0]) if resource else None
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server_url):
@@ -155,13 +155,13 @@ async def _find_metadata(
         if metadata is not None:
             expected = issuer or f"{urlsplit(server_url).scheme}://{urlsplit(server_url).netloc}"
             if not issuers_match(str(metadata.issuer), expected):
-                raise McpError("unauthorized", "The authorization server calls itself by another name.")
+                raise MCPError("unauthorized", "The authorization server calls itself by another name.")
             if "S256" not in (metadata.code_challenge_methods_supported or ()):
-                raise McpError("unauthorized", "The authorization server does not support PKCE.")
+                raise MCPError("unauthorized", "The authorization server does not support PKCE.")
             return metadata
         if not may_try_next:
             break
-    raise McpError("unauthorized", "No authorization server of this server could be found.")
+    raise MCPError("unauthorized", "No authorization server of this server could be found.")
 
 
 def _choose_auth_method(metadata: OAuthMetadata) -> str:
@@ -172,17 +172,17 @@ def _choose_auth_method(metadata: OAuthMetadata) -> str:
 
 @asynccontextmanager
 async def _open_http() -> AsyncIterator[httpx2.AsyncClient]:
-    """Yield a client that asks public addresses only. Its errors become `McpError`."""
+    """Yield a client that asks public addresses only. Its errors become `MCPError`."""
     transport = MCPTransport(None, seconds=SECONDS)
     try:
         async with httpx2.AsyncClient(transport=transport, trust_env=False, timeout=None) as http:
             yield http
     except HostRefused as error:
-        raise McpError("host_refused", error.message) from error
+        raise MCPError("host_refused", error.message) from error
     except OAuthRegistrationError as error:
         text = f"The authorization server did not register us (HTTP {transport.status})."
-        raise McpError("unauthorized", text) from error
+        raise MCPError("unauthorized", text) from error
     except (OAuthFlowError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise transport.failure or McpError(
+        raise transport.failure or MCPError(
             "unreadable", f"The authorization server's answer cannot be read ({type(error).__name__})."
         ) from error

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.conf import settings
 
 from common.egress import HostRefused, Target, check_url
-from mcp_client.protocol import McpListing, McpResult, McpServer
+from mcp_client.protocol import MCPListing, MCPResult, MCPServer
 
 LIST_SECONDS = 20.0
 """Seconds in which a server must have listed its tools."""
@@ -24,21 +24,21 @@ def check_server_url(url: str) -> Target:
     return target
 
 
-async def list_server_tools(server: McpServer, *, seconds: float = LIST_SECONDS) -> McpListing:
-    """Return the tools of the server. Raises `McpError`."""
+async def list_server_tools(server: MCPServer, *, seconds: float = LIST_SECONDS) -> MCPListing:
+    """Return the tools of the server. Raises `MCPError`."""
     session = await _import_session()
-    return cast(McpListing, await session.list_tools(server, seconds=seconds))
+    return cast(MCPListing, await session.list_tools(server, seconds=seconds))
 
 
 async def call_server_tool(
-    server: McpServer, name: str, arguments: dict[str, Any], *, pinned_hash: str, seconds: float
-) -> McpResult:
+    server: MCPServer, name: str, arguments: dict[str, Any], *, pinned_hash: str, seconds: float
+) -> MCPResult:
     """Call a tool if its description still has the hash that an editor has approved.
 
-    Raises `McpError`: with the code `changed` or `missing`, the tool was not called.
+    Raises `MCPError`: with the code `changed` or `missing`, the tool was not called.
     """
     session = await _import_session()
-    return cast(McpResult, await session.call_tool(server, name, arguments, pinned_hash=pinned_hash, seconds=seconds))
+    return cast(MCPResult, await session.call_tool(server, name, arguments, pinned_hash=pinned_hash, seconds=seconds))
 
 
 async def _import_session() -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from common.text import remove_invisible
-from mcp_client.protocol import McpToolDescription
+from mcp_client.protocol import MCPToolDescription
 
 MAX_TOOLS = 200
 MAX_NAME_CHARACTERS = 128
@@ -28,9 +28,9 @@ def hash_description(sent: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(hashed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def parse_descriptions(sent: Sequence[dict[str, Any]]) -> tuple[tuple[McpToolDescription, ...], dict[str, str]]:
+def parse_descriptions(sent: Sequence[dict[str, Any]]) -> tuple[tuple[MCPToolDescription, ...], dict[str, str]]:
     """Return the usable tools of a listing, and the reasons why the others are left out, by name."""
-    tools: list[McpToolDescription] = []
+    tools: list[MCPToolDescription] = []
     left_out: dict[str, str] = {}
     counts = Counter(one["name"] for one in sent)
     for one in sent:
@@ -43,7 +43,7 @@ def parse_descriptions(sent: Sequence[dict[str, Any]]) -> tuple[tuple[McpToolDes
     return tuple(tools), left_out
 
 
-def parse_description(sent: dict[str, Any]) -> McpToolDescription:
+def parse_description(sent: dict[str, Any]) -> MCPToolDescription:
     """Return one tool. Raises `Unusable`. A description that is too long is not cut: an editor approves the whole text."""
     name, description = sent["name"], sent.get("description") or ""
     if not name or len(name) > MAX_NAME_CHARACTERS or remove_invisible(name) != name or not name.strip():
@@ -54,7 +54,7 @@ def parse_description(sent: dict[str, Any]) -> McpToolDescription:
     if input_schema.get("type") != "object":
         raise Unusable("Its input schema is not that of an object.")
     annotations = _parse_object(sent.get("annotations") or {}, "annotations")
-    return McpToolDescription(
+    return MCPToolDescription(
         name=name,
         title=" ".join(remove_invisible(sent.get("title") or str(annotations.get("title") or "")).split())[:MAX_NAME_CHARACTERS],
         description=remove_invisible(description).strip(),

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from common.secrets import Secret
 
-McpErrorCode = Literal[
+MCPErrorCode = Literal[
     "host_refused", "unauthorized", "unreachable", "timeout", "too_large", "redirected", "failed", "unreadable", "missing",
     "changed",
 ]  # fmt: skip
@@ -14,7 +14,7 @@ McpErrorCode = Literal[
 
 
 @dataclass(frozen=True)
-class McpServer:
+class MCPServer:
     """A server that is reached over HTTP. `headers` are secret; they are sent to the origin of `url` and nowhere else."""
 
     url: str
@@ -22,7 +22,7 @@ class McpServer:
 
 
 @dataclass(frozen=True)
-class McpToolDescription:
+class MCPToolDescription:
     """A tool as its server describes it, without invisible characters.
 
     `annotations`: what the server says of it besides; `is_read_only` is one of them, a suggestion for the editor only. `hash` is
@@ -40,18 +40,18 @@ class McpToolDescription:
 
 
 @dataclass(frozen=True)
-class McpListing:
+class MCPListing:
     """The tools of a server. `left_out`: the names of tools that cannot be used, each with the reason. `is_cut`: it has more."""
 
     server_name: str
     protocol: str
-    tools: tuple[McpToolDescription, ...]
+    tools: tuple[MCPToolDescription, ...]
     left_out: Mapping[str, str]
     is_cut: bool
 
 
 @dataclass(frozen=True)
-class McpResult:
+class MCPResult:
     """The result of a call. `structured` is the JSON value that the server sent beside its text. `is_error`: the tool failed."""
 
     text: str
@@ -59,7 +59,7 @@ class McpResult:
     is_error: bool = False
 
 
-class McpError(Exception):
+class MCPError(Exception):
     """The server gave no usable answer. The text is ours, and has neither a secret nor a word of the server.
 
     `is_final`: a retry cannot help. `server_text`: what the server wrote about it. `challenge`: the `WWW-Authenticate` header
@@ -67,7 +67,7 @@ class McpError(Exception):
     """
 
     def __init__(
-        self, code: McpErrorCode, text: str, *, final: bool = True, server_text: str = "", challenge: str = ""
+        self, code: MCPErrorCode, text: str, *, final: bool = True, server_text: str = "", challenge: str = ""
     ) -> None:
         super().__init__(text)
         self.is_final = final

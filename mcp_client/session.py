@@ -12,14 +12,14 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError as SDKError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, Implementation, Tool
 from pydantic import BaseModel
 
 from common.logs import MASK, scrub
 from common.text import remove_invisible, to_storable_json
 from mcp_client.descriptions import MAX_TOOLS, hash_description, parse_descriptions
-from mcp_client.protocol import McpError, McpListing, McpResult, McpServer
+from mcp_client.protocol import MCPError, MCPListing, MCPResult, MCPServer
 from mcp_client.results import build_text
 from mcp_client.transport import MCPTransport
 
@@ -27,8 +27,8 @@ MAX_PAGES = 20
 MAX_ERROR_CHARACTERS = 1_000
 
 
-async def list_tools(server: McpServer, *, seconds: float) -> McpListing:
-    """Return the tools of the server. Raises `McpError`."""
+async def list_tools(server: MCPServer, *, seconds: float) -> MCPListing:
+    """Return the tools of the server. Raises `MCPError`."""
     async with _connect(server, seconds=seconds) as client:
         sent: list[dict[str, Any]] = []
         is_cut = False
@@ -39,15 +39,15 @@ async def list_tools(server: McpServer, *, seconds: float) -> McpListing:
                 break
         tools, left_out = parse_descriptions(sent[:MAX_TOOLS])
         name = client.server_info.title or client.server_info.name if client.server_info else ""
-        return McpListing(
+        return MCPListing(
             " ".join(remove_invisible(name).split())[:80], client.protocol_version, tools, left_out, is_cut
         )
 
 
 async def call_tool(
-    server: McpServer, name: str, arguments: dict[str, Any], *, pinned_hash: str, seconds: float
-) -> McpResult:
-    """Call a tool if its description has the pinned hash. Raises `McpError`."""
+    server: MCPServer, name: str, arguments: dict[str, Any], *, pinned_hash: str, seconds: float
+) -> MCPResult:
+    """Call a tool if its description has the pinned hash. Raises `MCPError`."""
     async with _connect(server, seconds=seconds) as client:
         await _check_hash(client, name, pinned_hash)
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
@@ -56,16 +56,16 @@ async def call_tool(
         structured = dumped.get("structuredContent")
         # A person who opens the result sees all that the model reads.
         text = remove_invisible(build_text(dumped["content"], structured))
-        return McpResult(text, structured, answer.is_error)
+        return MCPResult(text, structured, answer.is_error)
 
 
 async def _check_hash(client: Client, name: str, pinned_hash: str) -> None:
-    """Raise `McpError` unless the server lists the tool, each time with the description that was approved (SEC31)."""
+    """Raise `MCPError` unless the server lists the tool, each time with the description that was approved (SEC31)."""
     found = [tool async for page, _ in _list_pages(client) for tool in page if tool.name == name]
     if not found:
-        raise McpError("missing", "The server has no such tool any more, so it was not called.")
+        raise MCPError("missing", "The server has no such tool any more, so it was not called.")
     if any(hash_description(_dump(tool)) != pinned_hash for tool in found):
-        raise McpError("changed", "The server has changed this tool, so it was not called. An editor must approve it.")
+        raise MCPError("changed", "The server has changed this tool, so it was not called. An editor must approve it.")
 
 
 async def _list_pages(client: Client) -> AsyncIterator[tuple[list[Tool], bool]]:
@@ -84,8 +84,8 @@ def _dump(model: BaseModel) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _connect(server: McpServer, *, seconds: float) -> AsyncIterator[Client]:
-    """Connect with the newest protocol that the server speaks. Errors within the block become `McpError` (RUN13)."""
+async def _connect(server: MCPServer, *, seconds: float) -> AsyncIterator[Client]:
+    """Connect with the newest protocol that the server speaks. Errors within the block become `MCPError` (RUN13)."""
     transport = MCPTransport(server, seconds=seconds)
     try:
         async with (
@@ -100,27 +100,27 @@ async def _connect(server: McpServer, *, seconds: float) -> AsyncIterator[Client
         ):
             yield client
     except TimeoutError as error:
-        raise transport.failure or McpError("timeout", f"The server did not answer within {seconds:g} s.") from error
+        raise transport.failure or MCPError("timeout", f"The server did not answer within {seconds:g} s.") from error
     except Exception as error:  # the SDK nests errors of all kinds in groups
         raise _build_error(error, transport, server) from error
 
 
-def _build_error(error: Exception, transport: MCPTransport, server: McpServer) -> McpError:
+def _build_error(error: Exception, transport: MCPTransport, server: MCPServer) -> MCPError:
     """Return the reason of a failure. What our guard has refused explains what the SDK made of it."""
     causes = list(_iter_leaves(error))
-    ours = next((cause for cause in causes if isinstance(cause, McpError)), None) or transport.failure
+    ours = next((cause for cause in causes if isinstance(cause, MCPError)), None) or transport.failure
     if ours is not None:
         return ours
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return McpError("timeout", "The server did not answer in time.", final=False)
-    server_text = next((str(cause.message) for cause in causes if isinstance(cause, MCPError)), "")
+        return MCPError("timeout", "The server did not answer in time.", final=False)
+    server_text = next((str(cause.message) for cause in causes if isinstance(cause, SDKError)), "")
     server_text = _redact(" ".join(remove_invisible(server_text).split())[:MAX_ERROR_CHARACTERS], server)
     if transport.status >= 400:
         text = f"The server refused the request (HTTP {transport.status})."
-        return McpError("failed", text, final=transport.status < 500, server_text=server_text)
+        return MCPError("failed", text, final=transport.status < 500, server_text=server_text)
     if server_text:
-        return McpError("failed", "The server refused the request.", server_text=server_text)
-    return McpError("unreadable", f"The server's answer cannot be read ({type(causes[0]).__name__}).")
+        return MCPError("failed", "The server refused the request.", server_text=server_text)
+    return MCPError("unreadable", f"The server's answer cannot be read ({type(causes[0]).__name__}).")
 
 
 def _iter_leaves(error: BaseException) -> Iterator[BaseException]:
@@ -131,7 +131,7 @@ def _iter_leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _redact(value: Any, server: McpServer) -> Any:
+def _redact(value: Any, server: MCPServer) -> Any:
     """Return a value of the server without our secrets, which some servers repeat (SEC17)."""
     if isinstance(value, str):
         for secret in server.headers.values():

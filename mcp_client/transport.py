@@ -11,7 +11,7 @@ import httpx2
 
 from common.egress import CONNECT_TIMEOUT_SECONDS, HostRefused, get_session_for
 from mcp_client.client import check_server_url
-from mcp_client.protocol import McpError, McpServer
+from mcp_client.protocol import MCPError, MCPServer
 
 MAX_BYTES = 2 * 1024 * 1024
 """Bytes of all answers to one client, decompressed."""
@@ -29,8 +29,8 @@ class MCPTransport(httpx2.AsyncBaseTransport):
     first limit or rule that was broken. The SDK hides it in errors of its own. `status`: the last HTTP status.
     """
 
-    def __init__(self, server: McpServer | None, *, seconds: float) -> None:
-        self.failure: McpError | None = None
+    def __init__(self, server: MCPServer | None, *, seconds: float) -> None:
+        self.failure: MCPError | None = None
         self.status = 0
         self._server = server
         self._ends_at = asyncio.get_running_loop().time() + seconds
@@ -42,7 +42,7 @@ class MCPTransport(httpx2.AsyncBaseTransport):
         try:
             response = await self._send(request)
             self._check_status(response)
-        except (McpError, HostRefused, aiohttp.ClientError, ValueError, OSError) as error:
+        except (MCPError, HostRefused, aiohttp.ClientError, ValueError, OSError) as error:
             raise self.record_failure(error, request) from error
         headers = [
             (name, text) for name, text in response.headers.items() if name.lower() not in _HEADERS_NOT_PASSED_ON
@@ -54,13 +54,13 @@ class MCPTransport(httpx2.AsyncBaseTransport):
     async def _send(self, request: httpx2.Request) -> aiohttp.ClientResponse:
         self._requests += 1
         if self._requests > MAX_REQUESTS:
-            raise McpError("too_large", f"The server made us send more than {MAX_REQUESTS} requests.")
+            raise MCPError("too_large", f"The server made us send more than {MAX_REQUESTS} requests.")
         seconds = self._ends_at - asyncio.get_running_loop().time()
         if seconds <= 0:
             raise TimeoutError
         target = check_server_url(str(request.url))
         if self._server and target.url.origin() != check_server_url(self._server.url).url.origin():
-            raise McpError("redirected", "The server sends requests to another server, which is not followed.")
+            raise MCPError("redirected", "The server sends requests to another server, which is not followed.")
         secrets = self._server.headers if self._server else {}
         headers = [(name, text) for name, text in request.headers.items() if name not in _HEADERS_NOT_SENT]
         return await get_session_for(target).request(
@@ -79,16 +79,16 @@ class MCPTransport(httpx2.AsyncBaseTransport):
         if response.status in (401, 403):
             response.close()
             challenge = response.headers.get("WWW-Authenticate", "")
-            raise McpError("unauthorized", "The server does not accept our credential.", challenge=challenge)
+            raise MCPError("unauthorized", "The server does not accept our credential.", challenge=challenge)
         if 300 <= response.status < 400:
             response.close()
-            raise McpError("redirected", "The server redirects, which is not followed.")
+            raise MCPError("redirected", "The server redirects, which is not followed.")
 
     def count_bytes(self, number: int) -> None:
-        """Raise `McpError` when the answers become too large."""
+        """Raise `MCPError` when the answers become too large."""
         self._bytes += number
         if self._bytes > MAX_BYTES:
-            raise McpError("too_large", f"The server sent more than {MAX_BYTES // 1024 // 1024} MB.")
+            raise MCPError("too_large", f"The server sent more than {MAX_BYTES // 1024 // 1024} MB.")
 
     def record_failure(self, error: Exception, request: httpx2.Request) -> httpx2.ReadError:
         """Remember the reason of a failure if it is the first, and return the error for the SDK."""
@@ -111,7 +111,7 @@ class _AnswerBody(httpx2.AsyncByteStream):
             while chunk := await self._response.content.read(_CHUNK):
                 self._transport.count_bytes(len(chunk))
                 yield chunk
-        except (McpError, aiohttp.ClientError, OSError) as error:
+        except (MCPError, aiohttp.ClientError, OSError) as error:
             raise self._transport.record_failure(error, self._request) from error
         finally:
             self._response.close()
@@ -120,17 +120,17 @@ class _AnswerBody(httpx2.AsyncByteStream):
         self._response.close()
 
 
-def _build_error(error: Exception) -> McpError:
+def _build_error(error: Exception) -> MCPError:
     match error:
-        case McpError():
+        case MCPError():
             return error
         case HostRefused():
-            return McpError("host_refused", error.message)
+            return MCPError("host_refused", error.message)
         case TimeoutError():
-            return McpError("timeout", "The server did not answer in time.", final=False)
+            return MCPError("timeout", "The server did not answer in time.", final=False)
         case aiohttp.ClientConnectorError() if isinstance(error.__cause__, HostRefused):
-            return McpError("host_refused", error.__cause__.message)
+            return MCPError("host_refused", error.__cause__.message)
         case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError() | aiohttp.ServerDisconnectedError():
-            return McpError("unreachable", "The server cannot be reached.", final=False)
+            return MCPError("unreachable", "The server cannot be reached.", final=False)
         case _:
-            return McpError("unreadable", f"The server's answer cannot be read ({type(error).__name__}).")
+            return MCPError("unreadable", f"The server's answer cannot be read ({type(error).__name__}).")

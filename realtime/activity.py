@@ -10,7 +10,7 @@ from uuid import UUID
 from chats.selectors import list_activity
 from events.frames import ChatActivity
 from realtime.db_executor import run_in_db_thread
-from realtime.hot_queries import PARTICIPANT_IDS
+from realtime.prepared_queries import PARTICIPANT_IDS
 from realtime.socket import Socket
 from realtime.topics import Topic
 

@@ -17,7 +17,7 @@ from chats.models import Chat
 from common.clock import now
 from common.prepared_query import is_any_of
 from events.rows import Role
-from realtime.hot_queries import PARTICIPANTS
+from realtime.prepared_queries import PARTICIPANTS
 from realtime.topics import Topic
 from workspaces.models import Membership
 

@@ -8,8 +8,8 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.access import replace_not_found
 from common.errors import Forbidden, NotFound
 from runs.errors import RunNotAllowed
-from runs.hot_queries import ACTORS
 from runs.models import Run
+from runs.prepared_queries import ACTORS
 from workspaces.models import Membership
 
 AGENT_TAKEN_DOWN = ("agent_taken_down", "The agent was taken down.")

@@ -15,8 +15,8 @@ from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import load_titles
 from common.errors import Unavailable
 from events.rows import ReplyRow
-from runs.hot_queries import list_claimable_runs
 from runs.models import ACTIVE, ISOLATE_AFTER, Run, RunState
+from runs.prepared_queries import list_claimable_runs
 from workspaces.models import Workspace
 
 RunFilter = Literal["active", "all"]

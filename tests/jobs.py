@@ -7,7 +7,7 @@ from runs.models import Run
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId
 from runs.services import claims
 from tests.recorder import Recorder
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 
 MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 

@@ -27,7 +27,7 @@ TOOLS = {
 DESCRIPTIONS = {"list_subscribers": "A list, with consent and language.", "send_campaign": "Send a drafted campaign."}
 
 
-class McpTestServer:
+class MCPTestServer:
     """The process, from outside."""
 
     def __init__(self, port: int) -> None:
@@ -46,7 +46,7 @@ class McpTestServer:
 
 
 @contextlib.contextmanager
-def run_mcp_server() -> Iterator[McpTestServer]:
+def run_mcp_server() -> Iterator[MCPTestServer]:
     """Run the server during the block."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -59,7 +59,7 @@ def run_mcp_server() -> Iterator[McpTestServer]:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 break
             time.sleep(0.05)
-        yield McpTestServer(port)
+        yield MCPTestServer(port)
     finally:
         process.kill()
         process.wait()

@@ -9,7 +9,7 @@ from runs.models import Run
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
 from tools.interface import ToolOutput
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 
 
 class Recorder:

@@ -21,7 +21,7 @@ class ToolServer(Identified, WithRevision):
     `encrypted_credential` is bound to the server by its id: `common.secrets.encrypt_for(owner=str(id), purpose=PURPOSE)`. It is
     written only, and deleted when the address changes, so that a person who cannot read it cannot send it to another server.
     `auth_name`: the header, the query parameter or the user name. `headers` are sent with each request; they hold no secret.
-    `error_code`: an `McpErrorCode`, why an MCP server has failed; empty for others. `document_hash`: of the OpenAPI document, or of
+    `error_code`: an `MCPErrorCode`, why an MCP server has failed; empty for others. `document_hash`: of the OpenAPI document, or of
     an MCP server's list of tools, as it was read last.
     """
 

@@ -7,16 +7,16 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from events.rows import OfferedToolRow, Policy, ToolServerRow
-from tools.hot_queries import POLICIES
-from tools.http.tool import HttpTool
+from tools.http.tool import HTTPTool
 from tools.interface import Tool
-from tools.mcp.tool import McpTool
+from tools.mcp.tool import MCPTool
 from tools.models import ToolPolicy, ToolServer, WorkspaceTool
+from tools.prepared_queries import POLICIES
 from tools.registry import registry
 from tools.rows import build_offered_tool_row, build_server_row
 from workspaces.models import Workspace
 
-BUILDERS = {"http": HttpTool, "openapi": HttpTool, "mcp": McpTool}
+BUILDERS = {"http": HTTPTool, "openapi": HTTPTool, "mcp": MCPTool}
 """The class of the tools of each kind of server."""
 
 

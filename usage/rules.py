@@ -1,4 +1,4 @@
-"""The budgets and prices that apply to a caller. They are read with the caller, without a query of their own (P1)."""
+"""The budgets and prices that apply to a request. They are read with its run or person, without a query of their own (P1)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -13,8 +13,8 @@ from django.db.models.functions import JSONObject
 from events.payloads import BudgetPeriod, BudgetScope
 from llm.prices import get_price, reports_cost
 from llm.protocol import Endpoint, OwnPrice
-from usage.callers import AppliedBudget, Caller, ResolvedModel
 from usage.models import Budget, ModelPrice, Payer, TokenFactor
+from usage.owners import AppliedBudget, ResolvedModel, UsageOwner
 from usage.periods import get_time_zone
 from workspaces.models import Workspace
 
@@ -22,7 +22,7 @@ PER_TOKEN = 1_000_000
 MIN_SAMPLES = 3
 """Requests from which a factor of tokens must be learnt before it is used."""
 NO_RULES: Mapping[str, Any] = {"budgets": (), "prices": (), "factors": ()}
-"""For a caller without a workspace."""
+"""For an owner of usage without a workspace."""
 COUNTED_PAYERS = {True: (Payer.SYSTEM,), False: (Payer.SYSTEM, Payer.WORKSPACE)}
 """Whose payments a budget counts, by `by_operator`."""
 
@@ -51,8 +51,8 @@ def read_rules(workspace_id: UUID) -> dict[str, Any]:
     return rules
 
 
-def resolve_model(endpoint: Endpoint, name: str, caller: Caller, rules: Mapping[str, Any]) -> ResolvedModel:
-    """Return a model with its price, its factor of tokens, and the budgets that limit the caller's calls.
+def resolve_model(endpoint: Endpoint, name: str, owner: UsageOwner, rules: Mapping[str, Any]) -> ResolvedModel:
+    """Return a model with its price, its factor of tokens, and the budgets that limit the owner's requests.
 
     Budgets do not limit a model that costs nothing, nor one whose price is not known and whose server reports no costs.
     """
@@ -62,7 +62,7 @@ def resolve_model(endpoint: Endpoint, name: str, caller: Caller, rules: Mapping[
     known = get_price(endpoint, name) if rules["budgets"] else None
     if not rules["budgets"] or not (known.input or known.output if known else reports_cost(endpoint)):
         return resolved
-    return replace(resolved, budgets=tuple(_choose_budgets(rules["budgets"], endpoint, caller)))
+    return replace(resolved, budgets=tuple(_choose_budgets(rules["budgets"], endpoint, owner)))
 
 
 def _add_token_factor(model: ResolvedModel, factors: Iterable[Mapping[str, Any]]) -> ResolvedModel:
@@ -89,14 +89,14 @@ def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: s
 
 
 def _choose_budgets(
-    budgets: Iterable[Mapping[str, Any]], endpoint: Endpoint, caller: Caller
+    budgets: Iterable[Mapping[str, Any]], endpoint: Endpoint, owner: UsageOwner
 ) -> Iterable[AppliedBudget]:
-    """Yield the budgets that limit this caller. The budget of one person or agent replaces that of each."""
+    """Yield the budgets that limit this owner. The budget of one person or agent replaces that of each."""
     subjects = {
-        BudgetScope.WORKSPACE: caller.workspace_id,
-        BudgetScope.PERSON: caller.on_behalf_of_id,
-        BudgetScope.AGENT: caller.agent_id,
-        BudgetScope.RUN_TREE: caller.tree_id,
+        BudgetScope.WORKSPACE: owner.workspace_id,
+        BudgetScope.PERSON: owner.on_behalf_of_id,
+        BudgetScope.AGENT: owner.agent_id,
+        BudgetScope.RUN_TREE: owner.tree_id,
     }
     chosen: dict[tuple[str, str, bool], Mapping[str, Any]] = {}
     for budget in budgets:

@@ -18,8 +18,8 @@ from common.clock import now
 from common.errors import Invalid
 from events.payloads import BudgetPeriod, BudgetScope
 from events.rows import BudgetRow, LLMCallRow, UsageGroup, UsageReportRow, UsageRow, UsageTotals
-from usage.callers import AppliedBudget
 from usage.models import Balance, Budget, LLMCall, ModelPrice, TokenFactor
+from usage.owners import AppliedBudget
 from usage.periods import compute_bounds, get_midnight, get_time_zone
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, compute_workspace_verbs, get_workspace_for

@@ -200,7 +200,7 @@ _DELETIONS: list[Callable[[], object]] = [
     files.delete_unposted_files,
     usage.delete_old_balances,
     usage.delete_old_requests,
-    memory.delete_expired_notes,
+    memory.delete_forgotten_notes,
     memory.delete_cleared,
     schedules.delete_old_times,
 ]

@@ -13,7 +13,7 @@ from llm.protocol import ModelTestResult
 from llm.services import record_llm_profile_test
 from tools.mcp.connecting import finish_sign_in, refresh_server
 from tools.services.jobs import prepare_tool_job
-from usage.callers import Caller
+from usage.owners import UsageOwner
 from usage.rules import NO_RULES, read_rules, resolve_model
 from usage.services import record_model_test, reserve
 from worker.engine import get_engine
@@ -47,11 +47,11 @@ def test_model(
     test = replace(test, state="running")
     save_model_test(owner, test)
     is_own, key = owner == person, UUID(test_id)
-    caller = Caller(None if is_own else owner, person)
-    tested = resolve_model(endpoint, default_model, caller, NO_RULES if is_own else read_rules(owner))
+    usage_owner = UsageOwner(None if is_own else owner, person)
+    tested = resolve_model(endpoint, default_model, usage_owner, NO_RULES if is_own else read_rules(owner))
 
     def record_result(result: ModelTestResult) -> None:
-        record_model_test(caller, tested, key, result)
+        record_model_test(usage_owner, tested, key, result)
         if is_own:
             record_llm_profile_test(endpoint, default_model, result)
 

@@ -12,9 +12,9 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from actors.models import Actor
-from agents.hot_queries import OWN_SUB_AGENTS
 from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
+from agents.prepared_queries import OWN_SUB_AGENTS
 from agents.services.shipped import find_shipped_sub_agent
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import AgentTool, Delegate, DelegateConfig, list_named_tools

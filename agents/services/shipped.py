@@ -10,8 +10,8 @@ from django.db.models import F, Q
 
 from actors.models import Actor, Kind
 from agents.hooks import public_agent_renamed
-from agents.hot_queries import SHIPPED_AGENT
 from agents.models import AgentSpec
+from agents.prepared_queries import SHIPPED_AGENT
 from agents.services.specs import write_spec
 from agents.specs.content import Limits, SpecContent, ToolUse
 from common.clock import now

@@ -21,8 +21,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from actors.models import Actor
-from chats.hot_queries import LOCKED_CHAT
 from chats.models import Chat, ChatActor
+from chats.prepared_queries import LOCKED_CHAT
 
 
 def lock_chat(id: UUID) -> Chat:

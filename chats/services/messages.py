@@ -10,9 +10,9 @@ from django.db.models import Q
 
 from actors.models import Actor, Kind
 from chats.hooks import message_posted
-from chats.hot_queries import MENTIONED, MENTIONED_AND_PEOPLE, query_mentioned
 from chats.models import Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
+from chats.prepared_queries import MENTIONED, MENTIONED_AND_PEOPLE, query_mentioned
 from chats.services.changes import save_changes
 from common.clock import now
 from common.errors import Invalid, NotFound, TooLarge, build_duplicate_id_error

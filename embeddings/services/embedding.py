@@ -29,8 +29,8 @@ from llm.embeddings import Embedded, build_embedding_request, embed_texts
 from llm.protocol import LLMError
 from llm.tokens import estimate_tokens
 from usage import services as usage
-from usage.callers import Caller, ResolvedModel
 from usage.errors import BudgetUsedUp
+from usage.owners import ResolvedModel, UsageOwner
 from usage.rules import read_rules, resolve_model
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class EmbeddingBatch:
     workspace_id: UUID
     generation: UUID
     model: ResolvedModel
-    caller: Caller
+    owner: UsageOwner
     through: int
     is_last: bool
     ids: list[UUID] = field(default_factory=list)
@@ -268,15 +268,15 @@ def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
     elif row.through_version >= row.chat.version:
         _finish(row)
         return None
-    caller = Caller(workspace_id, row.person_id, chat_id=row.chat_id)
-    resolved = resolve_model(build_endpoint(model), model.default_model, caller, read_rules(workspace_id))
+    owner = UsageOwner(workspace_id, row.person_id, chat_id=row.chat_id)
+    resolved = resolve_model(build_endpoint(model), model.default_model, owner, read_rules(workspace_id))
     texts = Message.objects.filter(
         chat=row.chat_id, version__gt=row.through_version, type="TEXT_MESSAGE", metadata__isnull=True
     ).order_by("version")
     messages = list(texts.only("id", "version", "payload")[:size])
     stored = MessageEmbedding.objects.filter(message__in=messages, generation=model.generation)
     digests = {id: bytes(digest) for id, digest in stored.values_list("message_id", "digest")}
-    batch = EmbeddingBatch(row, workspace_id, model.generation, resolved, caller, row.chat.version, is_last=True)
+    batch = EmbeddingBatch(row, workspace_id, model.generation, resolved, owner, row.chat.version, is_last=True)
     through, tokens = row.through_version, 0
     for message in messages:
         text = _cut(message.text.strip())
@@ -375,7 +375,7 @@ def _delete_embeddings(condition: Q) -> None:
 @transaction.atomic
 def _record_request(batch: EmbeddingBatch, holder_id: UUID, result: Embedded | LLMError) -> None:
     """Record a request in the ledger, and keep the chat for the next one."""
-    usage.record_embeddings(batch.caller, batch.model, holder_id, result)
+    usage.record_embeddings(batch.owner, batch.model, holder_id, result)
     EmbeddedChat.objects.filter(pk=batch.chat.pk).update(lease_until=now() + timedelta(seconds=LEASE_SECONDS))
 
 

@@ -15,7 +15,7 @@ from embeddings.vectors import format_vector
 from llm.embeddings import Embedded, build_embedding_request, embed_texts
 from llm.protocol import LLMError
 from usage import services as usage
-from usage.callers import Caller, ResolvedModel
+from usage.owners import ResolvedModel, UsageOwner
 from usage.rules import read_rules, resolve_model
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ MAX_CHARACTERS = 2_000
 @dataclass(frozen=True)
 class _Reserved:
     model: ResolvedModel
-    caller: Caller
+    owner: UsageOwner
     holder_id: UUID
     text: str
 
@@ -69,13 +69,13 @@ def _reserve(request: "VectorRequest") -> _Reserved | None:
     stored = EmbeddingModel.objects.filter(generation=request.generation).first()
     if stored is None:
         return None
-    caller = Caller(request.workspace_id, request.person_id, chat_id=request.chat_id)
-    model = resolve_model(build_endpoint(stored), stored.default_model, caller, read_rules(request.workspace_id))
-    reserved = _Reserved(model, caller, new_id(), request.text[:MAX_CHARACTERS])
+    owner = UsageOwner(request.workspace_id, request.person_id, chat_id=request.chat_id)
+    model = resolve_model(build_endpoint(stored), stored.default_model, owner, read_rules(request.workspace_id))
+    reserved = _Reserved(model, owner, new_id(), request.text[:MAX_CHARACTERS])
     usage.reserve(model, build_embedding_request(model.name, [reserved.text]), holder_id=reserved.holder_id, attempt=0)
     return reserved
 
 
 @transaction.atomic
 def _record(reserved: _Reserved, result: Embedded | LLMError) -> None:
-    usage.record_embeddings(reserved.caller, reserved.model, reserved.holder_id, result)
+    usage.record_embeddings(reserved.owner, reserved.model, reserved.holder_id, result)

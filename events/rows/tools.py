@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from events.row import Row
-from mcp_client.protocol import McpErrorCode
+from mcp_client.protocol import MCPErrorCode
 
 ToolEffect = Literal["read", "write"]
 """Whether the calls of a tool only read, or change something."""
@@ -149,7 +149,7 @@ class ToolServerRow(Row):
     credential_last4: str | None
     state: ServerState
     tested_at: datetime | None
-    error_code: McpErrorCode | None
+    error_code: MCPErrorCode | None
     last_error: str
     can_sign_in: bool
     signed_in_by: str | None

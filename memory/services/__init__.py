@@ -3,7 +3,7 @@
 from memory.services.history import clear_history, delete_cleared, record_history_entry, undo_clearing
 from memory.services.notes import (
     create_note,
-    delete_expired_notes,
+    delete_forgotten_notes,
     edit_note,
     forget_note,
     forget_own_note,
@@ -17,7 +17,7 @@ __all__ = [
     "clear_history",
     "create_note",
     "delete_cleared",
-    "delete_expired_notes",
+    "delete_forgotten_notes",
     "edit_note",
     "forget_note",
     "forget_own_note",

@@ -168,7 +168,7 @@ def forget_own_note(agent: Actor, chat_id: UUID, note_id: UUID, *, on_behalf_of:
     return note
 
 
-def delete_expired_notes() -> int:
+def delete_forgotten_notes() -> int:
     """Delete the notes that can no longer be restored. Return how many. Called by the sweeper."""
     before = now() - timedelta(hours=UNDO_HOURS)
     return Note.objects.filter(forgotten_at__lt=before).delete()[0]

@@ -12,8 +12,8 @@ from approvals.selectors import list_asked_people
 from chats.hooks import ReadCursor
 from common.clock import now
 from events.publish import publish_list_changed
-from notifications.hot_queries import UNREAD_MENTIONS
 from notifications.models import Notification
+from notifications.prepared_queries import UNREAD_MENTIONS
 
 
 @transaction.atomic

@@ -29,8 +29,8 @@ from llm.messages import ToolCall
 from llm.protocol import LLMError
 from llm.sent_requests import Section
 from runs.errors import LeaseLost
-from runs.hot_queries import LOCKED_ATTEMPT
 from runs.models import Run, RunState, Step
+from runs.prepared_queries import LOCKED_ATTEMPT
 from runs.runtime.conversation import Conversation
 from runs.runtime.history import StartedCalls
 from runs.runtime.ledger import record_llm_call
@@ -48,7 +48,7 @@ from runs.runtime.steps import (
 from runs.runtime.streaming import StreamSink
 from runs.runtime.sub_agents import start_sub_agents
 from tools.interface import ToolOutput
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 
 EMPTY_ANSWER = RunEnded("failed", "empty_answer", "The model gave no answer.")
 

@@ -31,7 +31,6 @@ from llm.sent_requests import Section
 from memory.selectors import Reach, ReadMemory, may_still_use
 from memory.services import build_memory_text, record_history_entry
 from runs.errors import LeaseLost, RunNotAllowed
-from runs.hot_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, CLAIMED_RUN, LOCKED_STEPS
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -48,6 +47,7 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
+from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, CLAIMED_RUN, LOCKED_STEPS
 from runs.runtime.answered_messages import add_answered_messages, wake_program
 from runs.runtime.history import (
     find_earlier_context,
@@ -73,7 +73,7 @@ from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved,
 from runs.runtime.streaming import ChatSink, StreamSink
 from runs.runtime.sub_agents import build_resumed_callers
 from tools.registry import FIND_TOOLS
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from llm.endpoints import get_endpoint, get_merge_service
 from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hooks import job_ended
-from runs.hot_queries import ATTEMPT_OF_JOB
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -33,11 +32,12 @@ from runs.kinds.base import (
     start_attempt,
 )
 from runs.models import Run, RunState
+from runs.prepared_queries import ATTEMPT_OF_JOB
 from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.messages import build_stamp
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
 from runs.runtime.streaming import ProgressSink, StreamSink
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 from usage.rules import build_rules_expression
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 

@@ -16,7 +16,6 @@ from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_sub_agent_text
 from llm.endpoints import StoredSettings
 from runs.errors import RunNotAllowed
-from runs.hot_queries import ATTEMPTS, CLAIMED_RUNS, MESSAGES_OF_RUN
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -30,11 +29,12 @@ from runs.kinds.base import (
 from runs.kinds.chat import ChatRun, ReadConversation, build_closing_changes
 from runs.models import Run, RunState
 from runs.permissions import lock_chat_of_run
+from runs.prepared_queries import ATTEMPTS, CLAIMED_RUNS, MESSAGES_OF_RUN
 from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
 from runs.runtime.steps import ModelAnswered, StepSaved
 from runs.runtime.sub_agents import Task, build_resumed_callers
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 
 
 @dataclass(frozen=True)

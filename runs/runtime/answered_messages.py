@@ -9,8 +9,8 @@ from chats.addressing import is_addressed
 from chats.models import ChatActor, Message
 from common.writing import RowUpdate
 from runs.hooks import agents_woken_outside
-from runs.hot_queries import SPOKEN_MESSAGES
 from runs.models import Run
+from runs.prepared_queries import SPOKEN_MESSAGES
 
 MAX_ANSWERED = 100
 """The newest messages that are listed as answered."""

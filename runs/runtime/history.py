@@ -17,7 +17,8 @@ from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
 from llm.context_window import TOKENS_PER_IMAGE
 from llm.messages import ToolCall, Turn
-from runs.hot_queries import (
+from runs.models import Run
+from runs.prepared_queries import (
     ACTORS,
     CALLS_OF_RUN,
     LOG,
@@ -29,7 +30,6 @@ from runs.hot_queries import (
     TOOL_STEPS,
     list_log,
 )
-from runs.models import Run
 from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import find_refused_tasks, find_task_results
 from tools.registry import FIND_TOOLS

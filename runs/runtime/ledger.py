@@ -5,14 +5,14 @@ from llm.messages import Answer
 from llm.protocol import Endpoint, LLMError
 from llm.sent_requests import RequestKey
 from runs.models import Run
-from usage.callers import Caller, ResolvedModel
+from usage.owners import ResolvedModel, UsageOwner
 from usage.rules import read_rules, resolve_model
 from usage.services import record_call
 
 
-def build_caller(run: Run) -> Caller:
-    """Return who asks the model at the next step of the run, for budgets and the ledger."""
-    return Caller(
+def build_usage_owner(run: Run) -> UsageOwner:
+    """Return whose usage the request of the run's next step is."""
+    return UsageOwner(
         workspace_id=run.payer_id,
         on_behalf_of_id=run.on_behalf_of_id,
         run_id=run.id,
@@ -29,16 +29,16 @@ def build_caller(run: Run) -> Caller:
 def resolve_model_of_run(run: Run, endpoint: Endpoint, name: str) -> ResolvedModel:
     """Return a model with its price and the budgets that limit this run. Makes a query only if the run was not claimed."""
     rules = getattr(run, "usage_rules", None) or read_rules(run.payer_id)  # an annotation of the query of a claim
-    return resolve_model(endpoint, name, build_caller(run), rules)
+    return resolve_model(endpoint, name, build_usage_owner(run), rules)
 
 
 def record_llm_call(update: RowUpdate[Run], model: ResolvedModel, result: Answer | LLMError) -> None:
     """Record a request of a run, which ended in an answer or an error, and add its usage to the run."""
     run = update.row
-    caller = build_caller(run)
-    key = RequestKey(caller.step_number, caller.attempt)
+    owner = build_usage_owner(run)
+    key = RequestKey(owner.step_number, owner.attempt)
     sent = run.sent_requests.encode(key) if run.sent_requests is not None else None
-    usage = record_call(caller, model, result, request=sent)
+    usage = record_call(owner, model, result, request=sent)
     update.set(
         input_tokens=run.input_tokens + usage.input_tokens,
         output_tokens=run.output_tokens + usage.output_tokens,

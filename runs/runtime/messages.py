@@ -21,7 +21,7 @@ from llm.messages import Chunk, Usage
 from runs.models import Run, RunState, Step
 from runs.runtime.conversation import get_row_id
 from runs.runtime.steps import ModelAnswered
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 
 UNFINISHED_CALL = {
     RunState.STOPPED: {"status": "stopped", "text": "The work was stopped before this call came to an end."},

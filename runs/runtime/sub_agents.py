@@ -24,7 +24,8 @@ from events.rows import MessageMetadata, SubAgentMetadata
 from files.selectors import find_passable_files
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
-from runs.hot_queries import (
+from runs.models import ACTIVE, Run, RunOrigin, RunState
+from runs.prepared_queries import (
     ACTORS,
     ENDED_SUB_AGENTS,
     LAST_TEXTS,
@@ -32,7 +33,6 @@ from runs.hot_queries import (
     SUB_AGENTS_OF_TREE,
     WAITING_CALLERS,
 )
-from runs.models import ACTIVE, Run, RunOrigin, RunState
 from runs.runtime.dispatch import dispatch_run, dispatch_siblings
 from runs.runtime.steps import TaskRequest, ToolResult, ToolStatus
 

@@ -12,10 +12,10 @@ from django.db.models.functions import Coalesce, Now
 
 from common.database import get_violated_constraint, is_database_unavailable
 from runs.errors import LeaseLost, RunNotAllowed, RunNotStartable
-from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, QUEUED_SIBLINGS, list_claimable_runs
 from runs.kinds import get_kind
 from runs.kinds.sub_agent import SUB_AGENT
 from runs.models import ISOLATE_AFTER, Run, RunState
+from runs.prepared_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, QUEUED_SIBLINGS, list_claimable_runs
 from runs.selectors import list_in_turns
 from runs.services.capacity import Capacity, WaitingRun
 

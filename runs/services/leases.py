@@ -28,8 +28,8 @@ from runs.runtime.dispatch import dispatch_next_run
 from runs.runtime.ledger import record_llm_call
 from runs.runtime.steps import RunEnded
 from usage import services as usage
-from usage.callers import ResolvedModel
 from usage.models import Reservation
+from usage.owners import ResolvedModel
 
 logger = logging.getLogger(__name__)
 

@@ -93,7 +93,9 @@ def test_an_operator_cannot_change_the_account_of_another_operator(environment, 
     assert not AuditRecord.objects.filter(object_id=other.pk).exclude(action="admin.opened").exists()
 
 
-@pytest.mark.parametrize(("name", "verbs"), [("reader", {"view"}), ("operator", {"view", "change"}), ("no_access", set())])
+@pytest.mark.parametrize(
+    ("name", "verbs"), [("reader", {"view"}), ("operator", {"view", "change"}), ("no_access", set())]
+)
 def test_a_level_applies_to_all_tables_including_later_ones(environment, name, verbs):
     set_level_and_sign_in(environment, environment.team.alice, name)
     table = ContentType.objects.create(app_label="agents", model="newcomer")

@@ -5,8 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from chats import services as chats
-from chats.hot_queries import MAX_PREVIEW_CHARACTERS
 from chats.models import Message
+from chats.prepared_queries import MAX_PREVIEW_CHARACTERS
 from common.ids import new_id
 from realtime.catchup import MISSED_BYTES, catch_up
 from tests.api.test_rights import client_for

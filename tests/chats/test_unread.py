@@ -4,8 +4,8 @@ import pytest
 
 from chats import hooks
 from chats import services as chats
-from chats.hot_queries import MAX_UNREAD_MESSAGES, MENTION_WINDOW
 from chats.models import Chat, ChatActor, Message
+from chats.prepared_queries import MAX_UNREAD_MESSAGES, MENTION_WINDOW
 from chats.selectors import get_chat_summary, list_activity
 from common.ids import new_id
 from tests.factories.chats import MessageFactory

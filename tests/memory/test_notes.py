@@ -199,7 +199,7 @@ def test_a_forgotten_note_is_restored_for_a_day_and_then_deleted(team):
     Note.objects.update(forgotten_at=now() - timedelta(hours=25))
     with pytest.raises(Conflict):
         memory.restore_note(team.alice, note.id)
-    assert memory.delete_expired_notes() == 1
+    assert memory.delete_forgotten_notes() == 1
 
 
 def test_members_read_what_comes_from_their_chats_and_only_editors_write(team):

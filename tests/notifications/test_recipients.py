@@ -15,7 +15,7 @@ from common.clock import now
 from common.ids import new_id
 from common.secrets import Secret
 from events.rows import ServerKind
-from mcp_client.protocol import McpListing, McpToolDescription
+from mcp_client.protocol import MCPListing, MCPToolDescription
 from notifications import services as notifications
 from notifications.models import Notification
 from notifications.services import notifying
@@ -261,13 +261,13 @@ def test_all_members_are_notified_of_another_region_of_the_model_and_not_of_anot
 def store_descriptions(server: ToolServer, **hashes: str) -> None:
     """Store a listing of an MCP server, with the hashes of its tools by their names."""
     tools = tuple(
-        McpToolDescription(
+        MCPToolDescription(
             name=name, title="", description=text, input_schema={"type": "object"}, output_schema=None, is_read_only=True,
             annotations={}, hash=text,
         )
         for name, text in hashes.items()
     )  # fmt: skip
-    store_listing(server.id, server.base_url, McpListing("Mail", "new", tools, {}, is_cut=False))
+    store_listing(server.id, server.base_url, MCPListing("Mail", "new", tools, {}, is_cut=False))
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ from tests.people import Team, make_agent, make_operator
 from tests.publishing.publications import finish_updates
 from tests.recorder import Recorder
 from tools.interface import AgentTask
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 from waking.services import by_hand
 from workspaces import services as workspaces
 

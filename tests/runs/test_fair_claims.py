@@ -11,10 +11,10 @@ from chats import services as chats
 from chats.models import Chat
 from common.ids import new_id
 from events.rows import Role
-from runs.hot_queries import NEXT_OF_SAME_KEY
 from runs.kinds import chat as kinds
 from runs.kinds.job import JobInput
 from runs.models import Run, build_concurrency_key
+from runs.prepared_queries import NEXT_OF_SAME_KEY
 from runs.selectors import count_runs_ahead
 from runs.services import claims, comparisons, runs
 from runs.services.capacity import Capacity

@@ -255,7 +255,9 @@ def test_RUN21_the_requests_of_a_tree_at_the_same_time_do_not_overspend_its_budg
     used: list[int] = []
 
     def is_over() -> bool:
-        used.extend(spent + reserved for spent, reserved in Balance.objects.values_list("spent_micro", "reserved_micro"))
+        used.extend(
+            spent + reserved for spent, reserved in Balance.objects.values_list("spent_micro", "reserved_micro")
+        )
         return not Run.objects.filter(state__in=ACTIVE).exists()
 
     environment.wait(is_over, 60)
@@ -268,7 +270,10 @@ def test_RUN21_the_requests_of_a_tree_at_the_same_time_do_not_overspend_its_budg
     assert len(asked) == len([run for run in writers if run.state == "completed"])
     assert {run.error_code for run in found if run.state != "completed"} == {"budget_used_up"}
     assert max(used) <= limit
-    assert Balance.objects.values_list("spent_micro", "reserved_micro").get() == (sum(run.cost_micro for run in found), 0)
+    assert Balance.objects.values_list("spent_micro", "reserved_micro").get() == (
+        sum(run.cost_micro for run in found),
+        0,
+    )
     assert not Reservation.objects.exists()
 
 

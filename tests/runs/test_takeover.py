@@ -29,8 +29,8 @@ from runs.services import claims, leases
 from tests.factories.runs import RunFactory, StepFactory
 from tests.recorder import Recorder
 from tools.interface import ToolOutput
-from usage.callers import ResolvedModel
 from usage.models import LLMCall
+from usage.owners import ResolvedModel
 from worker.engine import Engine
 from worker.isolation import IsolatedProcesses
 from worker.sweeper import Sweeper

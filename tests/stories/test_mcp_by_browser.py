@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.mcp_server import McpTestServer, run_mcp_server
+from tests.mcp_server import MCPTestServer, run_mcp_server
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.screens import Person, invite, start
@@ -16,14 +16,14 @@ TOKEN = "tok-of-the-mail-room"
 
 
 @pytest.fixture(scope="module")
-def mailroom() -> Iterator[McpTestServer]:
+def mailroom() -> Iterator[MCPTestServer]:
     with run_mcp_server() as server:
         server.control(token=TOKEN, tools=["list_subscribers", "send_campaign", "get_report"])
         yield server
 
 
 @pytest.fixture(scope="module")
-def stack(model: ScriptedModel, mailroom: McpTestServer) -> Iterator[Stack]:
+def stack(model: ScriptedModel, mailroom: MCPTestServer) -> Iterator[Stack]:
     with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},{mailroom.host}") as stack:
         yield stack
 

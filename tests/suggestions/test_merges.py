@@ -38,7 +38,7 @@ from tests.suggestions.environment import (
     reload,
 )
 from tests.suggestions.test_suggestions import assert_refused, get_row
-from usage.callers import ResolvedModel
+from usage.owners import ResolvedModel
 from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.hostile_web import Site, run_site
-from tests.mcp_server import McpTestServer, run_mcp_server
+from tests.mcp_server import MCPTestServer, run_mcp_server
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ async def site(settings) -> AsyncIterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def real_process() -> Iterator[McpTestServer]:
+def real_process() -> Iterator[MCPTestServer]:
     """An MCP server by the SDK."""
     with run_mcp_server() as server:
         yield server

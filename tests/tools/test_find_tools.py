@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actors.models import Actor
 from events.payloads import FoundToolsData
 from tools.find_tools import MAX_FOUND, FindTools, list_terms
-from tools.http.tool import HttpTool
+from tools.http.tool import HTTPTool
 from tools.interface import ToolContext, ToolOutput
 from tools.models import ToolServer, WorkspaceTool
 
@@ -26,8 +26,8 @@ DESCRIPTIONS = {
 }
 
 
-def build_tool(name: str, server: str, description: str) -> HttpTool:
-    return HttpTool(WorkspaceTool(server=ToolServer(name=server), name=name, description=description, effect="read"))
+def build_tool(name: str, server: str, description: str) -> HTTPTool:
+    return HTTPTool(WorkspaceTool(server=ToolServer(name=server), name=name, description=description, effect="read"))
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from aiohttp import web
 from actors.models import Actor
 from common.egress import HostRefused, close_sessions
 from common.secrets import Secret
-from events.payloads import HttpResponseData
+from events.payloads import HTTPResponseData
 from events.rows import Policy
 from tests.hostile_web import Site, build_bomb, run_site, run_tcp_server
 from tools.credentials import encrypt_credential
 from tools.http.mapping import RequestMapping, build_http_request
-from tools.http.tool import MAX_BYTES, HttpTool
+from tools.http.tool import MAX_BYTES, HTTPTool
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer, WorkspaceTool
 from tools.stored_tool import MAX_CHARACTERS, get_call_semaphore
@@ -27,7 +27,7 @@ KEY = "k3y-with/slash+and%sign"
 
 
 def build_tool(base_url: str, request: dict[str, Any] | None = None, *, auth: str = "none", auth_name: str = "",
-               key: str = "", headers: dict[str, str] | None = None, **fields: Any) -> HttpTool:  # fmt: skip
+               key: str = "", headers: dict[str, str] | None = None, **fields: Any) -> HTTPTool:  # fmt: skip
     server = ToolServer(
         kind="http", name="Booking", base_url=base_url, auth=auth, auth_name=auth_name, headers=headers or {}
     )
@@ -37,24 +37,24 @@ def build_tool(base_url: str, request: dict[str, Any] | None = None, *, auth: st
         server=server, name="find", description="Find.", request=mapping,
         **{"effect": "read" if mapping["method"] == "GET" else "write", "input_schema": {"type": "object"}} | fields,
     )  # fmt: skip
-    return HttpTool(row)
+    return HTTPTool(row)
 
 
-async def call(tool: HttpTool, **arguments: Any) -> ToolOutput:
+async def call(tool: HTTPTool, **arguments: Any) -> ToolOutput:
     context = ToolContext(Actor(name="Scribe"), None, None, uuid4(), "call_7", config=tool.parse_config({}))
     parsed = tool.parse_arguments(json.dumps(arguments))
     async with asyncio.timeout(context.config.timeout_s):
         return await tool.run(context, parsed)
 
 
-async def fail(tool: HttpTool, **arguments: Any) -> ToolError:
+async def fail(tool: HTTPTool, **arguments: Any) -> ToolError:
     with pytest.raises(ToolError) as raised:
         await call(tool, **arguments)
     return raised.value
 
 
-def data_of(output: ToolOutput) -> HttpResponseData:
-    assert isinstance(output.data, HttpResponseData)
+def data_of(output: ToolOutput) -> HTTPResponseData:
+    assert isinstance(output.data, HTTPResponseData)
     return output.data
 
 

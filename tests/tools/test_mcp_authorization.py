@@ -7,7 +7,7 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from mcp_client.authorization import exchange_code, find_authorization_server, refresh_tokens
 from mcp_client.oauth import AuthorizationServer, build_authorize_url, build_verifier
-from mcp_client.protocol import McpError
+from mcp_client.protocol import MCPError
 from tests.hostile_web import ConnectionRecorder
 from tests.oauth_server import OAuthServer
 
@@ -38,7 +38,7 @@ async def test_the_way_from_a_refusal_to_tokens_and_to_new_ones(oauth):
     assert (tokens.access.reveal(), tokens.lifetime_s) == ("access-token-1", 3600)
     newer = await refresh_tokens(server, secret, refresh=tokens.refresh)
     assert (newer.access.reveal(), newer.refresh.reveal()) == ("access-token-2", "refresh-token-2")
-    with pytest.raises(McpError):
+    with pytest.raises(MCPError):
         await refresh_tokens(server, secret, refresh=tokens.refresh)
 
 
@@ -46,7 +46,7 @@ async def test_a_code_counts_only_with_the_verifier_of_its_browser(oauth):
     server, secret = await find(oauth)
     url = build_authorize_url(server, redirect_uri=BACK, state="s", verifier=build_verifier())
     code = Secret(oauth.approve(url)["code"])
-    with pytest.raises(McpError) as error:
+    with pytest.raises(MCPError) as error:
         await exchange_code(server, secret, code=code, verifier=Secret(build_verifier()), redirect_uri=BACK)
     assert (error.value.code, oauth.tokens) == ("unauthorized", [])
 
@@ -66,7 +66,7 @@ async def test_a_code_counts_only_with_the_verifier_of_its_browser(oauth):
 )
 async def test_SEC12_an_authorization_server_that_breaks_a_rule_is_refused(oauth, changes, reason):
     oauth.metadata |= changes
-    with pytest.raises(McpError, match=reason):
+    with pytest.raises(MCPError, match=reason):
         await find(oauth)
 
 
@@ -76,17 +76,17 @@ async def test_SEC12_no_address_that_a_server_names_leads_inside(oauth, site, mo
     recorder.allowed.add(site.port)
     server, secret = await find(oauth)
     inside = "https://169.254.169.254/latest"
-    with pytest.raises(McpError) as error:
+    with pytest.raises(MCPError) as error:
         await find_authorization_server(
             oauth.mcp_url, challenge=f'Bearer resource_metadata="{inside}"', redirect_uri=BACK
         )
     assert error.value.code == "host_refused"
     oauth.resource["authorization_servers"] = [inside]
-    with pytest.raises(McpError) as error:
+    with pytest.raises(MCPError) as error:
         await find(oauth)
     assert error.value.code == "host_refused"
     moved = AuthorizationServer.from_json(server.to_json() | {"token_endpoint": inside})
-    with pytest.raises(McpError) as error:
+    with pytest.raises(MCPError) as error:
         await refresh_tokens(moved, secret, refresh=Secret("refresh-token"))
     assert error.value.code == "host_refused"
     assert recorder.seen == []
@@ -95,7 +95,7 @@ async def test_SEC12_no_address_that_a_server_names_leads_inside(oauth, site, mo
 async def test_SEC13_a_redirect_of_an_authorization_server_is_not_followed(oauth, site):
     site.set_page("/inside", "{}")
     site.set_redirect("/.well-known/oauth-authorization-server", site.url("/inside"))
-    with pytest.raises(McpError):
+    with pytest.raises(MCPError):
         await find(oauth)
     assert "/inside" not in {request.path for request in site.asked}
 
@@ -103,7 +103,7 @@ async def test_SEC13_a_redirect_of_an_authorization_server_is_not_followed(oauth
 async def test_tokens_are_asked_for_this_server_only(oauth):
     """Else a hostile server gets tokens that another server accepts."""
     oauth.resource["resource"] = "https://bank.example/mcp"
-    with pytest.raises(McpError, match="another server"):
+    with pytest.raises(MCPError, match="another server"):
         await find(oauth)
     assert oauth.registered == []
 
@@ -112,6 +112,6 @@ async def test_tokens_are_asked_for_this_server_only(oauth):
 async def test_a_token_that_cannot_be_read_is_an_error(oauth, site, body):
     server, secret = await find(oauth)
     site.pages["/token"] = lambda request: web.Response(text=body, content_type="application/json")
-    with pytest.raises(McpError):
+    with pytest.raises(MCPError):
         await refresh_tokens(server, secret, refresh=Secret("refresh-token"))
     await close_sessions()

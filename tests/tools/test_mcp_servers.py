@@ -25,7 +25,7 @@ from common.secrets import Secret, encrypt_for
 from events.models import AuditRecord
 from events.rows import OffReason, ServerState, ToolEffect
 from mcp_client.client import list_server_tools
-from mcp_client.protocol import McpServer
+from mcp_client.protocol import MCPServer
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory
 from tests.hostile_web import run_site
 from tests.oauth_server import OAuthServer
@@ -36,7 +36,7 @@ from tools.credentials import encrypt_credential
 from tools.interface import ToolConfig, ToolContext, ToolError
 from tools.mcp import services
 from tools.mcp.connecting import _renew_token, finish_sign_in, open_connection, refresh_server, run_query
-from tools.mcp.tool import McpTool
+from tools.mcp.tool import MCPTool
 from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
 from tools.selectors import list_server_rows
 from tools.services import approve_tool, change_tool
@@ -290,18 +290,18 @@ async def test_RUN15_only_a_call_that_reads_is_repeated_after_a_failure(settings
             return {"content": [], "isError": True}
 
         hostile.call = fail
-        [tool] = (await list_server_tools(McpServer(hostile.url))).tools
+        [tool] = (await list_server_tools(MCPServer(hostile.url))).tools
         server = ToolServer(kind="mcp", name="Mail room", base_url=hostile.url)
         row = WorkspaceTool(
             server=server, name="send", remote_name=tool.name, description="Send.", effect=effect, pinned_hash=tool.hash
         )
         context = ToolContext(Actor(name="Scribe"), None, None, new_id(), "call_7", config=ToolConfig(timeout_s=3))
         with pytest.raises(ToolError) as error:
-            await McpTool(row).run(context, {})
+            await MCPTool(row).run(context, {})
         assert (error.value.is_final, asked) == (is_final, ["tool"])
         site.pages["/mcp"] = lambda request: asyncio.sleep(60)
         with pytest.raises(TimeoutError):  # the toolbox never repeats it
-            await McpTool(row).run(replace(context, config=ToolConfig(timeout_s=0.5)), {})
+            await MCPTool(row).run(replace(context, config=ToolConfig(timeout_s=0.5)), {})
 
 
 def test_an_unknown_server_or_tool_is_not_found(environment):

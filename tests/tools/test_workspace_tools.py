@@ -28,7 +28,7 @@ from tests.tools.sent_tasks import run_tasks
 from tools import services as tools
 from tools.credentials import decrypt_credential
 from tools.http.form import ToolForm
-from tools.http.tool import HttpTool
+from tools.http.tool import HTTPTool
 from tools.models import ToolServer, WorkspaceTool
 from tools.openapi.reader import describe_document
 from tools.services import jobs
@@ -434,7 +434,7 @@ def test_the_test_of_a_tool_with_an_error_in_its_code_ends(environment, booking,
     async def fail(*_: object) -> None:
         raise RuntimeError("CANARY")
 
-    monkeypatch.setattr(HttpTool, "run", fail)
+    monkeypatch.setattr(HTTPTool, "run", fail)
     done = wait_for(environment, jobs.start_tool_test(team.alice, tool.id, arguments={}))
     assert (done.is_ok, done.message) == (False, "It failed because of an error in Atelier.")
 

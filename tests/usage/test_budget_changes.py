@@ -15,7 +15,7 @@ from llm.messages import Answer, Usage
 from notifications.models import Notification
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.publishing.publications import add_to_chat, publish
-from tests.usage.test_budgets import ENDPOINT, ONE, REQUEST, ask, build_caller, read_balances, resolve
+from tests.usage.test_budgets import ENDPOINT, ONE, REQUEST, ask, build_usage_owner, read_balances, resolve
 from usage import services as usage
 from usage.errors import BudgetUsedUp
 from usage.models import Balance, Budget, LLMCall, Reservation
@@ -103,10 +103,10 @@ def test_the_editors_are_not_warned_again_if_a_raised_budget_is_nearly_used_up_a
 def test_a_call_that_crosses_midnight_is_settled_in_the_day_in_which_it_was_reserved(team, set_clock):
     BudgetFactory.create(workspace=team.workspace, limit_micro=ONE)
     set_clock(5, 23, 59, 59)
-    caller = ask(team)
+    owner = ask(team)
     set_clock(6, 0, 0, 1)
     with transaction.atomic():
-        usage.record_call(caller, resolve(team, caller), Answer("x", "", (), Usage(1, 1, 77), "stop", "m"))
+        usage.record_call(owner, resolve(team, owner), Answer("x", "", (), Usage(1, 1, 77), "stop", "m"))
     ask(team)
     balances = Balance.objects.order_by("starts_on").values_list("starts_on", "spent_micro", "reserved_micro")
     assert [(str(day), *amounts) for day, *amounts in balances] == [("2030-05-05", 77, 0), ("2030-05-06", 0, ONE)]
@@ -161,7 +161,7 @@ def test_what_is_reserved_counts_in_the_period_of_another_time_zone(team, set_cl
     move(team, "UTC")
     BudgetFactory.create(workspace=team.workspace, period=period, limit_micro=3 * ONE)
     set_clock(5, 12)
-    early = build_caller(team)
+    early = build_usage_owner(team)
     claimed_early = resolve(team, early)
     under_way = ask(team)
     ask(team)
@@ -180,7 +180,10 @@ def test_what_is_reserved_counts_in_the_period_of_another_time_zone(team, set_cl
     for time_zone in ("UTC", "Asia/Tokyo"):
         move(team, time_zone)
         [row] = list_budgets(team.alice, team.workspace.id)
-        assert (row.reserved_micro, Balance.objects.filter(ends_at__gt=datetime(2030, 5, 5, 12, tzinfo=UTC)).count()) == (
+        assert (
+            row.reserved_micro,
+            Balance.objects.filter(ends_at__gt=datetime(2030, 5, 5, 12, tzinfo=UTC)).count(),
+        ) == (
             2 * ONE,
             1,
         )
@@ -195,12 +198,12 @@ def test_the_time_zone_of_the_workspace_does_not_begin_another_period_of_a_budge
     by_operator = replace(ENDPOINT, paid_by="system")
 
     def call(cost=0):
-        caller = build_caller(team)
-        model = resolve(team, caller, by_operator)
-        usage.reserve(model, REQUEST, holder_id=caller.run_id, attempt=1)
+        owner = build_usage_owner(team)
+        model = resolve(team, owner, by_operator)
+        usage.reserve(model, REQUEST, holder_id=owner.run_id, attempt=1)
         if cost:
             with transaction.atomic():
-                usage.record_call(caller, model, Answer("x", "", (), Usage(1, 1, cost), "stop", "m"))
+                usage.record_call(owner, model, Answer("x", "", (), Usage(1, 1, cost), "stop", "m"))
 
     call(3 * ONE)
     call()
@@ -223,12 +226,12 @@ def test_the_time_zone_of_the_workspace_does_not_begin_another_period_of_a_budge
 
 def test_a_person_who_leaves_during_a_call_leaves_no_reservation_and_is_not_notified(team):
     budget = BudgetFactory.create(workspace=team.workspace, scope="person", subject=team.bob, limit_micro=ONE)
-    caller = replace(build_caller(team), on_behalf_of_id=team.bob.id)
-    model = resolve(team, caller)
-    usage.reserve(model, REQUEST, holder_id=caller.run_id, attempt=1)
+    owner = replace(build_usage_owner(team), on_behalf_of_id=team.bob.id)
+    model = resolve(team, owner)
+    usage.reserve(model, REQUEST, holder_id=owner.run_id, attempt=1)
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     with transaction.atomic():
-        usage.record_call(caller, model, Answer("x", "", (), Usage(1, 1, ONE), "stop", "m"))
+        usage.record_call(owner, model, Answer("x", "", (), Usage(1, 1, ONE), "stop", "m"))
     assert (read_balances(), Reservation.objects.count()) == ([("person", ONE, 0)], 0)
     assert [row.person for row in Notification.objects.filter(type="budget_warning")] == [team.alice]
     [row] = list_budgets(team.alice, team.workspace.id)
@@ -237,10 +240,10 @@ def test_a_person_who_leaves_during_a_call_leaves_no_reservation_and_is_not_noti
 
 def test_the_budget_of_a_deleted_agent_is_settled_and_no_new_one_can_be_set(team):
     BudgetFactory.create(workspace=team.workspace, scope="agent", subject=team.robin, limit_micro=2 * ONE)
-    caller = ask(team)
+    owner = ask(team)
     agents.delete_agent(team.alice, team.robin.id)
     with transaction.atomic():
-        usage.record_call(caller, resolve(team, caller), Answer("x", "", (), Usage(1, 1, 5), "stop", "m"))
+        usage.record_call(owner, resolve(team, owner), Answer("x", "", (), Usage(1, 1, 5), "stop", "m"))
     assert (read_balances(), Reservation.objects.count()) == ([("agent", 5, 0)], 0)
     assert LLMCall.objects.get().agent == team.robin
     Budget.objects.all().delete()
@@ -252,15 +255,15 @@ def test_the_budget_of_a_deleted_agent_is_settled_and_no_new_one_can_be_set(team
 
 def test_a_budget_that_is_deleted_during_a_call_does_not_prevent_its_entry(team):
     budget = BudgetFactory.create(workspace=team.workspace, scope="person", subject=team.bob, limit_micro=ONE)
-    caller = replace(build_caller(team), on_behalf_of_id=team.bob.id)
-    model = resolve(team, caller)
-    usage.reserve(model, REQUEST, holder_id=caller.run_id, attempt=1)
+    owner = replace(build_usage_owner(team), on_behalf_of_id=team.bob.id)
+    model = resolve(team, owner)
+    usage.reserve(model, REQUEST, holder_id=owner.run_id, attempt=1)
     usage.delete_budget(team.alice, budget.id)
     with transaction.atomic():
-        usage.record_call(caller, model, Answer("x", "", (), Usage(1, 1, 5), "stop", "m"))
+        usage.record_call(owner, model, Answer("x", "", (), Usage(1, 1, 5), "stop", "m"))
     assert LLMCall.objects.get().cost_micro == 5
     assert not Reservation.objects.exists()
-    usage.reserve(model, REQUEST, holder_id=caller.run_id, attempt=1)  # its claim has read the deleted budget
+    usage.reserve(model, REQUEST, holder_id=owner.run_id, attempt=1)  # its claim has read the deleted budget
     assert not Balance.objects.exists()
 
 

@@ -12,9 +12,9 @@ from common.secrets import Secret
 from llm.messages import Answer, ModelRequest, Turn, Usage
 from llm.protocol import Endpoint, OwnPrice
 from tests.factories.usage import BudgetFactory, LLMCallFactory
-from usage.callers import Caller
 from usage.errors import BudgetUsedUp
 from usage.models import Balance, LLMCall, Reservation
+from usage.owners import UsageOwner
 from usage.rules import read_rules, resolve_model
 from usage.services import record_call, release_reservations, reserve
 from usage.services.reservations import estimate_max_cost
@@ -24,26 +24,26 @@ REQUEST = ModelRequest("m", [Turn("user", "x" * 360)], parameters={"max_tokens":
 ONE = 2 * 440 + 118  # 90 + 4 tokens, a quarter more, at 1; and 440 tokens at 2
 
 
-def build_caller(team, **fields):
+def build_usage_owner(team, **fields):
     run_id = uuid4()
     fields = {"run_id": run_id, "tree_id": run_id, "agent_id": team.robin.id} | fields
-    return Caller(team.workspace.id, team.alice.id, **fields)
+    return UsageOwner(team.workspace.id, team.alice.id, **fields)
 
 
-def resolve(team, caller, endpoint=ENDPOINT):
-    return resolve_model(endpoint, "m", caller, read_rules(team.workspace.id))
+def resolve(team, owner, endpoint=ENDPOINT):
+    return resolve_model(endpoint, "m", owner, read_rules(team.workspace.id))
 
 
 def ask(team, cost=None, **fields):
     """Reserve a request and, unless `cost` is null, record its answer."""
-    caller = build_caller(team, **fields)
-    model = resolve(team, caller)
-    reserve(model, REQUEST, holder_id=caller.run_id, attempt=caller.attempt)
+    owner = build_usage_owner(team, **fields)
+    model = resolve(team, owner)
+    reserve(model, REQUEST, holder_id=owner.run_id, attempt=owner.attempt)
     if cost is not None:
         answer = Answer("x", "", (), Usage(1, 1, cost), "stop", "m")
         with transaction.atomic():
-            record_call(caller, model, answer)
-    return caller
+            record_call(owner, model, answer)
+    return owner
 
 
 def read_balances():
@@ -51,9 +51,9 @@ def read_balances():
 
 
 def test_the_most_that_a_request_may_cost_is_reserved(team):
-    assert estimate_max_cost(resolve(team, build_caller(team)), REQUEST) == ONE
+    assert estimate_max_cost(resolve(team, build_usage_owner(team)), REQUEST) == ONE
     unlimited = ModelRequest("m", REQUEST.turns)
-    assert estimate_max_cost(resolve(team, build_caller(team)), unlimited) == 118 + 2 * 8_192
+    assert estimate_max_cost(resolve(team, build_usage_owner(team)), unlimited) == 118 + 2 * 8_192
 
 
 def test_a_reservation_is_replaced_by_the_cost(team):
@@ -70,11 +70,11 @@ def test_all_budgets_or_none_are_reserved(team):
     BudgetFactory.create(workspace=team.workspace, scope="person", period="month", limit_micro=10 * ONE)
     BudgetFactory.create(workspace=team.workspace, scope="agent", limit_micro=10 * ONE)
     BudgetFactory.create(workspace=team.workspace, scope="run_tree", period="run", limit_micro=ONE)
-    caller = ask(team)
+    owner = ask(team)
     assert sorted(read_balances()) == [(scope, 0, ONE) for scope in ("agent", "person", "run_tree", "workspace")]
     before = read_balances()
     with pytest.raises(BudgetUsedUp) as error:
-        ask(team, tree_id=caller.tree_id)
+        ask(team, tree_id=owner.tree_id)
     assert (error.value.refusal.scope, error.value.refusal.needed_micro) == ("run_tree", ONE)
     assert read_balances() == before
     assert Reservation.objects.count() == 4
@@ -84,7 +84,7 @@ def test_all_budgets_or_none_are_reserved(team):
 def test_the_budget_of_one_person_replaces_that_of_each(team):
     BudgetFactory.create(workspace=team.workspace, scope="person", limit_micro=ONE)
     own = BudgetFactory.create(workspace=team.workspace, scope="person", subject=team.alice, limit_micro=2 * ONE)
-    assert [budget.id for budget in resolve(team, build_caller(team)).budgets] == [own.id]
+    assert [budget.id for budget in resolve(team, build_usage_owner(team)).budgets] == [own.id]
     ask(team)
     ask(team)
     with pytest.raises(BudgetUsedUp) as error:
@@ -94,9 +94,9 @@ def test_the_budget_of_one_person_replaces_that_of_each(team):
 
 def test_a_budget_of_an_operator_counts_what_the_operators_key_pays(team):
     BudgetFactory.create(workspace=team.workspace, by_operator=True, limit_micro=0)
-    assert resolve(team, build_caller(team)).budgets == ()
+    assert resolve(team, build_usage_owner(team)).budgets == ()
     paid = Endpoint("openai_compatible", None, Secret(""), "system", price=OwnPrice(1.0, 2.0))
-    [budget] = resolve(team, build_caller(team), paid).budgets
+    [budget] = resolve(team, build_usage_owner(team), paid).budgets
     assert budget.subject_id == team.workspace.id
 
 
@@ -133,7 +133,7 @@ def test_a_call_that_costs_nothing_or_has_no_price_is_not_limited(team, django_a
     BudgetFactory.create(workspace=team.workspace, limit_micro=0)
     for price in (None, OwnPrice(0.0, 0.0)):
         endpoint = Endpoint("openai_compatible", "http://x/v1", Secret(""), "workspace", price=price)
-        assert resolve(team, build_caller(team), endpoint).budgets == ()
+        assert resolve(team, build_usage_owner(team), endpoint).budgets == ()
     with pytest.raises(BudgetUsedUp):
         ask(team)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from llm.messages import Answer, Usage
 from llm.protocol import LLMError
 from tests.factories.usage import BudgetFactory
-from tests.usage.test_budgets import ONE, REQUEST, build_caller, resolve
+from tests.usage.test_budgets import ONE, REQUEST, build_usage_owner, resolve
 from usage.errors import BudgetUsedUp
 from usage.models import Balance, Budget, LLMCall, Reservation
 from usage.services import record_call, release_reservations, reserve
@@ -81,38 +81,38 @@ class Calls:
 
     def apply(self, event: Start | Finish | Kill) -> None:
         if isinstance(event, Start):
-            self.start(build_caller(self.team, tree_id=self.trees[event.tree]))
+            self.start(build_usage_owner(self.team, tree_id=self.trees[event.tree]))
         elif self.under_way:
-            caller = self.under_way.pop(event.which % len(self.under_way))
+            owner = self.under_way.pop(event.which % len(self.under_way))
             if isinstance(event, Finish):
-                self.finish(caller, event)
+                self.finish(owner, event)
             else:
-                dead = Reservation.objects.filter(holder_id=caller.run_id, attempt=caller.attempt)
+                dead = Reservation.objects.filter(holder_id=owner.run_id, attempt=owner.attempt)
                 release_reservations(list(dead.values_list("pk", flat=True)))
 
-    def start(self, caller: Any) -> None:
-        reserved, reserved_of_tree = (ONE * len(calls) for calls in (self.under_way, self.list_calls_of(caller.tree_id)))
+    def start(self, owner: Any) -> None:
+        reserved, reserved_of_tree = (ONE * len(calls) for calls in (self.under_way, self.list_calls_of(owner.tree_id)))
         fits = sum(self.spent.values()) + reserved + ONE <= self.limit
-        fits = fits and self.spent[caller.tree_id] + reserved_of_tree + ONE <= self.tree_limit
+        fits = fits and self.spent[owner.tree_id] + reserved_of_tree + ONE <= self.tree_limit
         try:
-            reserve(resolve(self.team, caller), REQUEST, holder_id=caller.run_id, attempt=caller.attempt)
+            reserve(resolve(self.team, owner), REQUEST, holder_id=owner.run_id, attempt=owner.attempt)
         except BudgetUsedUp:
             assert not fits
         else:
             assert fits
-            self.under_way.append(caller)
+            self.under_way.append(owner)
 
-    def finish(self, caller: Any, event: Finish) -> None:
+    def finish(self, owner: Any, event: Finish) -> None:
         result, cost = build_result(event.how, event.cost)
         with transaction.atomic():
-            record_call(caller, resolve(self.team, caller), result)
-        self.spent[caller.tree_id] += cost
+            record_call(owner, resolve(self.team, owner), result)
+        self.spent[owner.tree_id] += cost
         self.entries += 1
         if event.how == "cut":
-            self.start(replace(caller, attempt=caller.attempt + 1))
+            self.start(replace(owner, attempt=owner.attempt + 1))
 
     def list_calls_of(self, tree_id) -> list[Any]:
-        return [caller for caller in self.under_way if caller.tree_id == tree_id]
+        return [owner for owner in self.under_way if owner.tree_id == tree_id]
 
     def check(self) -> None:
         """Compare the tables with what they should be. No budget is exceeded at any time, not even by what is reserved."""

@@ -12,8 +12,8 @@ from llm.prices import build_usage
 from llm.protocol import Endpoint
 from tests.factories.usage import TokenFactorFactory
 from tests.people import make_team
-from usage.callers import Caller, ResolvedModel
 from usage.models import LLMCall, TokenFactor
+from usage.owners import ResolvedModel, UsageOwner
 from usage.rules import read_rules, resolve_model
 from usage.services import record_call
 
@@ -24,11 +24,11 @@ SERVER = Endpoint("openai_compatible", "https://llm.example.org/v1", Secret(""),
 
 def record(team, model, tokens, estimate):
     answer = Answer("Yes.", "", (), Usage(tokens, 1, estimated_input=estimate), "stop", model.name, 0.1, 0.2)
-    record_call(Caller(team.workspace.id, team.alice.id), model, answer)
+    record_call(UsageOwner(team.workspace.id, team.alice.id), model, answer)
 
 
 def resolve(team, name="m"):
-    return resolve_model(SERVER, name, Caller(team.workspace.id, team.alice.id), read_rules(team.workspace.id))
+    return resolve_model(SERVER, name, UsageOwner(team.workspace.id, team.alice.id), read_rules(team.workspace.id))
 
 
 def test_the_factor_is_a_mean_of_requests_and_used_after_three(team):

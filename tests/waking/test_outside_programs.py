@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from actors.models import Actor
-from agents.hot_queries import OWN_SUB_AGENTS
+from agents.prepared_queries import OWN_SUB_AGENTS
 from chats import services as chats
 from chats.models import ChatActor
 from common.clock import now

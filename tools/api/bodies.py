@@ -31,7 +31,7 @@ class NewServerBody(Body):
     headers: dict[str, str] = Field(default={}, max_length=20)
 
 
-class MCPServerBody(Body):
+class ServerBody(Body):
     """What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it."""
 
     revision: Revision

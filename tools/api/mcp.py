@@ -21,7 +21,7 @@ from tools.selectors import list_server_rows
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-class McpServerBody(Body):
+class NewMCPServerBody(Body):
     """`auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned."""
 
     name: Name
@@ -44,12 +44,12 @@ class Servers(APIView):
         return build_list_response(list_server_rows(workspace.id))
 
 
-class McpServers(APIView):
+class MCPServers(APIView):
     person_buckets = ("jobs",)
 
-    @extend_schema(operation_id="add_mcp_server", request=McpServerBody, responses={201: ToolServerRow})
+    @extend_schema(operation_id="add_mcp_server", request=NewMCPServerBody, responses={201: ToolServerRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        body = read(request, McpServerBody)
+        body = read(request, NewMCPServerBody)
         server = services.add_mcp_server(
             request.user,
             workspace_id,

@@ -21,10 +21,10 @@ from tools import services as tools
 from tools.api.bodies import (
     DocumentBody,
     ImportOperationsBody,
-    MCPServerBody,
     NewServerBody,
     NewToolBody,
     PolicyBody,
+    ServerBody,
     ToolApprovalBody,
     ToolBody,
     ToolTestBody,
@@ -71,9 +71,9 @@ class NewServers(APIView):
 
 
 class OneServer(APIView):
-    @extend_schema(operation_id="change_tool_server", request=MCPServerBody, responses=ToolServerRow)
+    @extend_schema(operation_id="change_tool_server", request=ServerBody, responses=ToolServerRow)
     def patch(self, request: Request, server_id: UUID) -> HttpResponse:
-        changes = {name: value for name, value in read(request, MCPServerBody) if value is not None}
+        changes = {name: value for name, value in read(request, ServerBody) if value is not None}
         if "credential" in changes:
             changes["credential"] = Secret(changes["credential"])
         server = tools.change_server(request.user, server_id, **changes)

@@ -72,7 +72,7 @@ class RequestMapping(StrictModel):
 
 
 @dataclass(frozen=True)
-class HttpRequest:
+class ToolRequest:
     """A request without the credential. `path` is encoded, `query` is not."""
 
     method: Method
@@ -96,7 +96,7 @@ def check_header_value(value: str) -> None:
         raise ValueError("A header must not have line breaks or control characters.")
 
 
-def build_http_request(mapping: RequestMapping, arguments: Mapping[str, Any]) -> HttpRequest:
+def build_http_request(mapping: RequestMapping, arguments: Mapping[str, Any]) -> ToolRequest:
     """Return the request of a call. Raises `ToolError` if an argument of the path is missing, or if one does
     not fit its place."""
     in_path: dict[str, str] = {}
@@ -119,7 +119,7 @@ def build_http_request(mapping: RequestMapping, arguments: Mapping[str, Any]) ->
     content, content_type = _encode_body(mapping.body, body)
     if content_type:
         headers["Content-Type"] = content_type
-    return HttpRequest(mapping.method, _fill_path(mapping, in_path), query, headers, content)
+    return ToolRequest(mapping.method, _fill_path(mapping, in_path), query, headers, content)
 
 
 def _fill_path(mapping: RequestMapping, values: Mapping[str, str]) -> str:

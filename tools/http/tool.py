@@ -13,9 +13,9 @@ from common.egress import Target, check_url, get_session_for, read_capped
 from common.fetching import MAX_REDIRECTS, REDIRECTS, build_failure
 from common.secrets import Secret
 from common.text import remove_invisible
-from events.payloads import HttpResponseData
+from events.payloads import HTTPResponseData
 from tools.credentials import build_auth_headers, build_auth_query, decrypt_credential, redact_credential
-from tools.http.mapping import READ_METHODS, HttpRequest, RequestMapping, build_http_request
+from tools.http.mapping import READ_METHODS, RequestMapping, ToolRequest, build_http_request
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer
 from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, get_call_semaphore, shorten
@@ -25,7 +25,7 @@ MAX_BYTES = 2 * 1024 * 1024
 _TEXT_TYPES = ("json", "xml", "text/", "yaml", "javascript", "x-www-form-urlencoded")
 
 
-class HttpTool(StoredTool):
+class HTTPTool(StoredTool):
     """A tool whose call is one HTTP request. It may write; it is retried only if that does no harm (RUN15)."""
 
     async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
@@ -53,7 +53,7 @@ class HttpTool(StoredTool):
                 final=not (self.can_repeat and (response.status in (408, 429) or response.status >= 500)),
             )
         shown = shorten(text, MAX_CHARACTERS)
-        data = HttpResponseData(
+        data = HTTPResponseData(
             server=server.name, method=request.method, path=self.row.request["path"], status=response.status,
             content_type=content_type, text=shown, is_cut=shown != text or len(body) == MAX_BYTES,
         )  # fmt: skip
@@ -63,7 +63,7 @@ class HttpTool(StoredTool):
 
 
 async def _send(
-    server: ToolServer, request: HttpRequest, credential: Secret, headers: dict[str, str], *, is_read: bool
+    server: ToolServer, request: ToolRequest, credential: Secret, headers: dict[str, str], *, is_read: bool
 ) -> aiohttp.ClientResponse:
     """Send the request. A redirect is followed only for a call that may be repeated, within the same origin, so that the
     credential gets to no other server. Raises `ToolError`, `HostRefused`."""
@@ -91,7 +91,7 @@ async def _send(
     raise ToolError(f"{server.name} redirects more than {MAX_REDIRECTS} times.", final=True)
 
 
-def build_target(server: ToolServer, request: HttpRequest, credential: Secret) -> Target:
+def build_target(server: ToolServer, request: ToolRequest, credential: Secret) -> Target:
     """Return the checked URL of a request. Its host is that of the server, whatever the arguments are. Raises `HostRefused`."""
     base = check_url(server.base_url, settings.ALLOW_PRIVATE_HOSTS)
     query = urlencode(request.query + build_auth_query(server, credential))

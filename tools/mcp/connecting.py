@@ -23,7 +23,7 @@ from events import audit
 from events.rows import AuthScheme, ServerKind
 from mcp_client.client import list_server_tools
 from mcp_client.oauth import AuthorizationServer, OAuthTokens, build_redirect_uri
-from mcp_client.protocol import McpError, McpServer
+from mcp_client.protocol import MCPError, MCPServer
 from tools.credentials import build_auth_headers, decrypt_credential
 from tools.mcp.listing import store_failure, store_listing
 from tools.models import ServerAuthorization, ToolServer
@@ -49,9 +49,9 @@ class Connection:
     auth: str
     headers: Mapping[str, Secret]
 
-    def build_server(self) -> McpServer:
+    def build_server(self) -> MCPServer:
         """Return the server for the client."""
-        return McpServer(self.base_url, self.headers)
+        return MCPServer(self.base_url, self.headers)
 
 
 async def refresh_server(server_id: UUID) -> None:
@@ -65,25 +65,25 @@ async def refresh_server(server_id: UUID) -> None:
             return
         base_url = row.base_url
         if _running > LISTINGS_AT_ONCE:
-            raise McpError("failed", "Too many servers are being asked. Try again in a moment.")
+            raise MCPError("failed", "Too many servers are being asked. Try again in a moment.")
         with on_behalf_of_tenant(row.workspace_id):
             try:
                 connection = await open_connection(row)
                 listing = await list_server_tools(connection.build_server())
-            except McpError as error:
+            except MCPError as error:
                 needs_sign_in = row.auth == AuthScheme.OAUTH and error.code == "unauthorized"
                 if needs_sign_in:
                     await _prepare_sign_in(row, error.challenge)
                 raise
         await run_query(store_listing, server_id, base_url, listing)
-    except McpError as error:
+    except MCPError as error:
         await run_query(store_failure, server_id, base_url, error, needs_sign_in)
     finally:
         _running -= 1
 
 
 async def open_connection(row: ToolServer) -> Connection:
-    """Return how to ask a server, with an access token that is still good. Raises `McpError`."""
+    """Return how to ask a server, with an access token that is still good. Raises `MCPError`."""
     headers: Mapping[str, Secret]
     if row.auth == AuthScheme.OAUTH:
         headers = {"Authorization": Secret(f"Bearer {(await _get_access_token(row)).reveal()}")}
@@ -91,7 +91,7 @@ async def open_connection(row: ToolServer) -> Connection:
         try:
             plain = build_auth_headers(row, decrypt_credential(row))
         except WrongOwner as error:
-            raise McpError("unauthorized", "The credential of the server cannot be read.") from error
+            raise MCPError("unauthorized", "The credential of the server cannot be read.") from error
         headers = {name: Secret(value) for name, value in plain.items()}
     return Connection(row.pk, row.workspace_id, row.base_url, row.auth, headers)
 
@@ -114,7 +114,7 @@ async def finish_sign_in(server_id: UUID, person_id: UUID, sealed: str) -> None:
             verifier=Secret(brought["verifier"]),
             redirect_uri=build_redirect_uri(settings.WEB_APP_URL, server_id),
         )
-    except McpError as error:
+    except MCPError as error:
         await run_query(store_failure, server_id, row.base_url, error, True)
         return
     await run_query(_store_tokens, authorization.pk, tokens, person_id)
@@ -142,7 +142,7 @@ def _find_authorization(server_id: UUID) -> ServerAuthorization | None:
 
 
 async def _prepare_sign_in(row: ToolServer, challenge: str) -> None:
-    """Find the authorization server and register there, unless we have done so. Raises `McpError`."""
+    """Find the authorization server and register there, unless we have done so. Raises `MCPError`."""
     known = await run_query(_find_authorization, row.pk)
     if known and known.authorization_server["server_url"] == row.base_url:
         return
@@ -151,14 +151,14 @@ async def _prepare_sign_in(row: ToolServer, challenge: str) -> None:
             row.base_url, challenge=challenge, redirect_uri=build_redirect_uri(settings.WEB_APP_URL, row.pk)
         )
     except HostRefused as error:
-        raise McpError("host_refused", error.message) from error
+        raise MCPError("host_refused", error.message) from error
     encrypted = _encrypt_secrets(row.pk, {"client_secret": client_secret})
     values = {"authorization_server": found.to_json(), "encrypted_secrets": encrypted, "expires_at": None}
     await run_query(lambda: ServerAuthorization.objects.update_or_create(server_id=row.pk, defaults=values))
 
 
 async def _get_access_token(row: ToolServer) -> Secret:
-    """Return an access token of the server, a new one if the old one ends soon. Raises `McpError`."""
+    """Return an access token of the server, a new one if the old one ends soon. Raises `MCPError`."""
     waits_until = time.monotonic() + RENEWAL_WAIT_SECONDS
     while True:
         authorization = await run_query(_find_authorization, row.pk)
@@ -173,12 +173,12 @@ async def _get_access_token(row: ToolServer) -> Secret:
         if renewed is not None:
             return renewed
         if time.monotonic() > waits_until:
-            raise McpError("failed", "The authorization server takes too long to renew the sign-in.", final=False)
+            raise MCPError("failed", "The authorization server takes too long to renew the sign-in.", final=False)
         await asyncio.sleep(RENEWAL_POLL_SECONDS)
 
 
 def _renew_token(authorization_id: UUID, module: ModuleType) -> Secret | None:
-    """Renew the token under a lock on its row: a refresh token counts once. Raises `McpError`.
+    """Renew the token under a lock on its row: a refresh token counts once. Raises `MCPError`.
 
     Return null if the row is locked or gone. The caller then waits without a thread or a connection, so that a slow authorization
     server holds one of each and not one for each call.
@@ -191,7 +191,7 @@ def _renew_token(authorization_id: UUID, module: ModuleType) -> Secret | None:
         if not _ends_soon(row.expires_at):  # another process has done it while this one waited
             return stored["access"]
         if not stored.get("refresh"):
-            raise McpError("unauthorized", "The sign-in at the server has ended. An editor must sign in again.")
+            raise MCPError("unauthorized", "The sign-in at the server has ended. An editor must sign in again.")
         server = AuthorizationServer.from_json(row.authorization_server)
         tokens = asyncio.run(_refresh(module, server, stored))
         _write_tokens(row, stored, tokens)
@@ -233,11 +233,11 @@ def _encrypt_secrets(server_id: UUID, values: Mapping[str, Secret]) -> str:
 
 
 def _decrypt_secrets(row: ServerAuthorization) -> dict[str, Secret]:
-    """Return our secret and the tokens. Raises `McpError`."""
+    """Return our secret and the tokens. Raises `MCPError`."""
     try:
         text = decrypt_for(row.encrypted_secrets, owner=str(row.server_id), purpose=ServerAuthorization.PURPOSE)
     except WrongOwner as error:
-        raise McpError(
+        raise MCPError(
             "unauthorized", "The sign-in at the server cannot be read. An editor must sign in again."
         ) from error
     return {name: Secret(value) for name, value in json.loads(text.reveal()).items()}

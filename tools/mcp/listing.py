@@ -10,7 +10,7 @@ from django.db import transaction
 from common.clock import now
 from events.publish import publish_workspace_list_changed
 from events.rows import OffReason, ServerState
-from mcp_client.protocol import McpError, McpListing, McpToolDescription
+from mcp_client.protocol import MCPError, MCPListing, MCPToolDescription
 from tools.hooks import tools_changed
 from tools.models import ToolServer, WorkspaceTool
 from tools.registry import RESERVED_NAMES, registry
@@ -20,7 +20,7 @@ MAX_NAME_CHARACTERS = 64
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
-def store_listing(server_id: UUID, base_url: str, listing: McpListing) -> None:
+def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
     """Store the tools that the server has listed, unless its address has changed meanwhile.
 
     New tools are off until an editor approves them. An approved tool whose description has changed is switched off, with the new
@@ -54,7 +54,7 @@ def _count_free_tools(server: ToolServer) -> int | None:
     return max(0, most - WorkspaceTool.objects.filter(workspace=server.workspace_id).count()) if most else None
 
 
-def _describe_left_out(listing: McpListing, beyond_quota: int) -> str:
+def _describe_left_out(listing: MCPListing, beyond_quota: int) -> str:
     parts = [f"{name}: {reason}" for name, reason in listing.left_out.items()]
     if beyond_quota:
         parts.insert(0, f"The workspace has as many tools as it can: {beyond_quota} are left out.")
@@ -63,7 +63,7 @@ def _describe_left_out(listing: McpListing, beyond_quota: int) -> str:
     return " ".join(parts)[:500]
 
 
-def store_failure(server_id: UUID, base_url: str, error: McpError, needs_sign_in: bool) -> None:
+def store_failure(server_id: UUID, base_url: str, error: MCPError, needs_sign_in: bool) -> None:
     """Store that the server did not list its tools. Its tools stay as they are: each call checks its description."""
     state = ServerState.SIGN_IN if needs_sign_in else ServerState.FAILED
     text = f"{error} {error.server_text}".strip()[:500]
@@ -73,7 +73,7 @@ def store_failure(server_id: UUID, base_url: str, error: McpError, needs_sign_in
             publish_workspace_list_changed(rows.values_list("workspace_id", flat=True).get(), "tools")
 
 
-def build_definition(tool: McpToolDescription) -> dict[str, Any]:
+def build_definition(tool: MCPToolDescription) -> dict[str, Any]:
     """Return the description as `WorkspaceTool.pending` has it."""
     return {
         "title": tool.title,
@@ -86,7 +86,7 @@ def build_definition(tool: McpToolDescription) -> dict[str, Any]:
     }
 
 
-def _create_tool(server: ToolServer, tool: McpToolDescription) -> None:
+def _create_tool(server: ToolServer, tool: MCPToolDescription) -> None:
     row = WorkspaceTool(
         workspace_id=server.workspace_id,
         server=server,
@@ -101,7 +101,7 @@ def _create_tool(server: ToolServer, tool: McpToolDescription) -> None:
     row.save(force_insert=True)
 
 
-def _update_tool(row: WorkspaceTool, tool: McpToolDescription) -> bool:
+def _update_tool(row: WorkspaceTool, tool: MCPToolDescription) -> bool:
     """Store the description of a tool. Return whether the tool is off from now on because its description has changed."""
     definition = build_definition(tool)
     is_waiting = row.off_reason in (OffReason.CHANGED, OffReason.EDITOR)

@@ -4,15 +4,15 @@ import json
 from typing import Any
 
 from common.text import remove_invisible
-from events.payloads import McpResultData
+from events.payloads import MCPResultData
 from mcp_client.client import call_server_tool
-from mcp_client.protocol import McpError
+from mcp_client.protocol import MCPError
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.mcp.connecting import open_connection, refresh_server
 from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, get_call_semaphore, shorten
 
 
-class McpTool(StoredTool):
+class MCPTool(StoredTool):
     """A tool whose call is sent to its MCP server, if the server still describes it as an editor has approved it (SEC31)."""
 
     async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
@@ -26,7 +26,7 @@ class McpTool(StoredTool):
                     pinned_hash=self.row.pinned_hash,
                     seconds=ctx.config.timeout_s,
                 )
-        except McpError as error:
+        except MCPError as error:
             if error.code in ("changed", "missing"):
                 await refresh_server(self.row.server_id)
             if error.code == "timeout":
@@ -41,10 +41,10 @@ class McpTool(StoredTool):
         text = self.fence_answer(shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS))
         return ToolOutput(text, self._build_data(result.structured))
 
-    def _build_data(self, structured: object) -> McpResultData | None:
+    def _build_data(self, structured: object) -> MCPResultData | None:
         """Return the value beside the text for the web app, null if the server sent none."""
         if structured is None:
             return None
         text = remove_invisible(json.dumps(structured, ensure_ascii=False, indent=1))
         shown = shorten(text, MAX_CHARACTERS)
-        return McpResultData(server=self.row.server.name, tool=self.row.remote_name, text=shown, is_cut=shown != text)
+        return MCPResultData(server=self.row.server.name, tool=self.row.remote_name, text=shown, is_cut=shown != text)

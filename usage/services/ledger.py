@@ -14,8 +14,8 @@ from common.writing import insert
 from llm.embeddings import Embedded
 from llm.messages import Answer, Usage
 from llm.protocol import LLMError, ModelTestResult
-from usage.callers import Caller, ResolvedModel
 from usage.models import LLMCall, Payer
+from usage.owners import ResolvedModel, UsageOwner
 from usage.services.reservations import settle
 from workspaces.models import Workspace
 
@@ -34,7 +34,7 @@ SET factor = old.factor + (excluded.factor - old.factor) / least(old.samples + 1
 
 
 def record_call(
-    caller: Caller, model: ResolvedModel, result: Answer | LLMError, *, request: bytes | None = None
+    owner: UsageOwner, model: ResolvedModel, result: Answer | LLMError, *, request: bytes | None = None
 ) -> Usage:
     """Record a request that ended in an answer or an error, and settle its reservation. Return its usage. `request`: as
     `llm.sent_requests` encodes it.
@@ -50,42 +50,42 @@ def record_call(
     else:
         fields["error_code"] = result.code[:40]
     usage = result.usage or Usage()
-    _insert_call(caller, model, usage, fields)
-    if model.budgets and caller.run_id is not None:
-        settle(caller.run_id, caller.attempt, usage.cost_micro or 0)
-    _learn_token_factor(caller, model, usage)
+    _insert_call(owner, model, usage, fields)
+    if model.budgets and owner.run_id is not None:
+        settle(owner.run_id, owner.attempt, usage.cost_micro or 0)
+    _learn_token_factor(owner, model, usage)
     return usage
 
 
-def _learn_token_factor(caller: Caller, model: ResolvedModel, usage: Usage) -> None:
+def _learn_token_factor(owner: UsageOwner, model: ResolvedModel, usage: Usage) -> None:
     """Add a request to the factor of its model. A well-known factor is changed by every sixteenth request only, so that most
     write nothing."""
-    if caller.workspace_id is None or not usage.estimated_input:
+    if owner.workspace_id is None or not usage.estimated_input:
         return
     if model.token_samples >= MANY_SAMPLES and usage.input_tokens % 16:
         return
     ratio = min(MAX_FACTOR, max(1 / MAX_FACTOR, usage.input_tokens / usage.estimated_input))
-    values: list[Any] = [new_id(), caller.workspace_id, model.endpoint.provider, model.name[:200], ratio, now()]
+    values: list[Any] = [new_id(), owner.workspace_id, model.endpoint.provider, model.name[:200], ratio, now()]
     with connection.cursor() as cursor:
         cursor.execute(_LEARN, values)
 
 
 @transaction.atomic
-def record_model_test(caller: Caller, model: ResolvedModel, test_id: UUID, result: ModelTestResult) -> None:
-    """Record the request of a model test, and settle its reservation. It belongs to a person, not to a run; the caller of a test of
-    a person's own model has no workspace."""
+def record_model_test(owner: UsageOwner, model: ResolvedModel, test_id: UUID, result: ModelTestResult) -> None:
+    """Record the request of a model test, and settle its reservation. It belongs to a person, not to a run; that of a
+    person's own model has no workspace."""
     fields = {
         "finish": result.finish,
         "error_code": result.code[:40],
         "first_token_ms": round(result.seconds * 1000),
         "total_ms": round(result.total * 1000),
     }
-    _insert_call(caller, model, result.usage, fields)
+    _insert_call(owner, model, result.usage, fields)
     if model.budgets:
         settle(test_id, 0, result.usage.cost_micro or 0)
 
 
-def record_embeddings(caller: Caller, model: ResolvedModel, holder_id: UUID, result: Embedded | LLMError) -> None:
+def record_embeddings(owner: UsageOwner, model: ResolvedModel, holder_id: UUID, result: Embedded | LLMError) -> None:
     """Record a request for embeddings, and settle its reservation (`holder_id`, attempt 0). It belongs to a chat and a person, not
     to a run. Call it in the transaction that stores the embeddings."""
     fields: dict[str, Any] = {"finish": "stop"}
@@ -94,16 +94,16 @@ def record_embeddings(caller: Caller, model: ResolvedModel, holder_id: UUID, res
         fields = {"error_code": result.code[:40]}
     else:
         fields["total_ms"] = round(result.seconds * 1000)
-    _insert_call(caller, model, usage, fields)
+    _insert_call(owner, model, usage, fields)
     if model.budgets:
         settle(holder_id, 0, usage.cost_micro or 0)
 
 
-def _insert_call(caller: Caller, model: ResolvedModel, usage: Usage, fields: dict[str, Any]) -> None:
-    """Insert a row of the ledger. The fields of `Caller` are columns of `LLMCall`."""
+def _insert_call(owner: UsageOwner, model: ResolvedModel, usage: Usage, fields: dict[str, Any]) -> None:
+    """Insert a row of the ledger. The fields of `UsageOwner` are columns of it."""
     endpoint = model.endpoint
     call = LLMCall(
-        **vars(caller),
+        **vars(owner),
         provider=endpoint.provider,
         model=model.name[:200],
         paid_by=Payer.DEMO if endpoint.provider == "demo" else Payer(endpoint.paid_by),

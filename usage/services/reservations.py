@@ -22,10 +22,10 @@ from llm.context_window import estimate_tokens_of_turns
 from llm.messages import ModelRequest
 from llm.prices import get_price
 from llm.tokens import estimate_tokens, format_tool
-from usage.callers import AppliedBudget, ResolvedModel
 from usage.errors import BudgetUsedUp
 from usage.hooks import budget_warning
 from usage.models import Balance, Budget, LLMCall, Reservation
+from usage.owners import AppliedBudget, ResolvedModel
 from usage.periods import PeriodBounds, compute_bounds, get_time_zone
 from usage.rules import COUNTED_PAYERS
 from workspaces.models import Workspace

@@ -14,8 +14,8 @@ from common.errors import Code, Conflict, Forbidden, NotFound, build_duplicate_i
 from common.ids import new_id
 from events import audit
 from runs.hooks import agents_woken_outside
-from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, build_concurrency_key
+from runs.prepared_queries import AGENTS_OF_CHAT
 from runs.runtime.dispatch import dispatch_run
 from waking.services.wake import find_reason_not_to_wake
 

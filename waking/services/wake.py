@@ -20,11 +20,11 @@ from events.rows import Response
 from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import ModelRequest
 from runs.hooks import agents_woken_outside
-from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState, Step, build_concurrency_key
+from runs.prepared_queries import AGENTS_OF_CHAT
 from runs.runtime.answered_messages import find_wake_cause
 from runs.runtime.dispatch import dispatch_run
-from usage.callers import Caller, ResolvedModel
+from usage.owners import ResolvedModel, UsageOwner
 from usage.rules import read_rules, resolve_model
 from usage.selectors import compute_free_amounts
 from usage.services.reservations import estimate_max_cost
@@ -207,8 +207,8 @@ def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor
             choice = choose_model(chat.workspace, named, person)
         except Invalid:
             continue  # the run fails for this reason before it reaches a budget
-        caller = Caller(chat.workspace_id, author.id, tree_id=new_id(), agent_id=agent.id)
-        models[agent.id] = resolve_model(build_keyless_endpoint(choice), choice.model, caller, rules)
+        owner = UsageOwner(chat.workspace_id, author.id, tree_id=new_id(), agent_id=agent.id)
+        models[agent.id] = resolve_model(build_keyless_endpoint(choice), choice.model, owner, rules)
         needed[agent.id] = estimate_max_cost(
             models[agent.id], ModelRequest(choice.model, [], parameters=spec.parameters)
         )

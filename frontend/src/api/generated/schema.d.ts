@@ -3941,6 +3941,22 @@ export interface components {
             period: components["schemas"]["BudgetPeriod"];
             scope: string;
         };
+        /** @description The answer of a workspace tool's server. `path` is the template, without arguments. `is_cut`: the answer is longer. */
+        HTTPResponseData: {
+            content_type: string;
+            /** @default false */
+            is_cut: boolean;
+            /**
+             * @default http_response
+             * @constant
+             */
+            kind: "http_response";
+            method: string;
+            path: string;
+            server: string;
+            status: number;
+            text: string;
+        };
         /** @description `to` is a person who has requested the draft. */
         HandOverBodyRequest: {
             revision: number;
@@ -4023,22 +4039,6 @@ export interface components {
             /** Format: uuid */
             message_id: string;
             result: string;
-            text: string;
-        };
-        /** @description The answer of a workspace tool's server. `path` is the template, without arguments. `is_cut`: the answer is longer. */
-        HttpResponseData: {
-            content_type: string;
-            /** @default false */
-            is_cut: boolean;
-            /**
-             * @default http_response
-             * @constant
-             */
-            kind: "http_response";
-            method: string;
-            path: string;
-            server: string;
-            status: number;
             text: string;
         };
         /** @description `text` is the content of a YAML or JSON file. With `is_trial`, nothing is created: the answer shows what would be. */
@@ -4300,6 +4300,22 @@ export interface components {
             lock_expires_at: string;
             lock_holder: components["schemas"]["ActorRow"];
         };
+        /**
+         * @description The value that an MCP server sent beside the text of a result. `tool` is its name there, `text` the value as JSON.
+         *     `is_cut`: the JSON is longer.
+         */
+        MCPResultData: {
+            /** @default false */
+            is_cut: boolean;
+            /**
+             * @default mcp_result
+             * @constant
+             */
+            kind: "mcp_result";
+            server: string;
+            text: string;
+            tool: string;
+        };
         /** @description Move the sender's read cursor in this chat to `seq`. The sender must be subscribed to it. The server does not answer. */
         MarkRead: {
             seq: number;
@@ -4313,36 +4329,6 @@ export interface components {
             ids?: string[] | null;
             /** @default null */
             up_to?: string | null;
-        };
-        /**
-         * @description The value that an MCP server sent beside the text of a result. `tool` is its name there, `text` the value as JSON.
-         *     `is_cut`: the JSON is longer.
-         */
-        McpResultData: {
-            /** @default false */
-            is_cut: boolean;
-            /**
-             * @default mcp_result
-             * @constant
-             */
-            kind: "mcp_result";
-            server: string;
-            text: string;
-            tool: string;
-        };
-        /** @description `auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned. */
-        McpServerBodyRequest: {
-            /**
-             * @default none
-             * @enum {string}
-             */
-            auth?: "none" | "bearer" | "header" | "oauth";
-            /** @default  */
-            auth_name?: string;
-            base_url: string;
-            /** @default  */
-            credential?: string;
-            name: string;
         };
         /**
          * @description The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet. `viewing`: an operator views
@@ -4690,6 +4676,20 @@ export interface components {
             /** @default null */
             max_uses?: number | null;
             role: components["schemas"]["RoleRequest"];
+        };
+        /** @description `auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned. */
+        NewMCPServerBodyRequest: {
+            /**
+             * @default none
+             * @enum {string}
+             */
+            auth?: "none" | "bearer" | "header" | "oauth";
+            /** @default  */
+            auth_name?: string;
+            base_url: string;
+            /** @default  */
+            credential?: string;
+            name: string;
         };
         /** @description Without `chat_id`, the note is for the whole workspace. */
         NewNoteBodyRequest: {
@@ -5218,24 +5218,6 @@ export interface components {
         PatchedEnabledBodyRequest: {
             is_enabled: boolean;
         };
-        /** @description What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it. */
-        PatchedMCPServerBodyRequest: {
-            /** @default null */
-            auth?: ("none" | "bearer" | "header" | "basic" | "query") | null;
-            /** @default null */
-            auth_name?: string | null;
-            /** @default null */
-            base_url?: string | null;
-            /** @default null */
-            credential?: string | null;
-            /** @default null */
-            headers?: {
-                [key: string]: string;
-            } | null;
-            /** @default null */
-            name?: string | null;
-            revision: number;
-        };
         PatchedProfileBodyRequest: {
             /** @default null */
             avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
@@ -5267,6 +5249,24 @@ export interface components {
             revision: number;
             /** @default null */
             time_zone?: string | null;
+        };
+        /** @description What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it. */
+        PatchedServerBodyRequest: {
+            /** @default null */
+            auth?: ("none" | "bearer" | "header" | "basic" | "query") | null;
+            /** @default null */
+            auth_name?: string | null;
+            /** @default null */
+            base_url?: string | null;
+            /** @default null */
+            credential?: string | null;
+            /** @default null */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @default null */
+            name?: string | null;
+            revision: number;
         };
         /** @description What is null stays. */
         PatchedToolBodyRequest: {
@@ -6570,7 +6570,7 @@ export interface components {
          */
         ToolResponsePayload: {
             /** @default null */
-            data?: components["schemas"]["HttpResponseData"] | components["schemas"]["McpResultData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | components["schemas"]["FoundToolsData"] | components["schemas"]["SubAgentResultData"] | null;
+            data?: components["schemas"]["HTTPResponseData"] | components["schemas"]["MCPResultData"] | components["schemas"]["WebPageData"] | components["schemas"]["SearchResultsData"] | components["schemas"]["FoundMessagesData"] | components["schemas"]["FoundToolsData"] | components["schemas"]["SubAgentResultData"] | null;
             name: string;
             /** @default null */
             quotes_agents?: true | null;
@@ -11934,7 +11934,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PatchedMCPServerBodyRequest"];
+                "application/json": components["schemas"]["PatchedServerBodyRequest"];
             };
         };
         responses: {
@@ -13003,7 +13003,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["McpServerBodyRequest"];
+                "application/json": components["schemas"]["NewMCPServerBodyRequest"];
             };
         };
         responses: {

@@ -1,4 +1,4 @@
-"""Who asks a model, and which model is asked."""
+"""Whose usage a request to a model is, and the model that is asked."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -9,7 +9,7 @@ from llm.protocol import Endpoint
 
 @dataclass(frozen=True)
 class AppliedBudget:
-    """A budget that limits the calls of a caller, and the subject of the balance."""
+    """A budget that limits a request, and the subject of its balance."""
 
     id: UUID
     subject_id: UUID
@@ -32,11 +32,12 @@ class ResolvedModel:
 
 
 @dataclass(frozen=True)
-class Caller:
-    """Who asks a model, and for whom. A model test has a person, and neither a run nor an agent; that of a person's own model
-    has no workspace.
+class UsageOwner:
+    """Whose usage a request to a model is: what budgets and the ledger count it for. Its fields are columns of `LLMCall`:
+    `_insert_call` (`usage/services/ledger.py`) passes them by `vars`.
 
-    `tree_id` is the id of the first run of the tree; `is_draft`: the text of an applied draft answers.
+    A model test has a person, and neither a run nor an agent; the test of a person's own model has no workspace. `tree_id` is the
+    id of the first run of the tree. `step_number` and `attempt` are those of the run's step that sends the request.
     """
 
     workspace_id: UUID | None
@@ -46,6 +47,6 @@ class Caller:
     chat_id: UUID | None = None
     agent_id: UUID | None = None
     spec_id: UUID | None = None
-    is_draft: bool = False
+    is_draft: bool = False  # the text of an applied draft answers; then `spec_id` is that of the draft
     step_number: int = 0
     attempt: int = 1

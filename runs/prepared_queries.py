@@ -30,7 +30,7 @@ from common.prepared_query import PreparedQuery, is_any_of
 from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
 from context.log_entries import LOG_COLUMNS
-from memory.hot_queries import build_has_notes
+from memory.prepared_queries import build_has_notes
 from runs.models import ACTIVE, Run, RunState, Step
 from usage.rules import build_rules_expression
 from workspaces.models import Membership
