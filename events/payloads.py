@@ -58,6 +58,9 @@ ContextStrategy = Literal["truncate", "summarise", "retrieve"]
 """What a model reads of the older messages of a chat that is too long for it, besides important events (`IMPORTANT_TYPES`):
 nothing (`truncate`), a summary (`summarise`), or those that match the request, with a summary if there is one (`retrieve`)."""
 
+MemoryScope = Literal["chat", "agent"]
+"""What an agent remembers together: each chat by itself, or all its chats."""
+
 
 class MessageReference(Payload):
     """A message of the chat, by its number and its id."""

@@ -205,7 +205,7 @@ class HistoryEntry(Identified):
 
 
 class MemoryUse(Identified):
-    """What one run has used of its agent's memory, and how much was kept back, by chat: a list of `KeptBack` as JSON."""
+    """What one run has used of its agent's memory, and how much was withheld, by chat: a list of `WithheldMemory` as JSON."""
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="+")
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="+")
@@ -214,7 +214,7 @@ class MemoryUse(Identified):
     generation = models.PositiveIntegerField(_("generation"))
     note_ids = ArrayField(models.UUIDField(), verbose_name=_("note ids"), default=list)
     entry_ids = ArrayField(models.UUIDField(), verbose_name=_("entry ids"), default=list)
-    kept_back = models.JSONField(_("kept back"), default=list)
+    withheld = models.JSONField(_("withheld"), default=list)
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 

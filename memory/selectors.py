@@ -15,15 +15,15 @@ from chats.permissions import find_readers, list_readable_chats
 from chats.selectors import list_shared_chats, load_titles
 from common.access import replace_not_found
 from common.errors import NotFound
-from events.payloads import ContextStrategy
+from events.payloads import ContextStrategy, MemoryScope
 from events.rows import (
     HistoryEntryRow,
     HistoryTurnRow,
-    KeptBackRow,
     MemoryRow,
     MemoryUseRow,
     NoteScope,
     ReadTexts,
+    WithheldMemoryRow,
 )
 from llm.tokens import estimate_tokens
 from memory.history import format_turns, read_history_turns
@@ -48,11 +48,9 @@ SHORT_CHARACTERS = 200
 MAX_CHATS_NAMED = 20
 """Chats of which is stored who may not read them."""
 
-Reach = Literal["chat", "agent"]
-
 
 @dataclass(frozen=True)
-class KeptBack:
+class WithheldMemory:
     """Notes and entries of one chat that a run did not use, because these readers of its chat may not read that one."""
 
     chat_id: UUID
@@ -77,7 +75,7 @@ class ReadMemory:
     text: str = ""
     notes: list[Note] = field(default_factory=list)
     entries: list[HistoryEntry] = field(default_factory=list)
-    kept_back: list[KeptBack] = field(default_factory=list)
+    withheld: list[WithheldMemory] = field(default_factory=list)
     generation: int = 1
     has_foreign_texts: bool = False
     tokens: int = 0
@@ -96,20 +94,20 @@ def read_memory(
     chat: Chat,
     *,
     person: Actor | None,
-    reach: Reach,
+    memory_scope: MemoryScope,
     request: str = "",
     model_size: int,
     strategy: ContextStrategy = "truncate",
 ) -> ReadMemory:
     """Return what a run of the agent in this chat may read of the agent's memory, for a model that reads so many tokens.
 
-    With the reach `chat` these are the notes of the chat. With `agent` these are also notes and history of other chats that
+    With `memory_scope` `chat` these are the notes of the chat. With `agent` these are also notes and history of other chats that
     everybody of this chat may read now, and the person whom the run works for, and the notes for the whole workspace. Notes that
     have words in common with the `request` come first, then the newest. `strategy`: what is read of older history.
     """
     budget = min(MAX_MEMORY_TOKENS, model_size // SHARE_OF_MODEL)
     entries, generation = [], 1
-    if reach == "agent":
+    if memory_scope == "agent":
         shared = list_shared_chats(chat, agent, person)
         notes = _list_candidate_notes(agent, chat, shared)
         entries, generation = _list_candidate_entries(agent, chat, shared), get_generation(agent.pk)
@@ -120,7 +118,7 @@ def read_memory(
     usable = [entry for entry in entries if entry.is_usable]
     used_entries, entry_lines, entry_tokens = _choose_entries(usable, left if strategy == "truncate" else left * 3 // 4)
     older: list[tuple[UUID, str]] = []
-    if reach == "agent" and usable:
+    if memory_scope == "agent" and usable:
         older = read_older_lines(
             agent, chat, shared, strategy, request=request, entries=used_entries, budget=left - entry_tokens
         )
@@ -129,7 +127,7 @@ def read_memory(
         text=_format_memory(note_lines, entry_lines, [line for _, line in older]),
         notes=used_notes,
         entries=used_entries,
-        kept_back=_find_kept_back(chat, notes, entries),
+        withheld=_find_withheld_memory(chat, notes, entries),
         generation=generation,
         has_foreign_texts=any(_is_foreign(item, chat, person_id) for item in used_notes)
         or any(_is_foreign(item, chat, person_id) for item in used_entries)
@@ -149,7 +147,7 @@ def _is_foreign(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -
 def _list_candidate_notes(agent: Actor, chat: Chat, shared: QuerySet[Chat] | None = None) -> list[Any]:
     """Return the newest notes, annotated with whether this chat may use them. If `shared` is null, only the notes of this chat.
 
-    Unusable notes are returned, too, for `_find_kept_back`.
+    Unusable notes are returned, too, for `_find_withheld_memory`.
     """
     notes = Note.objects.filter(agent=agent, workspace=chat.workspace_id, forgotten_at=None)
     if shared is None:
@@ -231,7 +229,7 @@ def _format_memory(notes: list[str], entries: list[str], older: list[str]) -> st
     return "\n".join(["You remember this from before. It may be out of date.", *fenced])
 
 
-def _find_kept_back(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) -> list[KeptBack]:
+def _find_withheld_memory(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) -> list[WithheldMemory]:
     """Return what this chat may not use, by chat, with the readers of this chat who do not read that one. No query if there is
     nothing."""
     counts: dict[UUID, list[int]] = {}
@@ -245,7 +243,7 @@ def _find_kept_back(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) ->
     readers = find_readers(chats)
     present = readers[chat.pk]
     return [
-        KeptBack(chat_id, notes_count, entries_count, sorted(present - readers.get(chat_id, set()))[:20])
+        WithheldMemory(chat_id, notes_count, entries_count, sorted(present - readers.get(chat_id, set()))[:20])
         for chat_id, (notes_count, entries_count) in list(counts.items())[:MAX_CHATS_NAMED]
     ]
 
@@ -369,10 +367,10 @@ def get_memory_row(actor: Actor, agent_id: UUID) -> MemoryRow:
         all=Count("pk"), readable=Count("pk", filter=is_readable), tokens=Sum("tokens", filter=is_readable)
     )
     clearing = MemoryClearing.objects.filter(agent=agent).select_related("cleared_by").order_by("-generation").first()
-    uses = MemoryUse.objects.filter(agent=agent, chat__in=readable).exclude(kept_back=[])
+    uses = MemoryUse.objects.filter(agent=agent, chat__in=readable).exclude(withheld=[])
     return MemoryRow(
         agent_id=agent.pk,
-        reach=get_production(agent).memory,
+        memory_scope=get_production(agent).memory,
         generation=get_generation(agent.pk),
         notes=notes["readable"],
         hidden_notes=notes["all"] - notes["readable"],
@@ -382,13 +380,13 @@ def get_memory_row(actor: Actor, agent_id: UUID) -> MemoryRow:
         max_tokens=MAX_MEMORY_TOKENS,
         can_edit=can_edit,
         clearing=clearing.to_row() if clearing is not None and clearing.undone_at is None else None,
-        kept_back=build_use_rows(actor, uses.select_related("chat").order_by("-created_at")[:3]),
+        withheld=build_use_rows(actor, uses.select_related("chat").order_by("-created_at")[:3]),
     )
 
 
 def get_memory_use(actor: Actor, run_id: UUID) -> MemoryUseRow:
     """Return what a run has used of its agent's memory, if the actor may read its chat. Raises `NotFound`, also for a run that
-    has used and kept back nothing."""
+    has used and withheld nothing."""
     with replace_not_found("memory of a run"):
         visible = MemoryUse.objects.filter(run_id=run_id, chat__in=list_readable_chats(actor).values("pk"))
         use = visible.select_related("chat").first()
@@ -398,20 +396,20 @@ def get_memory_use(actor: Actor, run_id: UUID) -> MemoryUseRow:
 
 
 def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow]:
-    """Return the rows of uses in chats that the actor may read. A chat of which something was kept back is named only to those who
+    """Return the rows of uses in chats that the actor may read. A chat of which something was withheld is named only to those who
     may read it, and the people for whose sake likewise."""
     found = list(uses)
-    kept = [(use, item) for use in found for item in use.kept_back]
+    withheld = [(use, item) for use in found for item in use.withheld]
     load_titles(actor, [use.chat for use in found])
-    titles = _find_readable_titles(actor, {UUID(item["chat_id"]) for _, item in kept})
-    people = Actor.objects.in_bulk({UUID(id) for _, item in kept for id in item["actor_ids"]}) if kept else {}
-    rows: dict[UUID, list[KeptBackRow]] = {}
-    for use, item in kept:
+    titles = _find_readable_titles(actor, {UUID(item["chat_id"]) for _, item in withheld})
+    people = Actor.objects.in_bulk({UUID(id) for _, item in withheld for id in item["actor_ids"]}) if withheld else {}
+    rows: dict[UUID, list[WithheldMemoryRow]] = {}
+    for use, item in withheld:
         chat_id = UUID(item["chat_id"])
         is_readable = chat_id in titles
         named = [people[UUID(id)].to_row() for id in item["actor_ids"] if UUID(id) in people] if is_readable else []
         rows.setdefault(use.pk, []).append(
-            KeptBackRow(
+            WithheldMemoryRow(
                 chat_id=chat_id if is_readable else None, chat_title=titles.get(chat_id, ""), notes=item["notes"],
                 entries=item["entries"], people=named,
             )
@@ -419,7 +417,7 @@ def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow
     return [
         MemoryUseRow(
             run_id=use.run_id, chat_id=use.chat_id, chat_title=use.chat.shown_title, notes=len(use.note_ids),
-            entries=len(use.entry_ids), tokens=use.tokens, created_at=use.created_at, kept_back=rows.get(use.pk, []),
+            entries=len(use.entry_ids), tokens=use.tokens, created_at=use.created_at, withheld=rows.get(use.pk, []),
         )
         for use in found
     ]  # fmt: skip

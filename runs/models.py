@@ -14,6 +14,7 @@ from common.clock import now
 from common.models import Identified, build_display_name
 from context.earlier import EarlierContext
 from context.retrieval import Vector
+from events.payloads import MemoryScope
 from events.rows import RunRow, Stamp
 from llm.endpoints import StoredSettings
 from llm.sent_requests import RequestRecorder
@@ -51,10 +52,10 @@ class RunOrigin(models.TextChoices):
     CHAT_SUMMARY = "chat_summary", _("summary of a chat")
 
 
-def build_concurrency_key(agent_id: UUID, chat_id: UUID, reach: str = "chat") -> str:
-    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time: an agent whose memory reaches over
-    all its chats (`reach`) has one key for all of them."""
-    return f"{agent_id}" if reach == "agent" else f"{agent_id}:{chat_id}"
+def build_concurrency_key(agent_id: UUID, chat_id: UUID, memory_scope: MemoryScope) -> str:
+    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time: an agent with one memory for all
+    its chats has one key for all of them."""
+    return f"{agent_id}" if memory_scope == "agent" else f"{agent_id}:{chat_id}"
 
 
 class Run(Identified, VersionedRow):
@@ -179,7 +180,7 @@ class Run(Identified, VersionedRow):
                 name="one_active_run_per_concurrency_key",
             ),
             models.UniqueConstraint(
-                # An agent whose memory reaches over its chats has one key; each of its chats has a queued run.
+                # An agent with one memory for all its chats has one key; each of its chats has a queued run.
                 fields=["concurrency_key", "chat"],
                 condition=Q(state="queued", origin="wake", attempt=0),
                 name="one_queued_run_per_key_and_chat",

@@ -48,13 +48,13 @@ def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
         Subquery(drafts.values("applied__memory")[:1]), F("actor__current_spec__memory"), Value("chat")
     )
     agents = ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT).annotate(
-        reach=Case(When(actor__is_public=True, then=Value("chat")), default=answering)
+        memory_scope=Case(When(actor__is_public=True, then=Value("chat")), default=answering)
     )
     return agents.select_related("actor").order_by("joined_at", "pk")
 
 
 AGENTS_OF_CHAT = PreparedQuery(_query_agents_of_chat, UUID)
-"""The agents of a chat. `reach`: the memory of the text that answers there, `chat` or `agent`."""
+"""The agents of a chat. `memory_scope`: that of the text that answers there."""
 
 
 def list_claimable_runs() -> QuerySet[Run]:

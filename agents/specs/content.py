@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from common.request_types import StrictModel
-from events.payloads import ContextStrategy
+from events.payloads import ContextStrategy, MemoryScope
 
 MAX_PROMPT = 100_000
 
@@ -58,7 +58,7 @@ class SpecContent(StrictModel):
     model: str = Field(default="", max_length=200)
     parameters: Parameters = Parameters()
     limits: Limits = Limits()
-    memory: Literal["chat", "agent"] = "chat"
+    memory: MemoryScope = "chat"
     context: ContextSettings = ContextSettings()
     tools: tuple[ToolUse, ...] = Field(default=(), max_length=64)
 

@@ -54,7 +54,6 @@ from events.rows.files import FileRow
 from events.rows.memory import (
     HistoryEntryRow,
     HistoryTurnRow,
-    KeptBackRow,
     MemoryClearingRow,
     MemoryRow,
     MemoryUseRow,
@@ -62,6 +61,7 @@ from events.rows.memory import (
     NoteRow,
     NoteScope,
     ReadTexts,
+    WithheldMemoryRow,
 )
 from events.rows.messages import MESSAGE_ROWS, MessageMetadata, MessageRow, SubAgentMetadata
 from events.rows.notifications import NotificationKind, NotificationRow
@@ -186,7 +186,7 @@ __all__ = [
     "FileRow",
     "HistoryEntryRow",
     "HistoryTurnRow",
-    "KeptBackRow",
+    "WithheldMemoryRow",
     "LLMCallRow",
     "LLMProfileRow",
     "LLMProfileUseRow",

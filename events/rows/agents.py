@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from events.payloads import MemoryScope
 from events.row import DescribedAs, Row
 from events.rows.people import ActorRow
 
@@ -41,7 +42,7 @@ class SpecRow(Row):
     model: str
     parameters: Annotated[dict[str, Any], DescribedAs("Parameters")]
     limits: Annotated[dict[str, Any], DescribedAs("Limits")]
-    memory: Literal["chat", "agent"]
+    memory: MemoryScope
     context: Annotated[dict[str, Any], DescribedAs("ContextSettings")]
     tools: list[ToolConfigRow]
     message: str

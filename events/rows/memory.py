@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
+from events.payloads import MemoryScope
 from events.row import Row
 from events.rows.people import ActorRow
 
@@ -87,7 +88,7 @@ class HistoryEntryRow(Row):
     turns: list[HistoryTurnRow]
 
 
-class KeptBackRow(Row):
+class WithheldMemoryRow(Row):
     """Notes and history of one chat that a run did not use, because `people` may not read that chat. They are named only to
     those who may read it; `chat_id` is null for others."""
 
@@ -99,7 +100,7 @@ class KeptBackRow(Row):
 
 
 class MemoryUseRow(Row):
-    """What one run has used of its agent's memory, and what was kept back."""
+    """What one run has used of its agent's memory, and what was withheld."""
 
     run_id: UUID
     chat_id: UUID
@@ -108,7 +109,7 @@ class MemoryUseRow(Row):
     entries: int
     tokens: int
     created_at: datetime
-    kept_back: list[KeptBackRow]
+    withheld: list[WithheldMemoryRow]
 
 
 class MemoryClearingRow(Row):
@@ -127,7 +128,7 @@ class MemoryRow(Row):
     that the person may read; `max_tokens`: how many a run uses at most."""
 
     agent_id: UUID
-    reach: Literal["chat", "agent"]
+    memory_scope: MemoryScope
     generation: int
     notes: int
     hidden_notes: int
@@ -137,4 +138,4 @@ class MemoryRow(Row):
     max_tokens: int
     can_edit: bool
     clearing: MemoryClearingRow | None
-    kept_back: list[MemoryUseRow]
+    withheld: list[MemoryUseRow]

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from events.payloads import MemoryScope
 from events.row import Row
 from events.rows.people import ActorRow
 from events.rows.tools import ToolEffect
@@ -150,7 +151,7 @@ class PublicationCheckRow(Row):
     max_seconds: int
     tools: list[DirectoryToolRow]
     unpublished_tools: list[UnpublishedToolRow]
-    memory: Literal["chat", "agent"]
+    memory: MemoryScope
     name: NameCheckRow
     handle: NameCheckRow
 

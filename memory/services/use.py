@@ -8,9 +8,9 @@ from django.db import transaction
 from actors.models import Actor
 from chats.models import Chat
 from common.clock import now
-from events.payloads import ContextStrategy
+from events.payloads import ContextStrategy, MemoryScope
 from memory.models import MemoryUse, Note
-from memory.selectors import Reach, ReadMemory, read_memory
+from memory.selectors import ReadMemory, read_memory
 
 
 @transaction.atomic
@@ -20,12 +20,12 @@ def build_memory_text(
     *,
     person: Actor | None,
     run_id: UUID,
-    reach: Reach,
+    memory_scope: MemoryScope,
     request: str,
     model_size: int,
     strategy: ContextStrategy = "truncate",
 ) -> ReadMemory:
-    """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was kept back.
+    """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was withheld.
 
     A later attempt of the run reads the memory again, and replaces what was stored. It counts as having read texts of others
     if an earlier one has used anything that it does not use any more, since their texts may repeat it. See `read_memory`. A public
@@ -34,9 +34,9 @@ def build_memory_text(
     if agent.is_public:
         return ReadMemory()
     memory = read_memory(
-        agent, chat, person=person, reach=reach, request=request, model_size=model_size, strategy=strategy
+        agent, chat, person=person, memory_scope=memory_scope, request=request, model_size=model_size, strategy=strategy
     )
-    if reach == "chat" and not memory.notes:
+    if memory_scope == "chat" and not memory.notes:
         return memory
     used = MemoryUse.objects.filter(run_id=run_id).values_list("note_ids", "entry_ids").first()
     note_ids, entry_ids = [note.pk for note in memory.notes], [entry.pk for entry in memory.entries]
@@ -49,7 +49,7 @@ def build_memory_text(
             "generation": memory.generation,
             "note_ids": note_ids,
             "entry_ids": entry_ids,
-            "kept_back": [kept.as_json() for kept in memory.kept_back],
+            "withheld": [withheld.as_json() for withheld in memory.withheld],
             "tokens": memory.tokens,
         },
     )

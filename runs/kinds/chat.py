@@ -22,13 +22,13 @@ from context.log_entries import build_participant
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
 from embeddings.services import request_embeddings_on_commit
-from events.payloads import ContextStrategy, SystemMessageType
+from events.payloads import ContextStrategy, MemoryScope, SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import find_context_limit, get_context_budget
 from llm.endpoints import LLM_PROFILE_CODES, StoredSettings, find_usable_model, get_endpoint
 from llm.prices import can_see_images
 from llm.sent_requests import Section
-from memory.selectors import Reach, ReadMemory, may_still_use
+from memory.selectors import ReadMemory, may_still_use
 from memory.services import build_memory_text, record_history_entry
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds.base import (
@@ -226,7 +226,7 @@ class ChatRun(RunKind):
     def read_memory(
         self,
         run: Run,
-        reach: Reach,
+        memory_scope: MemoryScope,
         read: "ReadConversation",
         model_size: int,
         *,
@@ -234,7 +234,7 @@ class ChatRun(RunKind):
     ) -> ReadMemory:
         """Return what the run reads of its agent's memory, and keep it on the run. No query is made for an agent without notes that
         remembers each chat by itself."""
-        if not self.is_participant or (reach == "chat" and not getattr(run, "has_notes", True)):
+        if not self.is_participant or (memory_scope == "chat" and not getattr(run, "has_notes", True)):
             return ReadMemory()
         request = next((entry.payload.get("text", "") for entry in read.entries if entry.id == run.trigger_id), "")
         run.memory = build_memory_text(
@@ -242,7 +242,7 @@ class ChatRun(RunKind):
             run.get_chat(),
             person=run.on_behalf_of,
             run_id=run.id,
-            reach=reach,
+            memory_scope=memory_scope,
             request=request,
             model_size=model_size,
             strategy=cast(ContextStrategy, run.get_chat().workspace.context_strategy)

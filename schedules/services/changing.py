@@ -19,7 +19,7 @@ from events.publish import publish_workspace_list_changed
 from schedules.expressions import list_next_times, normalize_expression
 from schedules.models import Schedule
 from schedules.permissions import get_schedule_for
-from waking.services.by_hand import build_wake, get_agent_of_chat
+from waking.services.by_hand import get_agent_of_chat, prepare_wake
 
 MAX_INSTRUCTIONS = 8_000
 
@@ -104,7 +104,7 @@ def run_schedule_now(actor: Actor, schedule_id: UUID, *, id: UUID | None = None)
         return stored, False
     participant = get_agent_of_chat(schedule.chat, schedule.agent_id)
     id = id or new_id()
-    rows = build_wake(
+    rows = prepare_wake(
         schedule.chat, participant, actor, id=id, reason="schedule", name=schedule.name,
         instructions=schedule.instructions, schedule_id=schedule.pk,
     )  # fmt: skip

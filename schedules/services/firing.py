@@ -25,7 +25,7 @@ from events.rows import PauseReason
 from schedules.expressions import find_last_time, iterate_times
 from schedules.hooks import schedule_paused
 from schedules.models import Schedule, ScheduledTime
-from waking.services.by_hand import build_wake, get_agent_of_chat
+from waking.services.by_hand import get_agent_of_chat, prepare_wake
 from waking.services.wake import find_agents_without_budget
 
 logger = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ def _wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
     else:
         participant = get_agent_of_chat(chat, schedule.agent_id)
         scheduled_time.message_id = new_id()
-        rows = build_wake(
+        rows = prepare_wake(
             chat, participant, schedule.owner, reason="schedule", name=schedule.name, instructions=schedule.instructions,
             schedule_id=schedule.pk, due_at=due_at, missed=missed or None, id=scheduled_time.message_id,
         )  # fmt: skip

@@ -94,10 +94,10 @@ class Driver:
         self.spec_id = spec.pk
         for position, tool in enumerate(("remember", "forget"), 8):
             spec.tool_configs.create(position=position, tool=tool)
-        self.set_reach("agent")
+        self.set_memory_scope("agent")
 
-    def set_reach(self, reach: str) -> None:
-        AgentSpec.objects.filter(pk=self.spec_id).update(memory=reach)
+    def set_memory_scope(self, memory_scope: str) -> None:
+        AgentSpec.objects.filter(pk=self.spec_id).update(memory=memory_scope)
 
     def open_chat(self, title: str, *people: Actor, by: Actor | None = None) -> Chat:
         ids = [person.id for person in people] + [self.team.robin.id]

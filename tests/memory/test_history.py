@@ -42,14 +42,14 @@ def test_a_run_reads_what_the_agent_did_in_another_chat_of_the_same_people(drive
     assert "Alice: @robin The code is canary-one." in run.context
     assert "You: I will keep canary-two in mind." in run.context
     use = MemoryUse.objects.get(run_id=run.run.id)
-    assert (use.entry_ids, use.kept_back, use.note_ids) == ([entry.id], [], [])
+    assert (use.entry_ids, use.withheld, use.note_ids) == ([entry.id], [], [])
     run.answer()
     answer = Message.objects.get(run_id=run.run.id, type="TEXT_MESSAGE")
     assert answer.payload["memory"] == {"notes": 0, "entries": 1}
 
 
 def test_an_agent_that_remembers_each_chat_by_itself_stores_and_reads_nothing_of_others(driver):
-    driver.set_reach("chat")
+    driver.set_memory_scope("chat")
     other = driver.open_chat("Kyoto", driver.team.bob)
     driver.ask(driver.team.chat, "The code is canary-one.").answer()
     assert "canary" not in driver.ask(other, "What was it?").context
@@ -57,14 +57,14 @@ def test_an_agent_that_remembers_each_chat_by_itself_stores_and_reads_nothing_of
     assert not MemoryUse.objects.exists()
 
 
-def test_history_is_kept_back_where_somebody_may_not_read_its_chat(driver):
+def test_history_is_withheld_where_somebody_may_not_read_its_chat(driver):
     carol = driver.team.charlie
     workspaces.join_workspace(carol, driver.team.workspace.id, role="suggester", invited_by=driver.team.alice)
     driver.ask(driver.team.chat, "The code is canary-one.").answer("canary-two")
     other = driver.open_chat("Kyoto", carol)
     run = driver.ask(other, "What was it?")
     assert "canary" not in run.context
-    assert MemoryUse.objects.get(run_id=run.run.id).kept_back == [
+    assert MemoryUse.objects.get(run_id=run.run.id).withheld == [
         {"chat_id": str(driver.team.chat.id), "notes": 0, "entries": 1, "actor_ids": [str(carol.id)]}
     ]
     assert not run.prepared.has_outside_texts
@@ -116,8 +116,8 @@ def test_MEM1_an_answer_that_was_being_written_when_somebody_joined_stays_and_th
     assert not list_history(team.charlie, team.robin.id).filter(chat=team.chat).exists()
     run = driver.ask(chat, "And now?", by=team.charlie)
     assert run.prepared.sections[2].text == ""
-    [kept] = MemoryUse.objects.get(run_id=run.run.id).kept_back
-    assert (kept["chat_id"], kept["actor_ids"]) == (str(team.chat.id), [str(team.charlie.id)])
+    [withheld] = MemoryUse.objects.get(run_id=run.run.id).withheld
+    assert (withheld["chat_id"], withheld["actor_ids"]) == (str(team.chat.id), [str(team.charlie.id)])
 
 
 def test_MEM2_a_deleted_or_edited_message_leaves_the_history(driver):
@@ -264,7 +264,7 @@ def test_older_history_is_read_by_the_strategy(driver, long_history, strategy, f
 
 
 @pytest.mark.parametrize("strategy", ["summarise", "retrieve"])
-def test_MEM1_older_history_is_kept_back_where_somebody_may_not_read_its_chat(driver, long_history, strategy):
+def test_MEM1_older_history_is_withheld_where_somebody_may_not_read_its_chat(driver, long_history, strategy):
     team = driver.team
     run = long_history(strategy)
     assert "canary" in run.context
@@ -373,7 +373,7 @@ def test_a_public_agent_reads_no_memory_even_if_its_spec_says_so(driver):
     driver.ask(team.chat, "canary-one").answer()
     other = driver.open_chat("Kyoto", team.bob)
     found = memory.build_memory_text(
-        agent, other, person=team.alice, run_id=new_id(), reach="agent", request="", model_size=100_000
+        agent, other, person=team.alice, run_id=new_id(), memory_scope="agent", request="", model_size=100_000
     )
     assert (found.text, found.entries) == ("", [])
     assert not MemoryUse.objects.filter(chat=other).exists()

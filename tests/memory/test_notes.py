@@ -83,15 +83,19 @@ def test_MEM1_a_note_is_used_only_where_all_may_read_its_chat(driver, carol):
     assert "canary-one" not in run.context
     run.answer()
     row = get_memory_use(carol, run.run.id)
-    assert [(kept.chat_id, kept.chat_title, kept.notes, kept.people) for kept in row.kept_back] == [(None, "", 1, [])]
-    [kept] = get_memory_use(team.alice, run.run.id).kept_back
-    assert (kept.chat_title, kept.notes, [person.name for person in kept.people]) == ("Secret room", 1, ["Charlie"])
+    assert [(item.chat_id, item.chat_title, item.notes, item.people) for item in row.withheld] == [(None, "", 1, [])]
+    [withheld] = get_memory_use(team.alice, run.run.id).withheld
+    assert (withheld.chat_title, withheld.notes, [person.name for person in withheld.people]) == (
+        "Secret room",
+        1,
+        ["Charlie"],
+    )
     assert "canary-one" in driver.ask(same, "x").context
 
 
 def test_with_a_memory_of_each_chat_only_its_own_notes_are_used(driver):
     team = driver.team
-    driver.set_reach("chat")
+    driver.set_memory_scope("chat")
     run = driver.ask(team.chat, "x")
     run.call("remember", text="canary-one")
     run.answer()
@@ -107,7 +111,7 @@ def test_with_a_memory_of_each_chat_only_its_own_notes_are_used(driver):
 
 
 def test_an_agent_without_notes_that_remembers_each_chat_makes_no_query_for_memory(driver):
-    driver.set_reach("chat")
+    driver.set_memory_scope("chat")
 
     with CaptureQueriesContext(
         connection,

@@ -78,7 +78,7 @@ class Story:
     def play(self) -> None:
         for _ in range(STEPS):
             actions = [self.run] * 6
-            actions += [self.join, self.leave, self.change_role, self.forget, self.delete, self.set_reach]
+            actions += [self.join, self.leave, self.change_role, self.forget, self.delete, self.set_memory_scope]
             actions += [self.write_note, self.widen]
             self.random.choice(actions)(self.random.choice(self.chats))
         self.check_people()
@@ -207,8 +207,8 @@ class Story:
             self.gone |= set(CANARY.findall(message.text)) - self.copied
             message.delete()
 
-    def set_reach(self, chat: Chat) -> None:
-        self.driver.set_reach(self.random.choice(["chat", "agent", "agent"]))
+    def set_memory_scope(self, chat: Chat) -> None:
+        self.driver.set_memory_scope(self.random.choice(["chat", "agent", "agent"]))
         Workspace.objects.update(context_strategy=self.random.choice(["truncate", "summarise", "retrieve"]))
 
 
@@ -224,7 +224,7 @@ def test_MEM1_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_
     crossed = searched = sent = 0
     for seed in range(part, SCRIPTS, 4):
         with transaction.atomic():
-            driver.set_reach("agent")
+            driver.set_memory_scope("agent")
             Workspace.objects.update(context_strategy="retrieve")
             story = Story(driver, seed, [team.alice, team.bob, team.charlie, dora])
             story.play()
@@ -244,8 +244,8 @@ def test_MEM1_editors_read_a_chat_between_agents_so_only_what_all_of_them_may_re
     run = driver.ask(pair, "What was it?", by=team.bob)
     assert run.run.on_behalf_of == team.bob
     assert "canary" not in run.context
-    [kept] = MemoryUse.objects.get(run_id=run.run.id).kept_back
-    assert (kept["notes"], kept["entries"], kept["actor_ids"]) == (1, 1, [str(team.alice.id)])
+    [withheld] = MemoryUse.objects.get(run_id=run.run.id).withheld
+    assert (withheld["notes"], withheld["entries"], withheld["actor_ids"]) == (1, 1, [str(team.alice.id)])
     run.answer()
     chats.add_participant(team.bob, room.id, team.alice.id)
     run = driver.ask(pair, "And now?", by=team.bob)

@@ -153,7 +153,7 @@ def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, sett
     comparisons.start_comparison(**where, id=new_id(), text="Which?", revision=None)
     failed = RunFactory.create(
         chat=team.chat, agent=team.robin, on_behalf_of=team.alice, state="failed", trigger_id=new_id(),
-        concurrency_key=build_concurrency_key(team.robin.id, team.chat.id),
+        concurrency_key=build_concurrency_key(team.robin.id, team.chat.id, "chat"),
     )  # fmt: skip
     again = runs.retry_run(actor=team.alice, run_id=failed.id)
     with transaction.atomic():

@@ -23,11 +23,12 @@ from waking.services.wake import find_reason_not_to_wake
 @transaction.atomic
 def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None = None) -> tuple[Message, bool]:
     """Wake an agent by hand, so that it looks at the chat again. Return the system message, and whether it was created: the same
-    `id` again returns the first one. Editors also wake the agents of a chat between agents. If the agent has an active run, that
-    reads the message, and no second run begins.
+    `id` again returns the first one. Editors also wake the agents of a chat between agents. A queued
+    run of the agent reads the message, and none is added. An active run reads it at its next step; if it has none, the new run
+    begins afterwards.
 
     Raises `NotFound`, `Forbidden` for an agent as actor, and `Conflict` when the agent is suspended or taken down (`agent_refused`)
-    or the id belongs to something else (`id_taken`).
+    or another message has this id (`id_taken`).
     """
     id = id or new_id()
     chat = get_chat_for(actor, chat_id, ChatVerb.WAKE_AGENT, lock=True)
@@ -38,7 +39,7 @@ def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None =
         if not is_same or (stored.payload["target_id"], stored.payload["actor_id"]) != (str(agent_id), str(actor.id)):
             raise build_duplicate_id_error("message")
         return stored, False
-    rows = build_wake(chat, get_agent_of_chat(chat, agent_id), actor, id=id, reason="hand")
+    rows = prepare_wake(chat, get_agent_of_chat(chat, agent_id), actor, id=id, reason="hand")
     try:
         with transaction.atomic():
             chats.save_changes(chat.id, rows)
@@ -49,7 +50,7 @@ def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None =
 
 
 def get_agent_of_chat(chat: Chat, agent_id: UUID) -> ChatActor:
-    """Return the participant that is this agent, if it can be woken, with its `reach`. Raises `NotFound`, `Conflict`."""
+    """Return the participant that is this agent, if it can be woken, with its `memory_scope`. Raises `NotFound`, `Conflict`."""
     participant = next((found for found in AGENTS_OF_CHAT.all(chat.id) if found.actor_id == agent_id), None)
     if participant is None:
         raise NotFound("There is no such agent in this chat.")
@@ -64,7 +65,7 @@ def get_agent_of_chat(chat: Chat, agent_id: UUID) -> ChatActor:
     return participant
 
 
-def build_wake(
+def prepare_wake(
     chat: Chat,
     participant: ChatActor,
     person: Actor,
@@ -77,10 +78,15 @@ def build_wake(
     due_at: datetime | None = None,
     missed: int | None = None,
 ) -> list[chats.RowChange]:
-    """Return the system message that wakes the agent of `get_agent_of_chat`, and its queued run, which works for the person. The
-    caller has locked the chat and saves them. The run is not inserted when the agent has a queued one in this chat, which will
-    read the message. An agent whose program runs outside has no run: its program is notified."""
-    agent, reach = participant.actor, getattr(participant, "reach", "chat")
+    """Return the system message that wakes the agent, and its queued run, which works for the person. Send the
+    task of the run on commit.
+
+    `participant`: from `get_agent_of_chat`. The caller has locked the chat and saves the rows. The run is not inserted when the
+    agent has a queued one in this chat, which will read the message. An agent whose program runs outside has no run: its program
+    is notified.
+    """
+    agent = participant.actor
+    memory_scope = getattr(participant, "memory_scope")  # noqa: B009 -- an annotation of `AGENTS_OF_CHAT`
     message = chats.build_system_message(
         chat.id, "AGENT_WOKEN", actor=person, target=agent, reason=reason, name=name, text=instructions,
         schedule_id=schedule_id, due_at=due_at, missed=missed,
@@ -94,7 +100,7 @@ def build_wake(
         chat=chat,
         agent=agent,
         origin="wake",
-        concurrency_key=build_concurrency_key(agent.id, chat.id, reach),
+        concurrency_key=build_concurrency_key(agent.id, chat.id, memory_scope),
         trigger_id=message.id,
         woken_by=person,
         payer_id=chat.workspace_id,

@@ -16,6 +16,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Invalid
 from common.ids import new_id
+from events.payloads import MemoryScope
 from events.rows import Response
 from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import ModelRequest
@@ -82,8 +83,8 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     has_run = cause is not None
     addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops, has_run=has_run)
     runs = [
-        _build_run(chat, agent, reach, message, author, cause, agent_hops)
-        for agent, reach, refusal in addressed
+        _build_run(chat, agent, memory_scope, message, author, cause, agent_hops)
+        for agent, memory_scope, refusal in addressed
         if refusal is None and not agent.runs_outside
     ]
     if outside := [agent for agent, _, refusal in addressed if refusal is None and agent.runs_outside]:
@@ -103,7 +104,7 @@ def preview_wakes(
     agent_hops = cause.agent_hops + 1 if cause else int(actor.is_agent)
     mentioned, has_run = chats.find_mentions(chat, text), cause is not None
     addressed = _find_addressed_agents(chat, actor, mentioned, answered, agent_hops, has_run=has_run)
-    reached = [(agent.id, reach) for agent, reach, refusal in addressed if refusal is None]
+    reached = [(agent.id, memory_scope) for agent, memory_scope, refusal in addressed if refusal is None]
     active = _find_effects_on_active_runs(chat, reached)
     waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
     waking = [agent for agent in waking if not agent.runs_outside]
@@ -115,11 +116,11 @@ def preview_wakes(
     return effects
 
 
-def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, str]]) -> dict[UUID, Effect]:
-    """Return the effect of a message on those of these agents, given with the reach of their memories, that have an active run in
-    this chat or, if its memory reaches over all its chats, in another one. Runs that wait for people are left out: meanwhile their
+def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, MemoryScope]]) -> dict[UUID, Effect]:
+    """Return the effect of a message on those of these agents, given with the scope of their memories, that have an active run in
+    this chat or, if its memory is one for all its chats, in another one. Runs that wait for people are left out: meanwhile their
     agent answers other messages."""
-    keys = [build_concurrency_key(agent_id, chat.id, reach) for agent_id, reach in agents]
+    keys = [build_concurrency_key(agent_id, chat.id, memory_scope) for agent_id, memory_scope in agents]
     calls = Step.objects.filter(run=OuterRef("pk"), kind="tool", state="started")
     tools = AgentToolConfig.objects.filter(spec=OuterRef("spec"), is_enabled=True)
     active = Run.objects.filter(
@@ -149,8 +150,8 @@ def _find_addressed_agents(
     agent_hops: int,
     *,
     has_run: bool,
-) -> list[tuple[Actor, str, Reason | None]]:
-    """Return the agents that a message addresses, each with the reach of its memory, and the reason why it cannot be woken, or
+) -> list[tuple[Actor, MemoryScope, Reason | None]]:
+    """Return the agents that a message addresses, each with the scope of its memory, and the reason why it cannot be woken, or
     null.
     """
     is_like_person = not author.is_agent or chat.is_between_agents
@@ -173,7 +174,7 @@ def _find_addressed_agents(
     wakeable = [participant.actor for participant, refusal in found if refusal is None] if author.is_agent else []
     limited = find_agents_woken_too_often(chat, author, wakeable, has_run=has_run)
     return [
-        (participant.actor, participant.reach, limited.get(participant.actor_id, refusal))
+        (participant.actor, participant.memory_scope, limited.get(participant.actor_id, refusal))
         for participant, refusal in found
     ]
 
@@ -221,7 +222,13 @@ def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor
 
 
 def _build_run(
-    chat: Chat, agent: Actor, reach: str, message: Message, author: Actor, cause: Run | None, agent_hops: int
+    chat: Chat,
+    agent: Actor,
+    memory_scope: MemoryScope,
+    message: Message,
+    author: Actor,
+    cause: Run | None,
+    agent_hops: int,
 ) -> Run:
     """Return the run of a woken agent. It works for the author or, if that is an agent, for the person of its run `cause`."""
     person_id = author.id if author.is_human else None
@@ -230,7 +237,7 @@ def _build_run(
         chat=chat,
         agent=agent,
         origin="wake",
-        concurrency_key=build_concurrency_key(agent.id, chat.id, reach),
+        concurrency_key=build_concurrency_key(agent.id, chat.id, memory_scope),
         trigger_id=message.id,
         answered_ids=[message.id],
         agent_hops=agent_hops,

@@ -4099,17 +4099,6 @@ export interface components {
             chat_id: string;
             workspace: components["schemas"]["WorkspaceRow"];
         };
-        /**
-         * @description Notes and history of one chat that a run did not use, because `people` may not read that chat. They are named only to
-         *     those who may read it; `chat_id` is null for others.
-         */
-        KeptBackRow: {
-            chat_id: string | null;
-            chat_title: string;
-            entries: number;
-            notes: number;
-            people: components["schemas"]["ActorRow"][];
-        };
         /** @description One request to a model. `cost_micro` null: the price is not known. */
         LLMCallRow: {
             agent_name: string;
@@ -4377,14 +4366,14 @@ export interface components {
             generation: number;
             hidden_entries: number;
             hidden_notes: number;
-            kept_back: components["schemas"]["MemoryUseRow"][];
             max_tokens: number;
-            notes: number;
             /** @enum {string} */
-            reach: "chat" | "agent";
+            memory_scope: "chat" | "agent";
+            notes: number;
             tokens: number;
+            withheld: components["schemas"]["MemoryUseRow"][];
         };
-        /** @description What one run has used of its agent's memory, and what was kept back. */
+        /** @description What one run has used of its agent's memory, and what was withheld. */
         MemoryUseRow: {
             /** Format: uuid */
             chat_id: string;
@@ -4392,11 +4381,11 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             entries: number;
-            kept_back: components["schemas"]["KeptBackRow"][];
             notes: number;
             /** Format: uuid */
             run_id: string;
             tokens: number;
+            withheld: components["schemas"]["WithheldMemoryRow"][];
         };
         MergeBodyRequest: {
             /** Format: uuid */
@@ -6960,6 +6949,17 @@ export interface components {
             id: string;
             is_enabled: boolean;
             url: string;
+        };
+        /**
+         * @description Notes and history of one chat that a run did not use, because `people` may not read that chat. They are named only to
+         *     those who may read it; `chat_id` is null for others.
+         */
+        WithheldMemoryRow: {
+            chat_id: string | null;
+            chat_title: string;
+            entries: number;
+            notes: number;
+            people: components["schemas"]["ActorRow"][];
         };
         /** @description A workspace. `role` and `verbs` are those of the reader. */
         WorkspaceRow: {

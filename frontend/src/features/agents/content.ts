@@ -93,7 +93,7 @@ export function listFieldChanges(
     ['max_seconds', before.limits.max_seconds, after.limits.max_seconds],
     ['context_strategy', before.context.strategy, after.context.strategy],
     ['context_max_tokens', before.context.max_tokens, after.context.max_tokens],
-    ['memory', t(`memory.reach.${before.memory}`), t(`memory.reach.${after.memory}`)],
+    ['memory', t(`memory.scope.${before.memory}`), t(`memory.scope.${after.memory}`)],
   ] as const
   const names = new Set([...before.tools, ...after.tools].map(tool => tool.tool))
   const find = (content: SpecContent, name: string) => content.tools.find(tool => tool.tool === name)

@@ -39,7 +39,7 @@ export function History({ agent, workspaceId, memory, onOpenChat }: MemoryPagePr
         </div>
         {query.data ? null : <Loading query={query} lines={3} />}
         {query.data && entries.length === 0 ? (
-          <p className="faint sm">{t(memory.reach === 'agent' ? 'memory.noHistory' : 'memory.offHistory')}</p>
+          <p className="faint sm">{t(memory.memory_scope === 'agent' ? 'memory.noHistory' : 'memory.offHistory')}</p>
         ) : null}
         <ul className={cx(styles.entries, !isOpen && styles.closed)}>
           {shown.map(entry => (

@@ -25,28 +25,28 @@ export function MemoryPage(props: MemoryPageProps) {
   const { t } = useTexts()
   const memory = useMemory(props.workspaceId, props.agent.actor.id)
   if (!memory.data) return <Loading query={memory} lines={6} />
-  const { reach } = memory.data
+  const { memory_scope: scope } = memory.data
   return (
     <div className={layout.page}>
       <div className={`${layout.pad} ${styles.page}`}>
         <Notes {...props} memory={memory.data} />
         <div className={styles.side}>
           <section className={blocks.sec}>
-            <h2 className={blocks.h}>{t('memory.reach')}</h2>
+            <h2 className={blocks.h}>{t('memory.scope')}</h2>
             <div className={`${blocks.b} col sm`}>
-              <span>{t(`memory.reach.${reach}`)}</span>
-              <span className="hint">{t(`memory.reachHint.${reach}`)}</span>
+              <span>{t(`memory.scope.${scope}`)}</span>
+              <span className="hint">{t(`memory.scopeHint.${scope}`)}</span>
               {props.onEdit ? (
                 <div className="row">
                   <Button size="xs" onClick={props.onEdit}>
-                    {t('memory.changeReach')}
+                    {t('memory.changeScope')}
                   </Button>
                 </div>
               ) : null}
             </div>
           </section>
           <History {...props} memory={memory.data} />
-          {memory.data.kept_back.length > 0 ? <KeptBack uses={memory.data.kept_back} /> : null}
+          {memory.data.withheld.length > 0 ? <Withheld uses={memory.data.withheld} /> : null}
         </div>
       </div>
     </div>
@@ -54,28 +54,28 @@ export function MemoryPage(props: MemoryPageProps) {
 }
 
 /** For whose sake notes and history were not used. */
-function KeptBack({ uses }: { uses: MemoryRow['kept_back'] }) {
+function Withheld({ uses }: { uses: MemoryRow['withheld'] }) {
   const { t } = useTexts()
   return (
     <section className={blocks.sec}>
-      <h2 className={blocks.h}>{t('memory.keptBack')}</h2>
+      <h2 className={blocks.h}>{t('memory.withheld')}</h2>
       <ul className={`${blocks.b} col sm`}>
         {uses.flatMap(use =>
-          use.kept_back.map(kept => {
+          use.withheld.map(withheld => {
             const what = formatList([
-              ...(kept.notes ? [t('memory.keptNotes', { count: kept.notes })] : []),
-              ...(kept.entries ? [t('memory.keptEntries', { count: kept.entries })] : []),
+              ...(withheld.notes ? [t('memory.withheldNotes', { count: withheld.notes })] : []),
+              ...(withheld.entries ? [t('memory.withheldEntries', { count: withheld.entries })] : []),
             ])
             return (
-              <li key={`${use.run_id}${kept.chat_id}`}>
-                {kept.chat_id
-                  ? t('memory.keptIn', {
+              <li key={`${use.run_id}${withheld.chat_id}`}>
+                {withheld.chat_id
+                  ? t('memory.withheldIn', {
                       chat: use.chat_title,
                       what,
-                      from: kept.chat_title,
-                      people: formatList(kept.people.map(person => person.name)) || t('memory.someone'),
+                      from: withheld.chat_title,
+                      people: formatList(withheld.people.map(person => person.name)) || t('memory.someone'),
                     })
-                  : t('memory.keptHidden', { chat: use.chat_title, what })}
+                  : t('memory.withheldHidden', { chat: use.chat_title, what })}
               </li>
             )
           }),

@@ -47,15 +47,15 @@ describe('the path of a notification', () => {
 
 describe('the text of a notification', () => {
   it('names the chat of a mention if it is known', () => {
-    expect(getKind(row({}), 'Kyoto')?.key).toBe('note.mentionIn')
-    expect(getKind(row({}), '')?.key).toBe('note.mention')
+    expect(getKind(row({}), 'Kyoto')?.key).toBe('notification.mentionIn')
+    expect(getKind(row({}), '')?.key).toBe('notification.mention')
   })
 
   it('names the chat of a requested or unlocked draft if it is known', () => {
-    expect(getKind(row({ type: 'draft_requested' }), 'Kyoto')?.key).toBe('note.draftRequestedIn')
-    expect(getKind(row({ type: 'draft_unlocked' }), 'Kyoto')?.key).toBe('note.draftUnlockedIn')
-    expect(getKind(row({ type: 'draft_unlocked' }), '')?.key).toBe('note.draftUnlocked')
-    expect(getKind(row({ type: 'lock_lost' }), 'Kyoto')?.key).toBe('note.lockLost')
+    expect(getKind(row({ type: 'draft_requested' }), 'Kyoto')?.key).toBe('notification.draftRequestedIn')
+    expect(getKind(row({ type: 'draft_unlocked' }), 'Kyoto')?.key).toBe('notification.draftUnlockedIn')
+    expect(getKind(row({ type: 'draft_unlocked' }), '')?.key).toBe('notification.draftUnlocked')
+    expect(getKind(row({ type: 'lock_lost' }), 'Kyoto')?.key).toBe('notification.lockLost')
   })
 
   it('is null for an unknown type', () => {

@@ -36,7 +36,7 @@ export type IconName =
 
 type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
-interface Kind {
+export interface NotificationKind {
   key: NotificationKey
   /** The text that names the chat, used if the chat is known. */
   inChat?: NotificationKey
@@ -44,39 +44,59 @@ interface Kind {
   layer: Layer | null
 }
 
-const kinds: Record<NotificationRow['type'], Kind> = {
-  mention: { key: 'note.mention', inChat: 'note.mentionIn', icon: 'mention', layer: null },
+const kinds: Record<NotificationRow['type'], NotificationKind> = {
+  mention: { key: 'notification.mention', inChat: 'notification.mentionIn', icon: 'mention', layer: null },
   chat_invitation: {
-    key: 'note.chatInvitation',
-    inChat: 'note.chatInvitationIn',
+    key: 'notification.chatInvitation',
+    inChat: 'notification.chatInvitationIn',
     icon: 'chat',
     layer: null,
   },
-  suggestion_created: { key: 'note.suggestionCreated', icon: 'suggestion', layer: 'suggestion' },
-  suggestion_accepted: { key: 'note.suggestionAccepted', icon: 'accepted', layer: 'suggestion' },
-  suggestion_rejected: { key: 'note.suggestionRejected', icon: 'rejected', layer: 'suggestion' },
-  suggestion_reopened: { key: 'note.suggestionReopened', icon: 'reopened', layer: 'suggestion' },
-  suggestion_unused: { key: 'note.suggestionUnused', icon: 'rejected', layer: 'suggestion' },
-  lock_lost: { key: 'note.lockLost', icon: 'lock', layer: 'writing' },
-  draft_requested: { key: 'note.draftRequested', inChat: 'note.draftRequestedIn', icon: 'asked', layer: 'writing' },
-  draft_unlocked: { key: 'note.draftUnlocked', inChat: 'note.draftUnlockedIn', icon: 'free', layer: 'writing' },
-  draft_handed_over: { key: 'note.draftHandedOver', inChat: 'note.draftHandedOverIn', icon: 'free', layer: 'writing' },
-  merge_done: { key: 'note.mergeDone', icon: 'merged', layer: 'writing' },
-  merge_failed: { key: 'note.mergeFailed', icon: 'failed', layer: null },
-  approval_asked: { key: 'note.approvalAsked', inChat: 'note.approvalAskedIn', icon: 'approval', layer: null },
-  model_changed: { key: 'note.modelChanged', icon: 'model', layer: null },
-  agent_published: { key: 'note.agentPublished', icon: 'public', layer: null },
-  agent_taken_down: { key: 'note.agentTakenDown', icon: 'public', layer: null },
-  budget_warning: { key: 'note.budgetWarning', icon: 'budget', layer: null },
-  tools_changed: { key: 'note.toolsChanged', icon: 'tools', layer: null },
-  webhook_disabled: { key: 'note.webhookDisabled', icon: 'failed', layer: null },
-  schedule_paused: { key: 'note.schedulePaused', icon: 'paused', layer: null },
-  workspace_deleted: { key: 'note.workspaceDeleted', icon: 'deleted', layer: null },
+  suggestion_created: { key: 'notification.suggestionCreated', icon: 'suggestion', layer: 'suggestion' },
+  suggestion_accepted: { key: 'notification.suggestionAccepted', icon: 'accepted', layer: 'suggestion' },
+  suggestion_rejected: { key: 'notification.suggestionRejected', icon: 'rejected', layer: 'suggestion' },
+  suggestion_reopened: { key: 'notification.suggestionReopened', icon: 'reopened', layer: 'suggestion' },
+  suggestion_unused: { key: 'notification.suggestionUnused', icon: 'rejected', layer: 'suggestion' },
+  lock_lost: { key: 'notification.lockLost', icon: 'lock', layer: 'writing' },
+  draft_requested: {
+    key: 'notification.draftRequested',
+    inChat: 'notification.draftRequestedIn',
+    icon: 'asked',
+    layer: 'writing',
+  },
+  draft_unlocked: {
+    key: 'notification.draftUnlocked',
+    inChat: 'notification.draftUnlockedIn',
+    icon: 'free',
+    layer: 'writing',
+  },
+  draft_handed_over: {
+    key: 'notification.draftHandedOver',
+    inChat: 'notification.draftHandedOverIn',
+    icon: 'free',
+    layer: 'writing',
+  },
+  merge_done: { key: 'notification.mergeDone', icon: 'merged', layer: 'writing' },
+  merge_failed: { key: 'notification.mergeFailed', icon: 'failed', layer: null },
+  approval_asked: {
+    key: 'notification.approvalAsked',
+    inChat: 'notification.approvalAskedIn',
+    icon: 'approval',
+    layer: null,
+  },
+  model_changed: { key: 'notification.modelChanged', icon: 'model', layer: null },
+  agent_published: { key: 'notification.agentPublished', icon: 'public', layer: null },
+  agent_taken_down: { key: 'notification.agentTakenDown', icon: 'public', layer: null },
+  budget_warning: { key: 'notification.budgetWarning', icon: 'budget', layer: null },
+  tools_changed: { key: 'notification.toolsChanged', icon: 'tools', layer: null },
+  webhook_disabled: { key: 'notification.webhookDisabled', icon: 'failed', layer: null },
+  schedule_paused: { key: 'notification.schedulePaused', icon: 'paused', layer: null },
+  workspace_deleted: { key: 'notification.workspaceDeleted', icon: 'deleted', layer: null },
 }
 
 /** Returns the text and icon of a notification; null for a type that this client does not know, because the server is newer. */
-export function getKind(row: NotificationRow, chat: string): Kind | null {
-  const kind = kinds[row.type] as Kind | undefined
+export function getKind(row: NotificationRow, chat: string): NotificationKind | null {
+  const kind = kinds[row.type] as NotificationKind | undefined
   if (!kind) return null
   return kind.inChat && chat ? { ...kind, key: kind.inChat } : kind
 }

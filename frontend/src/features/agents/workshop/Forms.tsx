@@ -346,7 +346,7 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
         onChange={value => set({ max_seconds: value ?? 1_800 })}
       />
       <ContextFields content={content} isReadOnly={isReadOnly} onEdit={onEdit} />
-      <Field label={t('memory.reach')} hint={t(`memory.reachHint.${content.memory}`)}>
+      <Field label={t('memory.scope')} hint={t(`memory.scopeHint.${content.memory}`)}>
         {attributes => (
           <select
             {...attributes}
@@ -355,8 +355,8 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
             disabled={isReadOnly}
             onChange={event => onEdit({ ...content, memory: event.target.value === 'agent' ? 'agent' : 'chat' })}
           >
-            <option value="chat">{t('memory.reach.chat')}</option>
-            <option value="agent">{t('memory.reach.agent')}</option>
+            <option value="chat">{t('memory.scope.chat')}</option>
+            <option value="agent">{t('memory.scope.agent')}</option>
           </select>
         )}
       </Field>

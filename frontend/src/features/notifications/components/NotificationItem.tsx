@@ -26,7 +26,7 @@ import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { PathLink } from '@/ui/PathLink'
-import { getKind, getPath, type IconName } from '../wording'
+import { getKind, getPath, type IconName, type NotificationKind } from '../wording'
 import notificationsStyles from './Notifications.module.css'
 
 const icons: Record<IconName, LucideIcon> = {
@@ -71,15 +71,15 @@ export function NotificationItem({ row, origin, onRead, onGo }: NotificationItem
   const path = getPath(row, origin.handle)
   const Icon = icons[kind.icon]
   const attributes = {
-    className: cx(notificationsStyles.note, !row.is_read && notificationsStyles.unread),
-    'data-note': row.id,
+    className: cx(notificationsStyles.item, !row.is_read && notificationsStyles.unread),
+    'data-notification': row.id,
   }
   const content = (
     <>
       <span className={notificationsStyles.sign} data-layer={kind.layer ?? undefined}>
         <Icon className={cx('i', kind.icon === 'failed' && 'no')} aria-hidden />
       </span>
-      <NotificationText row={row} origin={origin} />
+      <NotificationText row={row} origin={origin} kind={kind} />
     </>
   )
   if (path)
@@ -102,18 +102,22 @@ export function NotificationItem({ row, origin, onRead, onGo }: NotificationItem
   )
 }
 
-function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | 'origin'>) {
+interface NotificationTextProps extends Pick<NotificationItemProps, 'row' | 'origin'> {
+  kind: NotificationKind
+}
+
+/** What happened, an excerpt of its subject, its workspace if that is another one, its time, and a dot if it is unread. */
+function NotificationText({ row, origin, kind }: NotificationTextProps) {
   const { t, rich } = useTexts()
-  const kind = getKind(row, origin.chatTitle)
-  if (!kind) return null
-  const isTitleInText = row.type === 'chat_invitation' && origin.chatTitle !== ''
+  // The excerpt of an invitation is the chat's title, which the text names if the chat is known.
+  const isExcerptInText = row.type === 'chat_invitation' && origin.chatTitle !== ''
   return (
     <>
       <span className={notificationsStyles.text}>
         <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: origin.chatTitle })}</span>
-        {row.excerpt && !isTitleInText ? <Excerpt row={row} /> : null}
+        {row.excerpt && !isExcerptInText ? <Excerpt row={row} /> : null}
         {origin.otherWorkspace ? (
-          <span className="faint xs">{t('note.inWorkspace', { workspace: origin.otherWorkspace })}</span>
+          <span className="faint xs">{t('notification.inWorkspace', { workspace: origin.otherWorkspace })}</span>
         ) : null}
       </span>
       <span className={notificationsStyles.when}>
@@ -122,7 +126,7 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
         </time>
         {row.is_read ? null : (
           <span className={notificationsStyles.new}>
-            <span className="sr">{t('unreadNote')}</span>
+            <span className="sr">{t('unreadNotification')}</span>
           </span>
         )}
       </span>

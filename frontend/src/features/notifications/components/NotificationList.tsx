@@ -121,8 +121,8 @@ const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const step = steps[event.key]
   if (!step || event.ctrlKey || event.metaKey || event.altKey) return
-  const notes = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-note]')]
-  const next = notes[notes.indexOf(document.activeElement as HTMLElement) + step]
+  const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-notification]')]
+  const next = items[items.indexOf(document.activeElement as HTMLElement) + step]
   if (!next) return
   event.preventDefault()
   next.focus()

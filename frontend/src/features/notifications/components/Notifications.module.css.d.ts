@@ -8,7 +8,7 @@
 
 declare const dot: string;
 declare const list: string;
-declare const note: string;
+declare const item: string;
 declare const unread: string;
 declare const sign: string;
 declare const text: string;
@@ -19,7 +19,7 @@ declare const _new: string;
 export {
 	dot,
 	list,
-	note,
+	item,
 	unread,
 	sign,
 	text,
@@ -31,7 +31,7 @@ export {
 declare const __default_export__: {
 	dot: typeof dot;
 	list: typeof list;
-	note: typeof note;
+	item: typeof item;
 	unread: typeof unread;
 	sign: typeof sign;
 	text: typeof text;

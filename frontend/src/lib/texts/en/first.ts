@@ -368,8 +368,8 @@ const first = {
   about: 'About',
   'wake.reason.never_answers': 'set to answer nothing',
   // memory
-  'memory.reach.chat': 'Each chat by itself',
-  'memory.reach.agent': 'All its chats',
+  'memory.scope.chat': 'Each chat by itself',
+  'memory.scope.agent': 'All its chats',
 } as const
 
 export default first

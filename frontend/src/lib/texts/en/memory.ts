@@ -1,10 +1,10 @@
 /** The texts about the memory of agents, in English. The other languages have the same keys. */
 const memory = {
-  'memory.reach': 'Memory reaches over',
-  'memory.reachHint.chat': 'Nothing crosses from one chat to another.',
-  'memory.reachHint.agent':
+  'memory.scope': 'Memory reaches over',
+  'memory.scopeHint.chat': 'Nothing crosses from one chat to another.',
+  'memory.scopeHint.agent':
     'One history and one set of notes, used where all present may read them. It then works in one chat at a time.',
-  'memory.changeReach': 'Change it in the workshop',
+  'memory.changeScope': 'Change it in the workshop',
   'memory.notes': 'Notes',
   'memory.notesAbout': 'what it chose to remember, and where it may use it',
   'memory.find': 'Find a note',
@@ -67,13 +67,13 @@ const memory = {
   'memory.you': 'Agent',
   'memory.called': 'called',
   'memory.messageGone': 'Its messages were deleted.',
-  'memory.keptBack': 'Why something was withheld',
-  'memory.keptNotes_one': '{{count}} note',
-  'memory.keptNotes_other': '{{count}} notes',
-  'memory.keptEntries_one': '{{count}} history entry',
-  'memory.keptEntries_other': '{{count}} history entries',
-  'memory.keptIn': 'In {{chat}}, {{what}} of {{from}} not used: {{people}} may not read that chat.',
-  'memory.keptHidden': 'In {{chat}}, {{what}} of a chat that you may not read: not used.',
+  'memory.withheld': 'Why something was withheld',
+  'memory.withheldNotes_one': '{{count}} note',
+  'memory.withheldNotes_other': '{{count}} notes',
+  'memory.withheldEntries_one': '{{count}} history entry',
+  'memory.withheldEntries_other': '{{count}} history entries',
+  'memory.withheldIn': 'In {{chat}}, {{what}} of {{from}} not used: {{people}} may not read that chat.',
+  'memory.withheldHidden': 'In {{chat}}, {{what}} of a chat that you may not read: not used.',
   'memory.someone': 'somebody',
 } as const
 

@@ -366,8 +366,8 @@ const first: Record<keyof typeof en, string> = {
   about: '关于',
   'wake.reason.never_answers': '已设为不回复',
   // memory
-  'memory.reach.chat': '各聊天室分开',
-  'memory.reach.agent': '它的所有聊天室',
+  'memory.scope.chat': '各聊天室分开',
+  'memory.scope.agent': '它的所有聊天室',
 }
 
 export default first

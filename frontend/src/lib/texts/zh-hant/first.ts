@@ -366,8 +366,8 @@ const first: Record<keyof typeof en, string> = {
   about: '關於',
   'wake.reason.never_answers': '已設為不回覆',
   // memory
-  'memory.reach.chat': '各聊天室分開',
-  'memory.reach.agent': '它的所有聊天室',
+  'memory.scope.chat': '各聊天室分開',
+  'memory.scope.agent': '它的所有聊天室',
 }
 
 export default first
