@@ -88,7 +88,7 @@ def import_agent(
 
     Without a `handle`, the agent gets that of the file, or a similar one if it is taken.
 
-    Raises `NotFound`, `Forbidden`, `TooLarge`, `LimitReached`, `Invalid` (also `file_unreadable`), `Conflict` (`handle_taken`).
+    Raises `NotFound`, `Forbidden`, `TooLarge`, `QuotaReached`, `Invalid` (also `file_unreadable`), `Conflict` (`handle_taken`).
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_AGENT)
     file = read_file(text)

@@ -11,7 +11,7 @@ from actors.models import Actor
 from approvals.models import Approval
 from approvals.prepared_queries import DECIDED_APPROVALS
 from chats.permissions import list_readable_chats
-from chats.services.text_sources import find_foreign_texts
+from chats.services.text_sources import classify_foreign_texts
 from events.payloads import ApprovalReason
 from events.rows import Policy, Role
 from tools.interface import Tool, ToolContext
@@ -41,7 +41,7 @@ def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID,
     reason: ApprovalReason | None = "policy" if policy == Policy.ASK else None
     if tool.effect == "write" and not tool.changes_only_notes:
         person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
-        foreign = find_foreign_texts(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
+        foreign = classify_foreign_texts(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
         if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
             foreign = "outside"  # also of a public agent that is called, which is not in the chat
         elif ctx.chat_id is None:

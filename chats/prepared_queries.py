@@ -74,7 +74,10 @@ PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_query_participants_with_activity, li
 
 
 def shorten_texts(messages: QuerySet[Message], max_characters: int = MAX_PREVIEW_CHARACTERS) -> QuerySet[Message]:
-    """Defer the payloads of messages, and annotate them as `preview` with only the first `max_characters` of the text."""
+    """Defer `payload` of messages, and annotate it as `preview` with only the first `max_characters` of the text.
+
+    These rows must not be saved.
+    """
     beginning = Func(Left(KT("payload__text"), max_characters), function="to_jsonb")
     shortened = Func(
         F("payload"),

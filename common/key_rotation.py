@@ -6,7 +6,7 @@ from uuid import UUID
 from django.apps import apps
 from django.db import models
 
-from common.secrets import WrongOwner, is_under_newest_key, reencrypt
+from common.secrets import DecryptionFailed, is_under_newest_key, reencrypt
 
 
 def rotate_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
@@ -38,7 +38,7 @@ def _rotate_keys_of_table(table: type[models.Model], column: str, batch: int) ->
             try:
                 stored = table._default_manager.filter(pk=pk, **{column: old})
                 rotated += stored.update(**{column: reencrypt(old)})
-            except WrongOwner:
+            except DecryptionFailed:
                 undecryptable += 1
         after = found[-1][0]
         yield rotated, undecryptable

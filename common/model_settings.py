@@ -48,7 +48,7 @@ class ModelSettings(WithRevision):
         raise NotImplementedError
 
     def decrypt_key(self) -> Secret:
-        """Return the key, or an empty secret if none is stored. Raises `WrongOwner`."""
+        """Return the key, or an empty secret if none is stored. Raises `DecryptionFailed`."""
         if not self.encrypted_key:
             return Secret("")
         return decrypt_for(self.encrypted_key, owner=str(self.owner_id), purpose=self.PURPOSE)

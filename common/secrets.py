@@ -42,7 +42,7 @@ class Secret:
         raise TypeError("A secret is not pickled.")
 
 
-class WrongOwner(Exception):
+class DecryptionFailed(Exception):
     """The stored text was encrypted for another owner or purpose, or with a key that is not configured."""
 
 
@@ -63,13 +63,16 @@ def encrypt_for(secret: Secret, *, owner: str, purpose: str) -> str:
 
 
 def decrypt_for(encrypted: str, *, owner: str, purpose: str) -> Secret:
-    """Decrypt a stored secret. Raise `WrongOwner` when it was encrypted for another owner or purpose, or with an unknown key."""
+    """Decrypt a stored secret.
+
+    Raises `DecryptionFailed` if it was encrypted for another owner or purpose, or with an unknown key.
+    """
     try:
         plain = json.loads(_build_fernet(tuple(settings.SECRET_KEYS)).decrypt(encrypted.encode()))
     except InvalidToken as error:
-        raise WrongOwner("None of the keys decrypts the stored secret.") from error
+        raise DecryptionFailed("None of the keys decrypts the stored secret.") from error
     if (plain["o"], plain["p"]) != (owner, purpose):
-        raise WrongOwner("The stored secret belongs to another owner or purpose.")
+        raise DecryptionFailed("The stored secret belongs to another owner or purpose.")
     return Secret(plain["s"])
 
 
@@ -83,8 +86,8 @@ def is_under_newest_key(encrypted: str) -> bool:
 
 
 def reencrypt(encrypted: str) -> str:
-    """Encrypt a stored secret again with the newest key (SEC18). Raise `WrongOwner` when no key decrypts it."""
+    """Encrypt a stored secret again with the newest key (SEC18). Raise `DecryptionFailed` when no key decrypts it."""
     try:
         return _build_fernet(tuple(settings.SECRET_KEYS)).rotate(encrypted.encode()).decode()
     except InvalidToken as error:
-        raise WrongOwner("None of the keys decrypts the stored secret.") from error
+        raise DecryptionFailed("None of the keys decrypts the stored secret.") from error

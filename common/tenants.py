@@ -1,16 +1,17 @@
-"""The tenant that the current task works for: a workspace or, in a test of a person's own model, that person. Limits per tenant
-are counted by it."""
+"""The tenant for which the current task works: a workspace, or a person in a test of their own model. Resources that are limited
+per tenant are counted by it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from uuid import UUID
 
 _tenant: ContextVar[str] = ContextVar("tenant", default="")
 
 
 @contextmanager
-def on_behalf_of_tenant(tenant: object) -> Iterator[None]:
-    """Set the tenant for this block and for the asyncio tasks that it starts."""
+def charge_tenant(tenant: UUID) -> Iterator[None]:
+    """Charge a tenant for what is done in this block, and in the asyncio tasks that it starts."""
     token = _tenant.set(str(tenant))
     try:
         yield

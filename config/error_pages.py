@@ -16,29 +16,37 @@ class Internal(AppError):
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Return the response to a request that cannot be understood."""
     return _build_response(request, Invalid("The request could not be understood."))
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None, reason: str = "") -> HttpResponse:
+    """Return the response to a request that is not allowed. `reason`: of Django's CSRF check."""
     return _build_response(request, Forbidden(reason or "This is not allowed."))
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Return the response to a request for an unknown URL."""
     return _build_response(request, NotFound("There is nothing at this URL."))
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
+    """Return the response to a request whose view has raised an exception: `unavailable` if the database does not answer."""
     error = sys.exception()
+    # A body nested too deeply raises RecursionError in allauth's parser, which reads the bodies of sign-in (SEC20).
     if isinstance(error, RecursionError) and "JSON" in str(error):
-        return bad_request(request)  # allauth parses the bodies of sign-in by itself (SEC20)
+        return bad_request(request)
     if isinstance(error, OperationalError | InterfaceError):
-        answer = _build_response(request, Unavailable("The database does not answer right now.", hints=["Try again."]))
-        answer["Retry-After"] = "2"
-        return answer
+        response = _build_response(
+            request, Unavailable("The database does not answer right now.", hints=["Try again."])
+        )
+        response["Retry-After"] = "2"
+        return response
     return _build_response(request, Internal("Something went wrong on our side.", hints=["Try again."]))
 
 
 def _build_response(request: HttpRequest, error: AppError) -> HttpResponse:
+    """Return the error as JSON for a path of the API, otherwise as text."""
     if request.path.startswith("/api/"):
         return JsonResponse(error.body(), status=error.status)
     return HttpResponse(error.message, status=error.status, content_type="text/plain")

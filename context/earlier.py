@@ -17,7 +17,7 @@ from context.selectors import (
     find_newest_summary,
     list_current_sentences,
     list_important_events,
-    read_pinned_messages,
+    list_older_pinned_messages,
 )
 from embeddings.selectors import VectorRequest
 from events.payloads import ContextFacts, ContextStrategy, MessageReference
@@ -106,7 +106,11 @@ def build_earlier_context(
     found: list[FoundText] = []
     if strategy == "retrieve":
         found = find_messages(chat.id, request, before_seq=kept_from, vector=vector)
-    pinned = read_pinned_messages(chat.id, kept_from, max_characters=2 * PINNED_CHARACTERS[0]) if chat.pin_count else []
+    pinned = (
+        list_older_pinned_messages(chat.id, kept_from, max_characters=2 * PINNED_CHARACTERS[0])
+        if chat.pin_count
+        else []
+    )
     events = list_important_events(chat.id, kept_from)
 
     kept_for_others = share - share // PINNED_SHARE if found or sentences else 0

@@ -41,7 +41,7 @@ def find_newest_summary(chat_id: UUID) -> HistorySummary | None:
 
 
 def list_corrections(chat_id: UUID) -> list[SummaryCorrection]:
-    """Return the corrections that count, the oldest first."""
+    """Return the corrections that are still valid, the oldest first."""
     corrections = SummaryCorrection.objects.filter(chat=chat_id, ended_at=None).select_related("person")
     return list(corrections.order_by("created_at", "pk"))
 
@@ -49,21 +49,14 @@ def list_corrections(chat_id: UUID) -> list[SummaryCorrection]:
 def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[SummaryCorrection]) -> list[CurrentSentence]:
     """Return the sentences with their corrections. A correction of a sentence that a later summary has left out is added, so that
     it outlives every summary."""
-    left = {correction.id: correction for correction in corrections}
-
-    def take(sentence: Sentence) -> SummaryCorrection | None:
-        for correction in left.values():
-            is_same = sentence.id == correction.sentence_id or sentence.text in (
-                correction.old_text,
-                correction.new_text,
-            )
-            is_rewritten = sentence.section == correction.section and set(sentence.seqs) == set(correction.seqs)
-            if is_same or is_rewritten:
-                return left.pop(correction.id)
-        return None
-
-    current = [CurrentSentence(sentence, take(sentence)) for sentence in sentences]
-    for correction in left.values():
+    left = list(corrections)
+    current: list[CurrentSentence] = []
+    for sentence in sentences:
+        correction = next((one for one in left if _is_correction_of(one, sentence)), None)
+        if correction is not None:
+            left.remove(correction)
+        current.append(CurrentSentence(sentence, correction))
+    for correction in left:
         own = Sentence(
             id=correction.sentence_id, section=correction.section, text=correction.old_text, seqs=correction.seqs
         )
@@ -71,9 +64,15 @@ def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[Summa
     return current
 
 
+def _is_correction_of(correction: SummaryCorrection, sentence: Sentence) -> bool:
+    """Return whether the sentence is the corrected one, or one that a later summary has written about the same messages."""
+    is_same = sentence.id == correction.sentence_id or sentence.text in (correction.old_text, correction.new_text)
+    return is_same or (sentence.section == correction.section and set(sentence.seqs) == set(correction.seqs))
+
+
 def list_current_sentences(summary: HistorySummary) -> list[CurrentSentence]:
-    """Return the sentences that count, with their corrections. A sentence is left out when one of its messages was edited or
-    deleted after the summary was written."""
+    """Return the sentences that are still valid, with their corrections: those of whose messages none was edited or deleted
+    after the summary was written."""
     return [current for current, _ in _read_sentences(summary)]
 
 
@@ -97,13 +96,14 @@ def find_agent_strategy(chat_id: UUID, agent_id: UUID) -> str | None:
     return AgentContext.objects.filter(chat=chat_id, agent=agent_id).values_list("strategy", flat=True).first()
 
 
-def read_pinned_messages(chat_id: UUID, before_seq: int, *, max_characters: int) -> list[Message]:
-    """Return the pinned messages before `before_seq`, the last pinned first, each with at most `max_characters` of its text."""
+def list_older_pinned_messages(chat_id: UUID, before_seq: int, *, max_characters: int) -> list[Message]:
+    """Return the pinned messages before `before_seq`, the last pinned first, each with at most `max_characters` of its text.
+    These rows must not be saved."""
     pinned = Message.objects.filter(chat=chat_id, seq__lt=before_seq, pinned_at__isnull=False)
     shortened: Any = shorten_texts(pinned, max_characters).select_related("author").order_by("-pinned_at", "-pk")
     found = list(shortened)
     for message in found:
-        message.payload = message.preview  # the whole one is deferred
+        message.payload = message.preview  # `shorten_texts` has deferred the whole payload
     return found
 
 

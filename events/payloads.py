@@ -92,7 +92,7 @@ class Stamp(Payload):
     """The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
 
     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
-    answer is one `side` of. `replaced_model`: the model that a public agent names, if it cannot be had in the workspace, so that
+    answer is one `side` of. `replaced_model`: the model that a public agent names and that was not available in the workspace;
     `model`, the default of the workspace, answered instead.
     """
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from actors.models import Actor
 from common.errors import Code, Invalid
 from common.model_settings import ModelSettings
-from common.secrets import Secret, WrongOwner, decrypt_for
+from common.secrets import DecryptionFailed, Secret, decrypt_for
 from events.payloads import PaidBy, PayerReason
 from llm.models import LLMPolicy, LLMProfile
 from llm.prepared_queries import CREDENTIAL, LLM_PROFILE, POLICY
@@ -217,7 +217,7 @@ def _require_offered(model: str, *, is_required: bool = False) -> str:
 def _build_stored_endpoint(choice: ModelChoice, stored: ModelSettings) -> Endpoint:
     try:
         key = stored.decrypt_key()
-    except WrongOwner as error:
+    except DecryptionFailed as error:
         if choice.person is None:
             raise
         raise Invalid(

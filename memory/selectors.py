@@ -70,7 +70,7 @@ class WithheldMemory:
 @dataclass(frozen=True)
 class ReadMemory:
     """What a run reads of its agent's memory. `has_foreign_texts`: some of it comes from another chat in which the agent had read
-    more than the texts of the person that the run works for (FAIR8). `text` is empty if there is nothing."""
+    texts of other people, too, not only of the person that the run works for (FAIR8). `text` is empty if there is nothing."""
 
     text: str = ""
     notes: list[Note] = field(default_factory=list)

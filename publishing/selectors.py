@@ -39,7 +39,7 @@ from events.rows import (
     Role,
     TakedownPreviewRow,
     TakedownRow,
-    TypicalRunRow,
+    TypicalReplyRow,
 )
 from publishing.content import build_tool_rows, build_tool_rows_of_many, list_unpublished_tools
 from publishing.models import AgentUse, Listing
@@ -59,7 +59,7 @@ MIN_TYPICAL_WORKSPACES = 5
 """Workspaces whose replies are needed before typical costs are shown: fewer would tell what one workspace has paid."""
 MIN_COUNT = 5
 """The smallest count of the use of a public agent that is shown."""
-MAX_TYPICAL_RUNS = 500
+MAX_TYPICAL_REPLIES = 500
 """The newest replies of which typical costs are computed."""
 MAX_LISTED = 20
 """The newest versions of a public agent, and takedowns, that are shown."""
@@ -138,7 +138,7 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
         max_steps=content.limits.max_steps,
         max_seconds=content.limits.max_seconds,
         tools=tools,
-        typical=_compute_typical_run(agent),
+        typical=_compute_typical_reply(agent),
         versions=[
             DirectoryVersionRow(number=one.version, message=one.message, created_at=one.created_at)
             for one in versions[:MAX_LISTED]
@@ -151,7 +151,7 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
 
 
 def list_counted_replies() -> QuerySet[Run]:
-    """Return the replies of public agents, also as sub-agents, that are counted as their use."""
+    """Return the replies of public agents that are counted as their use, including replies as a sub-agent."""
     since = now() - timedelta(days=COUNTED_DAYS)
     is_public = Q(agent__is_public=True, agent__taken_down_at=None)
     return Run.objects.filter(is_public, chat__isnull=False, state=RunState.COMPLETED, created_at__gte=since).order_by()
@@ -182,17 +182,18 @@ def hide_small_count(count: int) -> int | None:
     return count if count == 0 or count >= MIN_COUNT else None
 
 
-def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
-    """Return what the newest replies of an agent have cost, from the ledger, each with all runs of its tree. Return null if the
-    replies whose price is known come from fewer than `MIN_TYPICAL_WORKSPACES` workspaces.
+def _compute_typical_reply(agent: Actor) -> TypicalReplyRow | None:
+    """Return what the newest replies of an agent have cost, from the ledger, including the cost of its sub-agents. Return null if
+    the replies whose price is known come from fewer than `MIN_TYPICAL_WORKSPACES` workspaces.
 
-    Only replies that begin a tree count, and not what the agent does for another one.
+    Only replies that begin a tree count, and not what the agent does for another one. The seconds are those of the agent itself.
     """
     since = now() - timedelta(days=COUNTED_DAYS)
     calls = LLMCall.objects.filter(agent=agent, run_id=F("tree_id"), created_at__gte=since).exclude(paid_by="demo")
     roots = calls.values("tree_id").annotate(unpriced=Count("pk", filter=Q(cost_micro=None)), last=Max("created_at"))
-    root_ids = list(roots.filter(unpriced=0).order_by("-last").values_list("tree_id", flat=True)[:MAX_TYPICAL_RUNS])
-    # The ledger has an index by run, but none by tree.
+    # Replies with a request of their own without a price are left out here, before the newest are chosen.
+    root_ids = list(roots.filter(unpriced=0).order_by("-last").values_list("tree_id", flat=True)[:MAX_TYPICAL_REPLIES])
+    # The requests are found by their runs, because the ledger is indexed by run and not by tree.
     runs = Run.objects.filter(Q(pk__in=root_ids) | Q(root__in=root_ids)).order_by()
     trees = (
         LLMCall.objects.filter(run_id__in=runs.values("pk"))
@@ -200,17 +201,18 @@ def _compute_typical_run(agent: Actor) -> TypicalRunRow | None:
         .annotate(
             cost=Sum("cost_micro"),
             unpriced=Count("pk", filter=Q(cost_micro=None)),
-            ms=Sum("total_ms", filter=Q(run_id=F("tree_id"))),
+            root_ms=Sum("total_ms", filter=Q(run_id=F("tree_id"))),
         )
     )
-    found = list(trees.filter(unpriced=0).values_list("cost", "ms", "workspace"))
+    # And those with a request of a sub-agent without a price.
+    found = list(trees.filter(unpriced=0).values_list("cost", "root_ms", "workspace"))
     if len({workspace for _, _, workspace in found} - {None}) < MIN_TYPICAL_WORKSPACES:
         return None
     costs = [cost for cost, _, _ in found]
-    tenths = quantiles(costs, n=10, method="inclusive")
+    deciles = quantiles(costs, n=10, method="inclusive")
     seconds = [ms / 1000 for _, ms, _ in found if ms is not None]
-    return TypicalRunRow(
-        runs=len(found), median_micro=round(median(costs)), low_micro=round(tenths[0]), high_micro=round(tenths[-1]),
+    return TypicalReplyRow(
+        runs=len(found), median_micro=round(median(costs)), low_micro=round(deciles[0]), high_micro=round(deciles[-1]),
         median_seconds=round(median(seconds), 1) if seconds else None,
     )  # fmt: skip
 

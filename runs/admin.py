@@ -82,7 +82,7 @@ class RunAdmin(ReadOnlyAdmin):
         runs.stop_run(operator, run.pk, as_operator=True)
 
     @service_action(
-        _("Repeat"),
+        _("Retry"),
         _("The same message is answered anew, for the same person."),
         icon="replay",
         is_available=lambda run: run.chat_id is not None and run.state in (RunState.FAILED, RunState.STOPPED),

@@ -194,13 +194,14 @@ def list_budgets(actor: Actor, workspace_id: UUID) -> list[BudgetRow]:
     sees_others = WorkspaceVerb.SEE_USAGE_OF_OTHERS in compute_workspace_verbs(workspace)
     if not sees_others:
         budgets = budgets.exclude(~Q(subject=actor), ~Q(subject=None), scope=BudgetScope.PERSON)
-    balances = _find_highest_balances(workspace, None if sees_others else actor)
+    balances = _find_most_spent_balances(workspace, None if sees_others else actor)
     names = Actor.objects.filter(pk__in=[balance.subject_id for balance in balances.values()]).values_list("pk", "name")
     return [_build_budget_row(budget, balances.get(budget.id), dict(names), workspace) for budget in budgets]
 
 
-def _find_highest_balances(workspace: Workspace, person: Actor | None) -> dict[UUID, Balance]:
-    """Return the present balance of each budget with the highest spending. With `person`, those of other people are left out."""
+def _find_most_spent_balances(workspace: Workspace, person: Actor | None) -> dict[UUID, Balance]:
+    """Return for each budget the balance of the present period with the most spending. With `person`, balances of other people are
+    left out."""
     current = Q()
     for period, by_operator in product(BudgetPeriod, (False, True)):
         bounds = compute_bounds(period, get_time_zone(workspace.time_zone, by_operator=by_operator), now())

@@ -62,7 +62,7 @@ class Webhook(Identified):
         self.encrypted_secret = encrypt_for(secret, owner=str(self.id), purpose="webhook")
 
     def get_secret(self) -> Secret:
-        """Return the secret. Raises `WrongOwner` if no configured key can decrypt it."""
+        """Return the secret. Raises `DecryptionFailed` if no configured key can decrypt it."""
         return decrypt_for(self.encrypted_secret, owner=str(self.id), purpose="webhook")
 
     def to_row(self) -> WebhookRow:

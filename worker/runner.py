@@ -18,7 +18,7 @@ from common.database import is_database_unavailable, is_retryable
 from common.db_executor import DatabaseExecutor
 from common.errors import AppError
 from common.processes import exit_on_memory_error
-from common.tenants import on_behalf_of_tenant
+from common.tenants import charge_tenant
 from common.text import to_storable
 from llm.client import get_model
 from llm.endpoints import check_endpoint
@@ -98,7 +98,7 @@ class Runner:
         """Execute the run to its end. Never raises: the run ends, is queued again, or its lease expires."""
         self._task = asyncio.current_task()
         try:
-            with on_behalf_of_tenant(self.run.workspace_id):
+            with charge_tenant(self.run.workspace_id):
                 await self._execute()
         except LeaseLost:
             logger.info("Run %s belongs to another worker now.", self.run.id)

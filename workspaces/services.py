@@ -49,7 +49,7 @@ TIME_ZONE_INTERVAL = timedelta(days=1)
 
 @transaction.atomic
 def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) -> Workspace:
-    """Create a workspace, of which the actor is the first editor. Raises `Invalid`, `Conflict`, `LimitReached`."""
+    """Create a workspace, of which the actor is the first editor. Raises `Invalid`, `Conflict`, `QuotaReached`."""
     name = _check_name(name)
     check_quota("workspaces", Membership.objects.filter(actor=actor))
     workspaces = Workspace.objects.filter(deleted_at=None)
@@ -194,7 +194,7 @@ def resume_purges() -> None:
 def join_workspace(actor: "Actor", workspace_id: UUID, *, role: str, invited_by: "Actor") -> bool:
     """Make the actor a member, and return whether they were not one before. A member keeps their role.
 
-    It checks no rights; `chats.accept_link` does. Raises `Invalid` for an agent, `LimitReached`.
+    It checks no rights; `chats.accept_link` does. Raises `Invalid` for an agent, `QuotaReached`.
     """
     if not actor.is_human:
         raise Invalid("Only people become members of a workspace.")

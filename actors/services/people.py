@@ -28,28 +28,27 @@ def update_profile(
     handle: str | None = None,
 ) -> Actor:
     """Change the actor's own profile; null leaves a field as it is. Raises `Invalid`, `Conflict` (`handle_taken`)."""
-    person = actor
     changed: set[str] = set()
-    if handle is not None and normalize_handle(handle) != person.handle:
-        old, person.handle = person.handle, check_handle(handle, Actor.people.exclude(pk=person.pk))
-        person.username = person.handle
+    if handle is not None and normalize_handle(handle) != actor.handle:
+        old, actor.handle = actor.handle, check_handle(handle, Actor.people.exclude(pk=actor.pk))
+        actor.username = actor.handle
         changed |= {"handle", "username"}
-        audit.record(person, "handle.changed", object_id=person.id, old=old, new=person.handle)
-    if avatar is not None and (new_avatar := dump_avatar(avatar)) != person.avatar:
-        person.avatar = new_avatar
+        audit.record(actor, "handle.changed", object_id=actor.id, old=old, new=actor.handle)
+    if avatar is not None and (new_avatar := dump_avatar(avatar)) != actor.avatar:
+        actor.avatar = new_avatar
         changed.add("avatar")
-    if name is not None and (name := check_name(name)) != person.name:
-        person.name = name
+    if name is not None and (name := check_name(name)) != actor.name:
+        actor.name = name
         changed.add("name")
     if changed:
-        profile_changed.call(person)
+        profile_changed.call(actor)
     if language is not None:
-        person.language = language
+        actor.language = language
         changed.add("language")
-    person.save(update_fields=changed)
-    audit.record(person, "profile.updated", object_id=person.id)
-    publish_list_changed([person.id], "me")
-    return person
+    actor.save(update_fields=changed)
+    audit.record(actor, "profile.updated", object_id=actor.id)
+    publish_list_changed([actor.id], "me")
+    return actor
 
 
 def check_name(name: str) -> str:
@@ -80,7 +79,7 @@ def activate_person(actor: Actor, person_id: UUID) -> Actor:
 def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     person = get_for_operator(actor, Actor, person_id)
     if not person.is_human:
-        raise Invalid(gettext("Agents have no account. Suspend or resume them."))
+        raise Invalid(gettext("Agents have no account. Use Suspend or Resume instead."))
     check_may_manage(actor, person)
     person.is_active = is_active
     person.save(update_fields=["is_active"])
@@ -94,16 +93,16 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
 @transaction.atomic
 def suspend_agent(actor: Actor, agent_id: UUID) -> Actor:
     """Stop an agent from starting runs, as an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
-    return _set_status(actor, agent_id, AgentStatus.SUSPENDED)
+    return _set_agent_status(actor, agent_id, AgentStatus.SUSPENDED, action="agent.suspended")
 
 
 @transaction.atomic
 def resume_agent(actor: Actor, agent_id: UUID) -> Actor:
     """Let a suspended agent start runs again, as an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
-    return _set_status(actor, agent_id, AgentStatus.READY)
+    return _set_agent_status(actor, agent_id, AgentStatus.READY, action="agent.resumed")
 
 
-def _set_status(actor: Actor, agent_id: UUID, status: AgentStatus) -> Actor:
+def _set_agent_status(actor: Actor, agent_id: UUID, status: AgentStatus, *, action: str) -> Actor:
     agent = get_for_operator(actor, Actor, agent_id)
     if not agent.is_agent or agent.status == AgentStatus.DELETED:
         raise Invalid(gettext("Only an agent that exists can be suspended or resumed."))
@@ -111,7 +110,7 @@ def _set_status(actor: Actor, agent_id: UUID, status: AgentStatus) -> Actor:
         return agent
     agent.status = status
     agent.save(update_fields=["status"])
-    audit.record(actor, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)
+    audit.record(actor, action, workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         publish_workspace_list_changed(agent.workspace_id, "agents")
     publish_rights_changed(agent.id)  # ends the sockets of its programs

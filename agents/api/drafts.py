@@ -65,7 +65,7 @@ class OneLockWaiter(APIView):
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         wants_notice = read(request, LockWaiterBody).wants_notice
         return build_response(
-            drafts.set_lock_waiter(request.user, chat_id, agent_id, wants_notice=wants_notice).to_row()
+            drafts.set_wants_notice(request.user, chat_id, agent_id, wants_notice=wants_notice).to_row()
         )
 
 

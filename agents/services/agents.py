@@ -53,7 +53,7 @@ def create_agent(
 ) -> NewAgent:
     """Create an agent with its first version. Omitted fields come from the template, in the actor's language.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`, `Invalid` for an unknown template or tool, `Conflict` (`handle_taken`).
+    Raises `NotFound`, `Forbidden`, `QuotaReached`, `Invalid` for an unknown template or tool, `Conflict` (`handle_taken`).
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_AGENT)
     start = get_agent_template(template, actor.language)
@@ -92,7 +92,7 @@ def store_agent(
     """Insert an agent and its first version. The caller has opened a transaction and checked the actor's rights.
 
     Without a `handle`, the agent gets a free one derived from `suggested_handle`, its name or `fallback_handle`.
-    Raises `LimitReached`, `Invalid`, `Conflict` (`handle_taken`).
+    Raises `QuotaReached`, `Invalid`, `Conflict` (`handle_taken`).
     """
     check_content(content, workspace_id=workspace.id)
     name = check_agent_name(name)

@@ -36,7 +36,7 @@ def create_link(
     """Create an invite link. Return it with its URL, which is not stored.
 
     The link expires after `hours`. `max_uses` is the number of people who can join by it, null is any number; the default
-    is one for editors and any number for suggesters. Raises `NotFound`, `Forbidden`, `Conflict`, `Invalid`, `LimitReached`.
+    is one for editors and any number for suggesters. Raises `NotFound`, `Forbidden`, `Conflict`, `Invalid`, `QuotaReached`.
     """
     chat = get_chat_to_invite(actor, chat_id, role=role)
     check_group(chat)

@@ -36,8 +36,8 @@ MAX_PARTICIPANTS = 200
 def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequence[UUID] = ()) -> Chat:
     """Create a chat with the actor and `actor_ids`: members and agents of the workspace, and public agents.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`, and `Invalid` if one of these actors may not be in a chat of this
-    workspace.
+    Raises `NotFound`, `Forbidden`, `LimitReached`, `QuotaReached`, and `Invalid` if one of these actors may not be in a chat of
+    this workspace.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_CHAT)
     ids = list(dict.fromkeys([actor.id, *actor_ids]))
@@ -93,7 +93,7 @@ def check_group(chat: Chat) -> None:
 def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     """Add an actor, `target_id`, to a chat: a member or agent of the workspace, or a public agent.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`, `Conflict` (`already_participant`, `direct_chat`).
+    Raises `NotFound`, `Forbidden`, `LimitReached`, `QuotaReached`, `Conflict` (`already_participant`, `direct_chat`).
     """
     # Rights are checked before any lock, so that people cannot lock actors of a chat that they may not see.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)

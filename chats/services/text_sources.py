@@ -3,11 +3,12 @@
 A model may follow an instruction of any author, and repeat it in its answers. The check therefore does not interpret text: it
 counts every present and former participant, because the model reads their messages, their names and the title of the chat.
 
-Text from outside the workspace can make a model fetch a URL that contains text of the chat. Such a URL is made up by the model
-and occurs in no text. A URL is therefore fetched only if a person named its host in the chat, if the host is in the agent's
-prompt, or if the result of a tool contains exactly this URL. The prompt of a public agent comes from outside and
-allows no host. A result that contains texts of agents, such as a file that an agent has written, does not count: a model could
-write a URL with text of the chat, read it again, and fetch it.
+A URL may be fetched if a person named its host in the chat, if the host is in the agent's prompt, or if the result of a tool
+contains exactly this URL. The prompt of a public agent comes from outside and allows no host. A result that contains texts of
+agents, such as a file that an agent has written, does not count.
+
+The attack: text from outside the workspace makes a model fetch a URL that contains text of the chat. The model makes up such a
+URL, so it occurs in no text. It could write it into a file and read it again, which is why texts of agents do not count.
 """
 
 import re
@@ -34,12 +35,15 @@ TEXTS_PER_QUERY = 20
 """Messages that are read in one query. A message may be long."""
 
 
-def find_foreign_texts(
+def classify_foreign_texts(
     chat_id: UUID, *, agent_id: UUID, workspace_id: UUID, person_id: UUID | None
 ) -> Literal["others", "outside"] | None:
-    """Return whether an agent may have read texts in a chat of this workspace that are not of this person: texts from `outside` the
-    workspace, such as a page, a file or a message of a public agent, or texts of `others`. Null if there are none. What a public
-    agent reads is always from outside: another workspace has written its prompt."""
+    """Return the kind of texts that an agent may have read in a chat of this workspace and that are not of this person.
+
+    `outside`: some come from outside the workspace, such as a page, a file or a message of a public agent. `others`: some are of
+    other people or agents, and none from outside. Null: there are none. What a public agent reads is always from outside, because
+    another workspace has written its prompt.
+    """
     others = ChatActor.objects.filter(chat_id=chat_id).exclude(actor_id=agent_id, actor__workspace_id=workspace_id)
     if person_id is not None:
         others = others.exclude(actor_id=person_id)

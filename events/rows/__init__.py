@@ -93,7 +93,7 @@ from events.rows.publishing import (
     ReportState,
     TakedownPreviewRow,
     TakedownRow,
-    TypicalRunRow,
+    TypicalReplyRow,
     UnpublishedReason,
     UnpublishedToolRow,
 )
@@ -257,7 +257,7 @@ __all__ = [
     "ToolRow",
     "ToolServerRow",
     "ToolType",
-    "TypicalRunRow",
+    "TypicalReplyRow",
     "UsageGroup",
     "UsageReportRow",
     "UsageRow",

@@ -82,7 +82,7 @@ class DirectoryVersionRow(Row):
     created_at: datetime
 
 
-class TypicalRunRow(Row):
+class TypicalReplyRow(Row):
     """What a reply typically costs with its sub-agents, in millionths of a dollar, and how long the agent's own requests to its
     model take: the median of `runs` replies of the last 30 days whose price is known. `low_micro` and `high_micro`: eight of ten
     replies cost between them."""
@@ -106,7 +106,7 @@ class DirectoryDetailRow(DirectoryRow):
     max_steps: int
     max_seconds: int
     tools: list[DirectoryToolRow]
-    typical: TypicalRunRow | None
+    typical: TypicalReplyRow | None
     versions: list[DirectoryVersionRow]
     verbs: list[str]
     is_suspended: bool

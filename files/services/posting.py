@@ -64,7 +64,7 @@ def write_file(
 ) -> File:
     """Write a text file in the name of an agent and show it in the chat. It wakes no agent.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `LimitReached`.
+    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `QuotaReached`.
     """
     content = BytesIO(text.encode())
     file, _ = upload_file(actor, content=content, name=name, chat_id=chat_id, on_behalf_of=on_behalf_of)

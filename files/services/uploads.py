@@ -42,7 +42,7 @@ def upload_file(
     Return the file, and whether it was created: uploading the same content with the same `id` again returns the first file. What
     kind of file it is, is decided by its content. Reading its text is left to a worker.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `LimitReached`, and `Conflict` (`id_taken`).
+    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `QuotaReached`, and `Conflict` (`id_taken`).
     """
     if chat_id is not None:
         workspace_id = get_chat_for(actor, chat_id, ChatVerb.POST, on_behalf_of=on_behalf_of).workspace_id

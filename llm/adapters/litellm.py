@@ -41,9 +41,8 @@ class LiteLLMAdapter:
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send one request. Raises `LLMError`. Closing the generator closes the connection to the provider at once (RUN16)."""
-        litellm = await asyncio.to_thread(
-            _import_litellm
-        )  # before the time limits of the request: the import takes seconds
+        # Imported before the time limits of the request begin, because the import takes seconds.
+        litellm = await asyncio.to_thread(_import_litellm)
         assembly, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
         stream: Any = None
         try:
@@ -78,7 +77,7 @@ class LiteLLMAdapter:
         if not key:
             raise LLMError("refused", "There is no key for this provider.")
         parameters = {name: value for name, value in request.parameters.items() if name in _PARAMETERS}
-        parameters |= self._get_model_parameters(request.model) | self._get_provider_parameters(key)
+        parameters |= {"model": self._build_model_name(request.model)} | self._get_provider_parameters(key)
         if request.tools:
             parameters["tools"] = deepcopy(build_tools(request))  # litellm changes them
         return parameters | {
@@ -93,18 +92,19 @@ class LiteLLMAdapter:
             "_skip_mcp_handler": True,
         }
 
-    def _get_model_parameters(self, model: str) -> dict[str, Any]:
-        """Return the model with litellm's name. The address must be that of the provider. Raises `LLMError`."""
+    def _build_model_name(self, model: str) -> str:
+        """Return the name by which litellm knows the model. Raises `LLMError` for a model that the provider cannot have
+        (`bad_request`), and for an endpoint with an address of its own (`host_refused`)."""
         if self._endpoint.api_base:
             raise LLMError("host_refused", "This provider is reached at its own address only.")
         provider = get_provider(self._endpoint.provider)
         if not provider.is_model_name(model):
             raise LLMError("bad_request", f"{provider.label} has no model of that name.")
-        return {"model": f"{provider.model_prefix}{model}"}
+        return f"{provider.model_prefix}{model}"
 
     def _get_provider_parameters(self, key: str) -> dict[str, str]:
-        """Return the key, the options and the fixed parameters of the provider, under litellm's names. Raises `LLMError`
-        (`bad_request`)."""
+        """Return the key, the options and the fixed parameters of the provider, each under the parameter name that litellm expects.
+        Raises `LLMError` (`bad_request`)."""
         provider, options = get_provider(self._endpoint.provider), self._endpoint.options
         try:
             provider.check_options(options)

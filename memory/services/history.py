@@ -8,7 +8,7 @@ from django.db import transaction
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from chats.models import Chat
-from chats.services.text_sources import find_foreign_texts
+from chats.services.text_sources import classify_foreign_texts
 from common.clock import now
 from common.errors import Conflict
 from common.writing import insert
@@ -40,7 +40,7 @@ def record_history_entry(
 
     What a run has read before a clearing belongs to what was cleared.
     """
-    foreign = find_foreign_texts(chat.pk, agent_id=agent.pk, workspace_id=chat.workspace_id, person_id=person_id)
+    foreign = classify_foreign_texts(chat.pk, agent_id=agent.pk, workspace_id=chat.workspace_id, person_id=person_id)
     use = MemoryUse.objects.filter(run_id=run_id).only("generation").first()
     generation = use.generation if use is not None else get_generation(agent.pk)
     cleared = MemoryClearing.objects.filter(agent=agent, generation__gt=generation, undone_at=None)

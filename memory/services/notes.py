@@ -11,7 +11,7 @@ from agents.permissions import AgentVerb, get_agent_for
 from chats.models import ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import list_shared_chats, load_titles
-from chats.services.text_sources import find_foreign_texts
+from chats.services.text_sources import classify_foreign_texts
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, QuotaReached, TooLarge
 from common.text import remove_invisible, to_storable
@@ -29,7 +29,7 @@ MAX_NOTES = 500
 @transaction.atomic
 def create_note(actor: Actor, agent_id: UUID, *, text: str, topic: str = "", chat_id: UUID | None = None) -> Note:
     """Write a note for an agent: for one of the agent's chats that the actor may read, or without a chat for the whole workspace.
-    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `LimitReached`."""
+    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `QuotaReached`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.EDIT_MEMORY, lock=True)
     if chat_id is not None:
         get_chat_for(actor, chat_id, ChatVerb.SEE)
@@ -94,7 +94,7 @@ def forget_note(actor: Actor, note_id: UUID, *, revision: int) -> Note:
 
 @transaction.atomic
 def restore_note(actor: Actor, note_id: UUID) -> Note:
-    """Undo that a note was forgotten. Without effect for a note that is not. Raises `NotFound`, `Forbidden`, `LimitReached`, and
+    """Undo that a note was forgotten. Without effect for a note that is not. Raises `NotFound`, `Forbidden`, `QuotaReached`, and
     `Conflict` if it is too late."""
     note = get_note_for(actor, note_id, AgentVerb.EDIT_MEMORY, lock=True)
     if note.forgotten_at is None:
@@ -122,7 +122,7 @@ def remember(
     """Write a note of an agent in a run. It keeps whose texts the run had read, and may be used only where everybody may read this
     chat. With an `id` that exists already, or a text that the agent has noted in this chat, return that note.
 
-    It is called in the transaction of the tool call. Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `LimitReached`.
+    It is called in the transaction of the tool call. Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `QuotaReached`.
     """
     chat = get_chat_for(agent, chat_id, ChatVerb.POST, on_behalf_of=on_behalf_of)
     cleaned = _clean(text)
@@ -130,7 +130,7 @@ def remember(
     if stored := Note.objects.filter(pk=id).first() or known.filter(text=cleaned).first():
         return stored
     _check_count(agent)
-    foreign = find_foreign_texts(
+    foreign = classify_foreign_texts(
         chat.pk,
         agent_id=agent.pk,
         workspace_id=chat.workspace_id,

@@ -105,7 +105,7 @@ def update_published_agent(
     """Publish a version of an agent, by default production, as the next version of its public copy, and return the copy.
 
     It stays in its chats, which get a line about the new version (ADR 0015) by a task (`publishing/services/updates.py`). Runs that
-    have begun answer with the version that they began with. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and
+    have begun answer with the version that they began with. Raises `NotFound`, `Forbidden`, `Invalid`, `QuotaReached`, and
     `Conflict`: `not_public`, `name_taken`, `nothing_changed`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
@@ -184,7 +184,10 @@ def lock_public_agent(agent_id: UUID) -> Actor:
 
 @transaction.atomic
 def try_agent(actor: Actor, agent_id: UUID, workspace_id: UUID) -> Chat:
-    """Create a chat of the actor and a public agent in a workspace of the actor. Raises `NotFound`, `Forbidden`, `LimitReached`."""
+    """Create a chat of the actor and a public agent in a workspace of the actor.
+
+    Raises `NotFound`, `Forbidden`, `LimitReached`, `QuotaReached`.
+    """
     agent = get_agent_for(actor, agent_id, AgentVerb.CHAT)
     return chats.create_chat(actor, workspace_id, title=agent.name, actor_ids=[agent.id])
 

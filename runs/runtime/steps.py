@@ -18,7 +18,7 @@ ToolStatus = Literal["ok", "error", "rejected", "interrupted", "timeout", "stopp
 @dataclass(frozen=True)
 class ToolResult:
     """The result of a tool call. `error_kind`: `call` (malformed) or `tool` (an exception). `data`: for the web app.
-    `quotes_agents`: the text contains texts of agents."""
+    `quotes_agents`: the text contains texts of agents, so no URL in it counts as read (SEC9)."""
 
     call: ToolCall
     status: ToolStatus

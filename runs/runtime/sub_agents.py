@@ -40,6 +40,7 @@ MAX_TASKS_OF_TREE = 50
 """Runs of sub-agents in one tree: a run with all runs that it starts."""
 TOO_MANY = f"{MAX_TASKS_OF_TREE} tasks were given to other agents already; no more are allowed."
 MAX_SUMMARY_CHARACTERS = 16_000
+MAX_SHOWN_CHARACTERS = 300  # of a summary on the screen
 
 
 @dataclass(frozen=True)
@@ -142,25 +143,25 @@ def find_refused_tasks(run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolRes
     return {call.id: ToolResult(call, "error", TOO_MANY) for call in calls if call.id not in given}
 
 
-def _build_task_result(call: ToolCall, task_run: Run, text: Message | None) -> ToolResult:
-    """Return the result of an ended sub-agent for its caller: a JSON object for the model, and data for the screen. `text`: its
-    last text message, null if it has none."""
-    summary = text.text[:MAX_SUMMARY_CHARACTERS] if text else ""
+def _build_task_result(call: ToolCall, task_run: Run, message: Message | None) -> ToolResult:
+    """Return the result of an ended sub-agent for its caller: a JSON object for the model, and data for the screen.
+    `message`: its last text message, null if it has none."""
+    summary = message.text[:MAX_SUMMARY_CHARACTERS] if message else ""
     is_ok = task_run.state == RunState.COMPLETED
     seconds = max((task_run.ended_at - task_run.created_at).total_seconds(), 0.0) if task_run.ended_at else None
     data = SubAgentResultData(
         run_id=task_run.id,
         agent_id=task_run.agent_id,
         name=task_run.agent.name,
-        message_id=text.id if text else None,
+        message_id=message.id if message else None,
         state=task_run.state,
         error_code=task_run.error_code or None,
-        summary=" ".join(summary.split())[:300],
+        summary=" ".join(summary.split())[:MAX_SHOWN_CHARACTERS],
         steps=task_run.steps_done,
         seconds=seconds,
         cost_micro=task_run.cost_micro,
     )
-    result: dict[str, Any] = {"ok": is_ok, "messageId": str(text.id) if text else None, "summary": summary}
+    result: dict[str, Any] = {"ok": is_ok, "messageId": str(message.id) if message else None, "summary": summary}
     if not is_ok:
         stopped = "A person has stopped this task." if task_run.stopped_by_id else "This task was stopped."
         result["error"] = task_run.error or stopped

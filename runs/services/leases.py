@@ -97,12 +97,12 @@ class LeaseOwnerState(Enum):
     """It runs on another host and has not extended its lease. If it lives, it withdraws the crashes (`withdraw_crashes`)."""
 
 
-def reclaim_run(stale: Run, owner_state: LeaseOwnerState) -> bool:
-    """Queue a run whose owner is dead or late again. End it if a stop was requested, or after `MAX_CRASHES` crashes of dead owners.
-    Return false when another worker was faster."""
+def reclaim_run(expired_run: Run, owner_state: LeaseOwnerState) -> bool:
+    """Put a run back into the queue, because its owner is dead or late. End it if a stop was requested, or after `MAX_CRASHES`
+    crashes of dead owners. Return false when another worker was faster."""
     try:
         with transaction.atomic():
-            _requeue_or_end(stale, owner_state)
+            _requeue_or_end(expired_run, owner_state)
     except LeaseLost:
         return False
     return True
@@ -115,20 +115,20 @@ def withdraw_crashes(owner: str) -> int:
 
 
 def _requeue_or_end(
-    stale: Run,
+    old_run: Run,
     owner_state: LeaseOwnerState = LeaseOwnerState.ALIVE,
     *,
     model: ResolvedModel | None = None,
     error: LLMError | None = None,
 ) -> None:
-    """Do what `reclaim_run` says, also for a run of our own (`ALIVE`). `model` and `error`: of the request under way, for the
-    ledger."""
-    run = Run.objects.select_related("agent").get(pk=stale.pk)
+    """Put a run back into the queue, or end it if a stop was requested or after `MAX_CRASHES` crashes. An owner that is `ALIVE`
+    counts as no crash. `model`, `error`: of the request under way, for the ledger. Raises `LeaseLost`."""
+    run = Run.objects.select_related("agent").get(pk=old_run.pk)
     kind = get_kind(run)
     kind.lock(run)
     run.refresh_from_db()
-    run.sent_requests = stale.sent_requests
-    update = build_run_update(run, state=RunState.RUNNING, attempt=stale.attempt, lease_owner=stale.lease_owner)
+    run.sent_requests = old_run.sent_requests
+    update = build_run_update(run, state=RunState.RUNNING, attempt=old_run.attempt, lease_owner=old_run.lease_owner)
     if model is not None and error is not None:
         record_llm_call(update, model, error)
     update.set(dispatched_at=None)
@@ -138,7 +138,7 @@ def _requeue_or_end(
     if run.stop_requested_at is not None:
         kind.close(update, RunEnded("stopped"))
     elif run.crashes >= MAX_CRASHES:
-        text = f"The worker died {run.crashes} times while it was at this."
+        text = f"The worker died {run.crashes} times while it executed this run."
         kind.close(update, RunEnded("failed", "crash_loop", text))
     else:
         kind.save(update.set(state=RunState.QUEUED, lease_owner="", lease_until=None))

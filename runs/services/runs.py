@@ -74,7 +74,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     if run.agent.runs_outside and not run.is_compared:
         raise Conflict(gettext("An outside program answers for this agent now. Write to it again."), code=Code.INVALID)
     if run.state not in (RunState.FAILED, RunState.STOPPED):
-        raise Conflict(gettext("Only a run that failed or was stopped can be repeated."), code=Code.INVALID)
+        raise Conflict(gettext("Only a run that failed or was stopped can be retried."), code=Code.INVALID)
     again = Run.objects.filter(
         origin="retry", concurrency_key=run.concurrency_key, trigger_id=run.trigger_id, state__in=ACTIVE
     ).first()
@@ -103,7 +103,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         changes.append(build_retried_side(run, again))
     dispatch_run(again)
     chats.save_changes(run.chat_id, changes)
-    audit.record(actor, "run.repeated", workspace_id=run.workspace_id, object_id=again.id)
+    audit.record(actor, "run.retried", workspace_id=run.workspace_id, object_id=again.id)
     return again
 
 

@@ -39,7 +39,7 @@ def create_schedule(
 ) -> Schedule:
     """Create a schedule of an agent in a chat; the actor owns it. The same `id` again returns the first one.
 
-    Raises `NotFound`, `Forbidden`, `Conflict`, `LimitReached`, and `Invalid` for an expression that is not allowed.
+    Raises `NotFound`, `Forbidden`, `Conflict`, `QuotaReached`, and `Invalid` for an expression that is not allowed.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.CHANGE_SCHEDULES, lock=True)
     if actor.is_agent:

@@ -84,7 +84,7 @@ def test_an_operator_retries_a_run_for_the_person_it_worked_for(environment):
     run_action(environment.client, run, "retry_run")
     again = Run.objects.get(origin="retry")
     assert (again.state, again.on_behalf_of, again.trigger_id) == ("queued", environment.team.bob, run.trigger_id)
-    assert is_audited(environment, "run.repeated", again)
+    assert is_audited(environment, "run.retried", again)
 
 
 def test_an_ended_run_cannot_be_stopped_and_the_reason_is_shown(environment):
@@ -107,11 +107,14 @@ def test_closing_an_account_ends_its_sessions_and_tokens_at_once(environment):
 
 def test_an_agent_can_be_suspended_and_resumed(environment):
     robin = environment.team.robin
-    for name, status in (("suspend_agent", "suspended"), ("resume_agent", "ready")):
+    for name, status, action in (
+        ("suspend_agent", "suspended", "agent.suspended"),
+        ("resume_agent", "ready", "agent.resumed"),
+    ):
         run_action(environment.client, robin, name)
         robin.refresh_from_db()
         assert robin.status == status
-        assert is_audited(environment, f"agent.{status}", robin)
+        assert is_audited(environment, action, robin)
 
 
 def test_an_agent_that_is_suspended_already_is_suspended_once(environment):

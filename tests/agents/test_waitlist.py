@@ -40,7 +40,7 @@ def request_draft(team, who="bob"):
 
 
 def wait_for_lock(team, who="bob", *, wants_notice=True):
-    return drafts.set_lock_waiter(**draft_args(team, who), wants_notice=wants_notice)
+    return drafts.set_wants_notice(**draft_args(team, who), wants_notice=wants_notice)
 
 
 def list_notifications(person):
@@ -278,7 +278,7 @@ def test_the_person_who_ends_a_lock_is_not_notified(team):
 def test_a_waiter_who_may_no_longer_edit_the_draft_is_not_notified(team, locked_draft):
     former_participant, demoted = add_person(team, "Gone"), add_person(team, "Demoted")
     for person in (former_participant, demoted):
-        drafts.set_lock_waiter(actor=person, chat_id=team.chat.id, agent_id=team.robin.id, wants_notice=True)
+        drafts.set_wants_notice(actor=person, chat_id=team.chat.id, agent_id=team.robin.id, wants_notice=True)
     with transaction.atomic():
         chats.remove_participant(team.alice, team.chat.id, former_participant.id)
     with transaction.atomic():
@@ -298,7 +298,7 @@ def test_waiters_for_an_agent_that_left_are_removed_without_a_notification(team,
 def test_a_waiter_who_claims_the_draft_leaves_the_waitlist_and_the_others_stay(team, locked_draft):
     eve = add_person(team, "Eve")
     wait_for_lock(team)
-    drafts.set_lock_waiter(actor=eve, chat_id=team.chat.id, agent_id=team.robin.id, wants_notice=True)
+    drafts.set_wants_notice(actor=eve, chat_id=team.chat.id, agent_id=team.robin.id, wants_notice=True)
     expire_locks()
     drafts.claim_draft(**draft_args(team, "bob"))
     drafts.notify_expired_locks()

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from agents.selectors import build_agent_summary_rows, list_agents
 from chats.models import Chat
 from chats.selectors import search_messages
-from chats.services.text_sources import find_foreign_texts
+from chats.services.text_sources import classify_foreign_texts
 from common.clock import now
 from common.sql_constant import SqlConstant
 from context.seeding import create_messages
@@ -47,8 +47,8 @@ QUERIES = {
     "list_important_events": Query(
         lambda team: list_important_events(team.chat.id, 3000), table="chats_message", index="important_messages"
     ),
-    "find_foreign_texts": Query(
-        lambda team: find_foreign_texts(
+    "classify_foreign_texts": Query(
+        lambda team: classify_foreign_texts(
             team.chat.id, agent_id=team.robin.id, workspace_id=team.workspace.id, person_id=team.alice.id
         ),
         table="chats_message", index="tool_responses_of_chat",

@@ -33,8 +33,11 @@ Make = Callable[..., LLM]
 class LiteLLMAtTheScript(LiteLLMAdapter):
     """litellm with a provider of OpenAI's format at the scripted server. Outside tests, litellm never gets an address."""
 
-    def _get_model_parameters(self, model: str) -> dict[str, Any]:
-        return {"model": f"deepseek/{model}", "api_base": self._endpoint.api_base}
+    def _build_model_name(self, model: str) -> str:
+        return f"deepseek/{model}"
+
+    def _get_provider_parameters(self, key: str) -> dict[str, str]:
+        return super()._get_provider_parameters(key) | {"api_base": str(self._endpoint.api_base)}
 
 
 class AzureAtTheScript(OpenAIAdapter):

@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import aclosing
-from typing import Any
 
 import pytest
 
@@ -22,8 +21,11 @@ ASK = ModelRequest("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user
 class ScriptedLiteLLM(LiteLLMAdapter):
     """Sends its requests to the scripted server. Outside tests, litellm never gets an address."""
 
-    def _get_model_parameters(self, model: str) -> dict[str, Any]:
-        return {"model": f"anthropic/{model}", "api_base": self._endpoint.api_base}
+    def _build_model_name(self, model: str) -> str:
+        return f"anthropic/{model}"
+
+    def _get_provider_parameters(self, key: str) -> dict[str, str]:
+        return super()._get_provider_parameters(key) | {"api_base": str(self._endpoint.api_base)}
 
 
 @pytest.fixture
@@ -138,8 +140,11 @@ async def test_SEC12_litellm_never_gets_an_address_of_a_tenant(scripted: Scripte
 class ScriptedGemini(LiteLLMAdapter):
     """Another provider of litellm, with an address of the test."""
 
-    def _get_model_parameters(self, model: str) -> dict[str, Any]:
-        return {"model": f"gemini/{model}", "api_base": self._endpoint.api_base}
+    def _build_model_name(self, model: str) -> str:
+        return f"gemini/{model}"
+
+    def _get_provider_parameters(self, key: str) -> dict[str, str]:
+        return super()._get_provider_parameters(key) | {"api_base": str(self._endpoint.api_base)}
 
 
 @pytest.mark.parametrize("adapter_class", [ScriptedLiteLLM, ScriptedGemini])

@@ -20,7 +20,7 @@ from publishing.models import AgentUse
 from publishing.selectors import (
     MIN_COUNT,
     SORT_COLUMNS,
-    _compute_typical_run,
+    _compute_typical_reply,
     build_directory_rows,
     get_directory_detail,
     list_directory,
@@ -309,7 +309,7 @@ def test_typical_costs_include_sub_agents_and_exclude_what_the_agent_did_as_one(
             payer=payer,
         )
     with django_assert_num_queries(2):
-        typical = _compute_typical_run(copy)
+        typical = _compute_typical_reply(copy)
     assert typical is not None
     assert (typical.runs, typical.low_micro, typical.median_micro, typical.high_micro) == (5, 1430, 1430, 1430)
     assert typical.median_seconds == 1.0

@@ -16,7 +16,7 @@ from agents.specs.content import SpecContent, ToolUse
 from agents.specs.differences import diff
 from common.errors import Conflict, Forbidden, Invalid, NotFound
 from common.ids import new_id
-from common.secrets import Secret, WrongOwner
+from common.secrets import DecryptionFailed, Secret
 from events.models import AuditRecord
 from events.rows import OffReason, Policy
 from tests.api.test_rights import client_for, fingerprint
@@ -98,7 +98,7 @@ def test_SEC17_a_credential_is_stored_encrypted_and_never_returned(team):
         assert "CANARY" not in text
     copy = ToolServerFactory.create(workspace=team.elsewhere, encrypted_credential=server.encrypted_credential)
     assert decrypt_credential(server).reveal() == KEY
-    with pytest.raises(WrongOwner):
+    with pytest.raises(DecryptionFailed):
         decrypt_credential(copy)
 
 

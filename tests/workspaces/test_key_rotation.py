@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from common import key_rotation
 from common.key_rotation import rotate_keys
-from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for
+from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for
 from llm import services as llm
 from llm.endpoints import get_endpoint
 from llm.models import LLMProfile
@@ -99,7 +99,7 @@ def test_an_undecryptable_key_is_reported_and_the_others_are_rotated(stored, set
         rotate()
     settings.SECRET_KEYS = [NEW]
     assert keys_of([stored[0], stored[6]]) == ["sk-secret-0", "sk-secret-6"]
-    with pytest.raises(WrongOwner):
+    with pytest.raises(DecryptionFailed):
         keys_of([stored[2]])
 
 

@@ -7,7 +7,7 @@ from agents.models import AgentSpec
 from agents.services import specs
 from agents.specs.content import SpecContent
 from common.errors import Code, Conflict, Invalid
-from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for, reencrypt
+from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for, reencrypt
 from events.models import AuditRecord
 from events.rows import SpecOrigin
 from llm.endpoints import get_endpoint
@@ -50,7 +50,7 @@ def test_the_end_of_a_short_key_is_not_returned_and_an_empty_key_deletes_it(team
 def test_SEC18_a_key_moved_to_another_workspace_cannot_be_decrypted(team):
     row = set_model(team)
     CredentialFactory.create(workspace=team.elsewhere, encrypted_key=row.encrypted_key)
-    with pytest.raises(WrongOwner):
+    with pytest.raises(DecryptionFailed):
         get_endpoint(team.elsewhere)
 
 
@@ -63,9 +63,9 @@ def test_SEC18_old_secret_keys_decrypt_until_they_are_removed(settings):
     fresh = reencrypt(sealed)
     settings.SECRET_KEYS = [new]
     assert decrypt_for(fresh, owner="w", purpose="p").reveal() == "s"
-    with pytest.raises(WrongOwner):
+    with pytest.raises(DecryptionFailed):
         decrypt_for(sealed, owner="w", purpose="p")
-    with pytest.raises(WrongOwner):
+    with pytest.raises(DecryptionFailed):
         decrypt_for(fresh, owner="w", purpose="other")
 
 

@@ -17,8 +17,8 @@ from django.db import connections, transaction
 from actors.models import Actor
 from common.clock import now
 from common.egress import HostRefused, close_sessions
-from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for
-from common.tenants import on_behalf_of_tenant
+from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for
+from common.tenants import charge_tenant
 from events import audit
 from events.rows import AuthScheme, ServerKind
 from mcp_client.client import list_server_tools
@@ -66,7 +66,7 @@ async def refresh_server(server_id: UUID) -> None:
         base_url = row.base_url
         if _running > LISTINGS_AT_ONCE:
             raise MCPError("failed", "Too many servers are being asked. Try again in a moment.")
-        with on_behalf_of_tenant(row.workspace_id):
+        with charge_tenant(row.workspace_id):
             try:
                 connection = await open_connection(row)
                 listing = await list_server_tools(connection.build_server())
@@ -90,7 +90,7 @@ async def open_connection(row: ToolServer) -> Connection:
     else:
         try:
             plain = build_auth_headers(row, decrypt_credential(row))
-        except WrongOwner as error:
+        except DecryptionFailed as error:
             raise MCPError("unauthorized", "The credential of the server cannot be read.") from error
         headers = {name: Secret(value) for name, value in plain.items()}
     return Connection(row.pk, row.workspace_id, row.base_url, row.auth, headers)
@@ -236,7 +236,7 @@ def _decrypt_secrets(row: ServerAuthorization) -> dict[str, Secret]:
     """Return our secret and the tokens. Raises `MCPError`."""
     try:
         text = decrypt_for(row.encrypted_secrets, owner=str(row.server_id), purpose=ServerAuthorization.PURPOSE)
-    except WrongOwner as error:
+    except DecryptionFailed as error:
         raise MCPError(
             "unauthorized", "The sign-in at the server cannot be read. An editor must sign in again."
         ) from error

@@ -25,7 +25,7 @@ from common.fetching import open_url
 from common.ids import new_id
 from common.redis_client import redis_client
 from common.tasks import send_task_now
-from common.tenants import on_behalf_of_tenant
+from common.tenants import charge_tenant
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ServerState
@@ -47,7 +47,7 @@ LIFETIME_SECONDS = 1800
 MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a job."""
 MAX_RUN_SECONDS = 150
-"""Seconds after which a running job counts as lost; a tool has 120 at most."""
+"""Seconds after which a running job counts as lost. It is more than `MAX_TIMEOUT_SECONDS` of a tool."""
 READ_SECONDS = 20.0
 
 JobKind = Literal["document", "test"]
@@ -163,7 +163,7 @@ def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[
 async def _run(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
     started = time.monotonic()
     try:
-        with on_behalf_of_tenant(workspace_id):
+        with charge_tenant(workspace_id):
             done = await (_read_document(workspace_id, job) if tool is None else _test_tool(job, tool))
     except Exception:  # also an error of the tool's code: the person must not wait for a result
         logger.exception("A tool job has failed.")

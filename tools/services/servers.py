@@ -46,7 +46,7 @@ def create_server(
 ) -> ToolServer:
     """Add a server. No request is sent.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `Conflict` for a name that is taken, `LimitReached`.
+    Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `Conflict` for a name that is taken, `QuotaReached`.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_TOOLS, lock=True)
     check_quota("tool_servers", ToolServer.objects.filter(workspace=workspace))

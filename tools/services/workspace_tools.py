@@ -26,7 +26,7 @@ def create_tool(
     actor: Actor, server_id: UUID, *, name: str, form: ToolForm, title: str = "", is_idempotent: bool = False,
     timeout_s: float = 30.0,
 ) -> WorkspaceTool:  # fmt: skip
-    """Add a tool to an HTTP server by a form. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`, `LimitReached`."""
+    """Add a tool to an HTTP server by a form. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`, `QuotaReached`."""
     server = get_server_for(actor, server_id, lock=True)
     if server.kind != ServerKind.HTTP:
         raise Invalid("The tools of this server come from its own description.")

@@ -43,7 +43,7 @@ def create_budget(
     """Create a budget of a workspace.
 
     `as_operator`: the actor is an operator; it counts what the operator's key pays, and editors cannot change it.
-    Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and `Conflict` if there is a budget for the same calls and period.
+    Raises `NotFound`, `Forbidden`, `Invalid`, `QuotaReached`, and `Conflict` if there is a budget for the same calls and period.
     """
     workspace = _get_workspace(actor, workspace_id, as_operator=as_operator)
     if (scope == BudgetScope.RUN_TREE) != (period == BudgetPeriod.RUN):
@@ -133,7 +133,7 @@ def set_price(
     """Set the price of a model, in millionths of a dollar per million tokens. It takes effect at the next run.
 
     `model` empty: of all models of the provider. `workspace_id` null: of all workspaces, which only an operator may set. Raises
-    `NotFound`, `Forbidden`, `Invalid`, `LimitReached`.
+    `NotFound`, `Forbidden`, `Invalid`, `QuotaReached`.
     """
     workspace = None
     if workspace_id is not None:

@@ -54,7 +54,8 @@ class WakeEffect:
     `after_other_work`: the agent has one memory for all its chats, and is at work in another one; a run answers the message
     afterwards. `refused`: it does not reach the agent.
 
-    `reason`: why it does not reach the agent; or `budget_used_up` if it wakes the agent, whose run stops before it asks a model.
+    `reason` of `refused`: why the message does not reach the agent. `budget_used_up` with `wakes`: the run stops before it
+    asks a model.
     """
 
     agent_id: UUID

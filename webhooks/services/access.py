@@ -31,7 +31,7 @@ def create_agent_token(
 ) -> tuple[ApiToken, str]:
     """Create an API token of an agent. Return it with its text, which is not stored.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`.
+    Raises `NotFound`, `Forbidden`, `QuotaReached`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.SET_ACCESS)
     return actors.create_token(actor, name=name, days=days, scope=scope, agent=agent)

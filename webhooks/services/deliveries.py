@@ -25,9 +25,9 @@ from common.errors import AppError, NotFound
 from common.fetching import build_failure
 from common.ids import get_lowest_id_at
 from common.processes import exit_on_memory_error
-from common.secrets import Secret, WrongOwner
+from common.secrets import DecryptionFailed, Secret
 from common.sql_constant import SqlConstant
-from common.tenants import on_behalf_of_tenant
+from common.tenants import charge_tenant
 from common.writing import delete_in_batches
 from events import audit
 from events.rows import DeliveryState
@@ -66,7 +66,8 @@ async def deliver_due() -> None:
 
 
 def _choose(due: Sequence[tuple[UUID, UUID]]) -> list[UUID]:
-    """Reserve the webhooks to which this process posts now, and return them. It runs on the event loop without a pause."""
+    """Reserve the webhooks to which this process posts now, and return them. It has no `await`, so no other call
+    interferes."""
     counts = Counter(_workspace_ids.values())
     chosen = []
     for webhook_id, workspace_id in due:
@@ -90,7 +91,7 @@ async def _deliver_to(webhook_id: UUID) -> None:
     """Post what is due of one webhook, one delivery after the other, for about `TURN_SECONDS`."""
     ends_at = time.monotonic() + TURN_SECONDS
     try:
-        with on_behalf_of_tenant(_workspace_ids[webhook_id]):
+        with charge_tenant(_workspace_ids[webhook_id]):
             while time.monotonic() < ends_at and (delivery_id := await _db(_claim_next, webhook_id)):
                 await deliver(delivery_id)
     except (DatabaseError, InterfaceError) as error:
@@ -122,7 +123,7 @@ async def deliver(delivery_id: UUID) -> None:
         status = await _post(delivery, delivery.webhook.get_secret())
         if not 200 <= status < 300:
             error = "The server redirects; that is not followed." if 300 <= status < 400 else f"HTTP {status}"
-    except WrongOwner:
+    except DecryptionFailed:
         error = "The secret cannot be read. Rotate it."
     except aiohttp.ClientError as failure:
         error = build_failure(failure).message
@@ -187,6 +188,7 @@ def _store_outcome(delivery: Delivery, status: int | None, error: str) -> None:
 def delete_old_wakes_and_deliveries() -> None:
     """Delete the wakes and deliveries that are older than `WAKE_DAYS`, also those that no program has read or received. Called by
     the sweeper."""
+    # Ids are UUIDv7, so they are ordered by time.
     before = get_lowest_id_at(now() - timedelta(days=settings.WAKE_DAYS))
     delete_in_batches(Delivery.objects.filter(pk__lt=before))
     delete_in_batches(AgentWake.objects.filter(pk__lt=before))

@@ -20,7 +20,7 @@ from agents.services.drafts.waitlist import (
     notify_expired_locks,
     remove_lock_waiters,
     request_draft,
-    set_lock_waiter,
+    set_wants_notice,
 )
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
     "request_draft",
     "revise_prompt",
     "save_draft",
-    "set_lock_waiter",
+    "set_wants_notice",
     "end_suggested_draft",
     "write_draft",
 ]

@@ -31,8 +31,9 @@ RETRY_WINDOW = timedelta(hours=1)
 
 
 @transaction.atomic
-def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, wants_notice: bool) -> LockWaiter:
-    """Set whether the actor waits for the lock: they are then notified when it is free.
+def set_wants_notice(actor: Actor, chat_id: UUID, agent_id: UUID, *, wants_notice: bool) -> LockWaiter:
+    """Set whether the actor is notified when the lock is free. With true they join the waitlist. With false they stay on it, so
+    that their request of the draft is kept.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_not_locked`) if there is no lock to wait for.
     """
@@ -61,6 +62,8 @@ def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
 
 
 def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
+    """Add the actor to the waitlist with a notice, and return the entry. Raises `Conflict` if nobody has the lock
+    (`draft_not_locked`), or the actor has it (`draft_yours`)."""
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or not draft.is_locked:
         raise Conflict("Nobody is editing this draft now.", code=Code.DRAFT_NOT_LOCKED, hints=["You can edit it."])

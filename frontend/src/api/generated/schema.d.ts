@@ -3493,7 +3493,7 @@ export interface components {
             run_count: number | null;
             tool_count: number;
             tools: components["schemas"]["DirectoryToolRow"][];
-            typical: components["schemas"]["TypicalRunRow"] | null;
+            typical: components["schemas"]["TypicalReplyRow"] | null;
             verbs: string[];
             version: number;
             versions: components["schemas"]["DirectoryVersionRow"][];
@@ -5922,7 +5922,7 @@ export interface components {
          * @description The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
          *
          *     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
-         *     answer is one `side` of. `replaced_model`: the model that a public agent names, if it cannot be had in the workspace, so that
+         *     answer is one `side` of. `replaced_model`: the model that a public agent names and that was not available in the workspace;
          *     `model`, the default of the workspace, answered instead.
          */
         Stamp: {
@@ -6695,7 +6695,7 @@ export interface components {
          *     model take: the median of `runs` replies of the last 30 days whose price is known. `low_micro` and `high_micro`: eight of ten
          *     replies cost between them.
          */
-        TypicalRunRow: {
+        TypicalReplyRow: {
             high_micro: number;
             low_micro: number;
             median_micro: number;
