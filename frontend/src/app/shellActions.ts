@@ -14,11 +14,14 @@ interface ShellActions {
   createAgent: (() => void) | null
 }
 
-/** Returns the item after (or before) `from` in `list`, wrapping around at the ends. */
-function getNext<T>(list: readonly T[], from: T | undefined, step: 1 | -1): T | undefined {
-  if (list.length === 0) return undefined
+/**
+ * Returns the item after (or before) `from` in `list`, wrapping around at the ends. If `from` is not in the list, returns the first
+ * (or last) item.
+ */
+export function getNext<T>(list: readonly T[], from: T | undefined, step: 1 | -1): T | undefined {
   const at = from === undefined ? -1 : list.indexOf(from)
-  return list[(at + step + list.length) % list.length]
+  if (at === -1) return list.at(step === 1 ? 0 : -1)
+  return list.at((at + step) % list.length)
 }
 
 interface InView {

@@ -77,24 +77,28 @@ export const formatShortcut = (id: ActionId): string => formatKeys(actions[id].k
 type ActionHandler = (event?: KeyboardEvent) => unknown
 type ActionHandlers = Partial<Record<ActionId, ActionHandler | null>>
 
-const registered = new Set<() => ActionHandlers>()
+/** For each mounted component with `useActions`, the function that returns its handlers, in the order of mounting. */
+const handlerSources = new Set<() => ActionHandlers>()
 
-/** Registers the handlers of actions while the component is mounted. `getHandlers` is called on each key press; null means not available. */
+/**
+ * Registers the handlers of actions while the component is mounted; if several components handle an action, the component mounted last
+ * wins. `getHandlers` is called on each key press. A handler that is null means: this component does not offer the action now.
+ */
 export function useActions(getHandlers: () => ActionHandlers): void {
   const latest = useLatest(getHandlers)
   useEffect(() => {
-    const read = () => latest.current()
-    registered.add(read)
+    const getLatestHandlers = () => latest.current()
+    handlerSources.add(getLatestHandlers)
     return () => {
-      registered.delete(read)
+      handlerSources.delete(getLatestHandlers)
     }
   }, [])
 }
 
-/** Returns the handler of an action; null if the action is not available now. */
+/** Returns the handler of an action; null if no component offers the action now. */
 export function findActionHandler(id: ActionId): ActionHandler | null {
-  for (const read of [...registered].reverse()) {
-    const handler = read()[id]
+  for (const getHandlers of [...handlerSources].reverse()) {
+    const handler = getHandlers()[id]
     if (handler) return handler
   }
   return null

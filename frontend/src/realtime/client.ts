@@ -39,14 +39,15 @@ function receive(frame: ServerFrame): void {
   for (const [topic, chat] of chatStates.get()) if (isBehind(chat)) scheduleCatchUp(topic)
 }
 
+/** Requests the frames that a chat has missed, after a delay, until it has them. */
 function scheduleCatchUp(topic: string): void {
   if (catchUpTimers.has(topic)) return
   const catchUp = () => {
     catchUpTimers.delete(topic)
     const chat = chatStates.get().get(topic)
-    // A chat that is not open any more is read when it is opened again.
+    // A chat that is not open needs no catch-up: opening it reads it whole.
     if (!chat || !isBehind(chat) || !socket.isSubscribed(topic)) return
-    socket.sendSubscribe(topic)
+    socket.sendSubscribe(topic) // the answer has the rows that changed since those in the store
     scheduleCatchUp(topic)
   }
   catchUpTimers.set(topic, setTimeout(catchUp, CATCH_UP_DELAY_MS))

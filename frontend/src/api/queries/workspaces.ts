@@ -69,31 +69,35 @@ const TEST_POLL_MS = 500
 
 /**
  * Starts a test of a model and polls until it is done. Without a model name, the test only lists the server's models.
- * `id` is the workspace, or null for the person's own model.
+ * `workspaceId` null: of the own model of the signed-in person.
  */
-export async function testModel(id: string | null, { revision: _, ...choice }: ModelChoice, signal: AbortSignal) {
-  let test = await startTest(id, choice)
+export async function testModel(
+  workspaceId: string | null,
+  { revision: _, ...choice }: ModelChoice,
+  signal: AbortSignal,
+) {
+  let test = await startTest(workspaceId, choice)
   while (test.state !== 'done') {
     await new Promise(resolve => setTimeout(resolve, TEST_POLL_MS))
     signal.throwIfAborted()
-    test = await readTest(id, test.id, signal)
+    test = await readTest(workspaceId, test.id, signal)
   }
   return test
 }
 
-const startTest = (id: string | null, body: Omit<ModelChoice, 'revision'>) =>
+const startTest = (workspaceId: string | null, body: Omit<ModelChoice, 'revision'>) =>
   unwrap(
-    id === null
+    workspaceId === null
       ? rest.POST('/api/v1/me/llm-profile/test', { body })
-      : rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...workspaceParams(id), body }),
+      : rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...workspaceParams(workspaceId), body }),
   )
 
-const readTest = (id: string | null, testId: string, signal: AbortSignal) =>
+const readTest = (workspaceId: string | null, testId: string, signal: AbortSignal) =>
   unwrap(
-    id === null
+    workspaceId === null
       ? rest.GET('/api/v1/me/llm-profile/test/{test_id}', { params: { path: { test_id: testId } }, signal })
       : rest.GET('/api/v1/workspaces/{workspace_id}/model/test/{test_id}', {
-          params: { path: { workspace_id: id, test_id: testId } },
+          params: { path: { workspace_id: workspaceId, test_id: testId } },
           signal,
         }),
   )
@@ -174,18 +178,19 @@ export const useRemoveMember = (id: string) =>
     }),
   )
 
-/** Sets the model of a workspace, or the own model of the signed-in person (`id` null). */
-export function useChooseModel(id: string | null) {
+/** Sets the model of a workspace. `workspaceId` null: sets the own model of the signed-in person. */
+export function useChooseModel(workspaceId: string | null) {
   const client = useQueryClient()
   return useAction({
     mutationFn: (body: ModelChoice): Promise<ModelRow> =>
-      id === null
+      workspaceId === null
         ? setLLMProfile(body)
-        : unwrap(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...workspaceParams(id), body })),
+        : unwrap(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...workspaceParams(workspaceId), body })),
     onSettled: () => client.invalidateQueries(),
   })
 }
 
+/** Sets the own model of the signed-in person. */
 async function setLLMProfile(body: ModelChoice): Promise<ModelRow> {
   const { model } = await unwrap(rest.PUT('/api/v1/me/llm-profile', { body }))
   if (!model) throw new Error('The saved model is missing in the response.')

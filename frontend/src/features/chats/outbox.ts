@@ -22,7 +22,10 @@ export interface Unsent extends NewMessage {
   files?: readonly SentFile[]
   chat_id: string
   created_at: string
-  /** The error code of the last attempt, or the reason why it waits behind another message; null while it is being sent. */
+  /**
+   * The error code of the last attempt; for a message that waits behind another one, that of the other one. Null while it is being sent.
+   * The name is that of the stored field.
+   */
   failed: ErrorCode | null
   /** The time of the automatic retry, in ms. Without it, a failed message waits for its author. */
   retryAt?: number

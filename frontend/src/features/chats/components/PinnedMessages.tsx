@@ -78,9 +78,9 @@ interface PinItemProps {
 
 function PinItem({ row, findActor, goTo, canUnpin }: PinItemProps) {
   const { t } = useTexts()
-  const me = useMe().data?.actor.id ?? ''
-  const names = useNaming(findActor, row.chat_id, me)
-  const pinnedBy = usePinnedBy(findActor, me)
+  const myId = useMe().data?.actor.id ?? ''
+  const names = useNaming(findActor, row.chat_id, myId)
+  const pinnedBy = usePinnedBy(findActor, myId)
   const author = findActor(row.author_id)
   const name = author?.name ?? t('unknownPerson')
   const line = formatMessageLine(row, names)
