@@ -101,7 +101,7 @@ def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
 
 
 def find_version(agent: Actor, number: int) -> AgentSpec:
-    """Return a version of an agent. The caller has checked that the actor may see the agent. Raises `NotFound`, `Forbidden`."""
+    """Return a version of an agent. Rights are not checked. Raises `NotFound`."""
     spec = agent.specs.filter(number=number).prefetch_related(build_tools_prefetch()).first()
     if spec is None:
         raise NotFound(f"{agent.name} has no version {number}.")
@@ -119,7 +119,7 @@ def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
     in_chats |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=chat_ids).values("applied"))
     specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(build_tools_prefetch())
     if (spec := specs.first()) is None:
-        raise NotFound("There is no such text of this agent.")
+        raise NotFound("There is no such spec of this agent.")
     return spec
 
 

@@ -46,18 +46,19 @@ class CountRows(Subquery):
 
 
 def build_unread_annotations(
-    texts: QuerySet[Message], reader: Any, reader_as_json: Any, *, version: str
+    spoken: QuerySet[Message], reader: Any, reader_as_json: Any, *, version: str
 ) -> dict[str, Any]:
     """Return the annotations `unread`, `mentioned` and `last_id` of rows with a `last_read_seq`.
 
-    `texts` are the text messages of the chat, `version` is the column of the chat's version.
+    `spoken` are the messages and files of people and agents in the chat (`IS_SPOKEN`); `version` is the column of the chat's
+    version.
     """
-    new = texts.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=reader)
+    new = spoken.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=reader)
     recent = new.filter(seq__gt=OuterRef(version) - MENTION_WINDOW)
     return {
         "unread": CountRows(new.order_by().values("pk")[:MAX_UNREAD_MESSAGES]),
         "mentioned": Exists(recent.filter(payload__mentions__contains=reader_as_json)),
-        "last_id": Subquery(texts.order_by("-seq").values("pk")[:1]),
+        "last_id": Subquery(spoken.order_by("-seq").values("pk")[:1]),
     }
 
 

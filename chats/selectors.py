@@ -46,8 +46,8 @@ END = 2**63 - 1
 
 
 def list_chats_with_activity(actor: Actor, workspace_id: UUID) -> Any:
-    """Return the actor's chats in a workspace, annotated for `build_chat_summaries` and with the time of the last text message
-    as `spoken_at`."""
+    """Return the actor's chats in a workspace, annotated for `build_chat_summaries`, and with the time of the last message or
+    file of a person or agent as `spoken_at`."""
     return _annotate_activity(chats_visible_to(actor).filter(workspace_id=workspace_id), actor)
 
 
@@ -64,16 +64,16 @@ def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
 
 
 def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
-    """Annotate chats with the actor's read cursor, their unread messages, and the last text message."""
-    texts = Message.objects.filter(IS_SPOKEN, chat=OuterRef("pk"))
+    """Annotate chats with the actor's read cursor, their unread messages, and the last message or file of a person or agent."""
+    spoken = Message.objects.filter(IS_SPOKEN, chat=OuterRef("pk"))
     own = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor)
     return chats.annotate(
         last_read_seq=Coalesce(Subquery(own.values("last_read_seq")[:1]), 0),
         hidden_seq=Subquery(own.values("hidden_seq")[:1]),
         reader_id=Value(actor.id, UUIDField()),
     ).annotate(
-        **build_unread_annotations(texts, actor, [str(actor.id)], version="version"),
-        spoken_at=Coalesce(Subquery(texts.order_by("-seq").values("created_at")[:1]), "created_at"),
+        **build_unread_annotations(spoken, actor, [str(actor.id)], version="version"),
+        spoken_at=Coalesce(Subquery(spoken.order_by("-seq").values("created_at")[:1]), "created_at"),
     )
 
 
@@ -260,8 +260,8 @@ def build_preview_rows(messages: Iterable[Any]) -> list[MessageRow]:
 
 
 def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySet[Chat]:
-    """Return this chat, and the other chats of the agent in its workspace that all who read this chat read, and the person whom the
-    agent works for. Reading who they are takes a query or two.
+    """Return this chat, and the agent's other chats in its workspace that are read by all readers of this chat, and by the person
+    whom the agent works for. Finding the readers takes one or two queries.
 
     An answer is read by all readers of this chat, so it must not contain messages of chats that one of them may not read.
     """
@@ -286,7 +286,8 @@ def search_messages(chats: QuerySet[Chat], query: str) -> QuerySet[Message]:
 
 
 def build_found_message(message: Message, query: str) -> FoundMessage:
-    """Build the hit of a search with the part of the text around the first word of the query that occurs in it."""
+    """Build the hit of a search, with the part of the text around the earliest place where a word of the query occurs, or with its
+    beginning."""
     text = message.text
     lower = text.lower()
     # `lower` may change the length of a text; the excerpt is then a little off.
@@ -305,6 +306,6 @@ def build_found_message(message: Message, query: str) -> FoundMessage:
     )
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the messages and chats of a workspace that are purged. A listener of `workspace_purged`."""
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the messages and chats of a workspace that are purged. A listener of `collect_rows_to_purge`."""
     return [Message.objects.filter(chat__workspace=workspace), Chat.objects.filter(workspace=workspace)]

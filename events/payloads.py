@@ -396,7 +396,7 @@ class SystemPayload(Payload):
 
     `message_id`: the message that was pinned.
 
-    For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
+    For an applied draft: `spec_id` is its spec, `before_id` the spec that answered in the chat until then,
     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
     """
 

@@ -25,8 +25,8 @@ def search_files(files: QuerySet[File], words: str) -> QuerySet[File]:
     return files.filter(Q(name__icontains=words) | Q(pk__in=list(found)))
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the files of a workspace that are purged. A listener of `workspace_purged`.
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the files of a workspace that are purged. A listener of `collect_rows_to_purge`.
 
     Their content is deleted as that of every file whose row is gone (`delete_orphaned_content`).
     """

@@ -143,7 +143,7 @@ class Launcher:
             for server in self._servers:
                 self._supervise_server(server)
             self._process_events()
-            if self._probe.became_ready():
+            if self._probe.poll():
                 write_line("atelier", f"Atelier is ready: {self.url}")
             if change := self._disk.report_change():
                 write_line("atelier", change)

@@ -54,8 +54,8 @@ class ReadinessProbe:
         self._is_ready = False
         self._is_reported = False
 
-    def became_ready(self) -> bool:
-        """Return true once, when the installation has become ready."""
+    def poll(self) -> bool:
+        """Send the next request if it is due. Return true once: at the first call after the installation is ready."""
         if not self._is_ready and self._connection is None and time.monotonic() >= self._next:
             self._send_request()
         if self._is_ready and not self._is_reported:

@@ -431,8 +431,8 @@ def _find_readable_titles(actor: Actor, chat_ids: Collection[UUID]) -> dict[UUID
     return {chat.pk: chat.shown_title for chat in chats}
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the memory of a workspace that is purged. A listener of `workspace_purged`."""
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the memory of a workspace that is purged. A listener of `collect_rows_to_purge`."""
     return [
         MemoryUse.objects.filter(workspace=workspace),
         HistoryEntry.objects.filter(workspace=workspace),

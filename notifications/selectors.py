@@ -22,7 +22,8 @@ workspace."""
 
 
 def _list_visible(person: Actor) -> QuerySet[Notification]:
-    """Return the person's notifications from workspaces that they are a member of, and of the deletion of others."""
+    """Return the person's notifications from workspaces that they are a member of, and those that say that
+    another one was deleted."""
     is_visible = Q(workspace__in=workspaces_visible_to(person).values("pk"))
     return Notification.objects.filter(is_visible | Q(type=NotificationKind.WORKSPACE_DELETED), person=person)
 
@@ -63,10 +64,8 @@ def build_notification_rows(person: Actor, notifications: Iterable[Any]) -> list
     return rows
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the notifications of a workspace that are purged. A listener of `workspace_purged`.
-
-    Those of its deletion stay.
-    """
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the notifications that purging a workspace deletes. Those that say that it was deleted stay. A listener of
+    `collect_rows_to_purge`."""
     notifications = Notification.objects.filter(workspace=workspace)
     return [notifications.exclude(type=NotificationKind.WORKSPACE_DELETED)]

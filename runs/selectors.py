@@ -89,8 +89,8 @@ def build_reply_rows(reader: Actor, runs: Sequence[Run]) -> list[ReplyRow]:
     ]
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the runs of a workspace that are purged. A listener of `workspace_purged`.
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the runs of a workspace that are purged. A listener of `collect_rows_to_purge`.
 
     Raises `Unavailable` while one of them is executed: its worker still writes rows of the chat and of the ledger.
     """

@@ -39,7 +39,7 @@ def build_rows(reader: Actor, schedules: Sequence[Schedule], changeable_chat_ids
     ]
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the schedules of a workspace that are purged. A listener of `workspace_purged`."""
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the schedules of a workspace that are purged. A listener of `collect_rows_to_purge`."""
     schedules = Schedule.objects.filter(workspace=workspace)
     return [ScheduledTime.objects.filter(schedule__in=schedules), schedules]

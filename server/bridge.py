@@ -61,7 +61,7 @@ class Bridge:
         self._wsgi = wsgi
         self._identify = identify
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="http")
-        self._queue = FairQueue(threads, share=max(1, threads // 4), budget=CpuBudget(*cpu_budget))
+        self._queue = FairQueue(threads, threads_per_caller=max(1, threads // 4), budget=CpuBudget(*cpu_budget))
         self._max_active = max_active
         self._max_body = max_body
         self._uploads = uploads

@@ -40,7 +40,7 @@ class CpuBudget:
 
 @dataclass(frozen=True, slots=True)
 class HTTPCaller:
-    """The originator of a request. Requests with the same `key` share threads and a budget.
+    """The originator of a request. Requests with the same `key` threads_per_caller threads and a budget.
 
     `is_shared`: many people may have this key, such as an IP address. They get twice the threads and no common budget.
     """
@@ -50,14 +50,14 @@ class HTTPCaller:
 
 
 class FairQueue:
-    """Runs at most `share` requests of one caller at a time. Callers take turns, and a caller over the budget waits.
+    """Runs at most `threads_per_caller` requests of one caller at a time. Callers take turns, and a caller over the budget waits.
 
     All methods are called on one event loop.
     """
 
-    def __init__(self, threads: int, *, share: int, budget: CpuBudget) -> None:
+    def __init__(self, threads: int, *, threads_per_caller: int, budget: CpuBudget) -> None:
         self._free_threads = threads
-        self._share = share
+        self._threads_per_caller = threads_per_caller
         self._budget = budget
         self._running: Counter[HTTPCaller] = Counter()
         self._waiting: OrderedDict[HTTPCaller, deque[asyncio.Future[None]]] = OrderedDict()
@@ -120,7 +120,7 @@ class FairQueue:
         """Return the first caller whose next request may run now. If there is none, set a timer for the earliest budget."""
         waits = []
         for caller in self._waiting:
-            if self._running[caller] < self._share * (2 if caller.is_shared else 1):
+            if self._running[caller] < self._threads_per_caller * (2 if caller.is_shared else 1):
                 if not (wait := self._budget.seconds_to_wait(caller.key)):
                     return caller
                 waits.append(wait)

@@ -50,11 +50,11 @@ def build_workspace_tool_row(tool: WorkspaceTool, policies: dict[str, Policy]) -
 
 def build_offered_tool_row(tool: Tool, policies: dict[str, Policy]) -> OfferedToolRow:
     """Return the row of a tool for a workspace with these policies."""
-    row = tool.row if isinstance(tool, StoredTool) else None
+    stored = tool.row if isinstance(tool, StoredTool) else None
     described = f"{tool.name} {tool.description} {json.dumps(tool.build_schema(), ensure_ascii=False)}"
     return OfferedToolRow(
-        **build_tool_row(tool).model_dump(by_alias=True), id=row and row.id, title=row.title if row else "",
-        tool_type=ToolType(row.tool_type) if row else ToolType.SYSTEM, server_name=tool.server_name,
+        **build_tool_row(tool).model_dump(by_alias=True), id=stored and stored.id, title=stored.title if stored else "",
+        tool_type=ToolType(stored.tool_type) if stored else ToolType.SYSTEM, server_name=tool.server_name,
         policy=policies.get(tool.name, tool.default_policy), is_available=tool.is_available,
         schema_tokens=estimate_tokens(described),
     )  # fmt: skip

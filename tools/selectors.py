@@ -64,6 +64,6 @@ def list_offered_tool_rows(workspace_id: UUID) -> list[OfferedToolRow]:
     return [build_offered_tool_row(tool, policies) for tool in tools]
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the tool servers and policies of a workspace that are purged. A listener of `workspace_purged`."""
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the tool servers and policies of a workspace that are purged. A listener of `collect_rows_to_purge`."""
     return [ToolServer.objects.filter(workspace=workspace), ToolPolicy.objects.filter(workspace=workspace)]

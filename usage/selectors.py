@@ -269,8 +269,8 @@ def list_calls_of_run(run_id: UUID) -> list[LLMCallRow]:
     return [call.to_row() for call in calls]
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the budgets, prices and factors of tokens of a workspace that are purged. A listener of `workspace_purged`.
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the budgets, prices and factors of tokens of a workspace that are purged. A listener of `collect_rows_to_purge`.
 
     The ledger stays: operators read in it what was paid.
     """

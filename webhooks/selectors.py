@@ -18,8 +18,8 @@ def list_unread_wakes(agent: Actor) -> QuerySet[AgentWake]:
     return wakes.filter(seq__gt=F("cursor"))
 
 
-def list_rows_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the wakes and webhooks of a workspace that are purged. A listener of `workspace_purged`."""
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return the wakes and webhooks of a workspace that are purged. A listener of `collect_rows_to_purge`."""
     return [
         AgentWake.objects.filter(chat__workspace=workspace),
         Webhook.objects.filter(agent__workspace=workspace),

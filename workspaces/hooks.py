@@ -22,4 +22,4 @@ member_left: "Hook[[Workspace, Actor, Actor]]" = Hook("member_left")
 workspace_deleted: "Hook[[Workspace, Actor]]" = Hook("workspace_deleted")
 # Called to purge a deleted workspace. A listener returns the rows of its app that belong to the workspace, in the order in which
 # they can be deleted. It raises `Unavailable` if that cannot be done yet.
-workspace_purged: "CollectingHook[[Workspace], QuerySet[Any]]" = CollectingHook("workspace_purged")
+collect_rows_to_purge: "CollectingHook[[Workspace], QuerySet[Any]]" = CollectingHook("collect_rows_to_purge")

@@ -25,12 +25,12 @@ from events.publish import publish_list_changed, publish_rights_changed, publish
 from events.rows import Role
 from workspaces.grants import end_grants
 from workspaces.hooks import (
+    collect_rows_to_purge,
     member_demoted,
     member_left,
     model_changed,
     time_zone_changed,
     workspace_deleted,
-    workspace_purged,
 )
 from workspaces.models import Credential, Membership, PastMembership, Workspace, WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -173,7 +173,7 @@ def purge_workspace(workspace_id: UUID) -> bool:
     workspace = deleted.select_for_update(no_key=True, skip_locked=True).filter(pk=workspace_id).first()
     if workspace is None:
         return False
-    for rows in workspace_purged.call(workspace):
+    for rows in collect_rows_to_purge.call(workspace):
         ids = list(rows.values_list("pk", flat=True)[:PURGE_BATCH])
         if ids:
             rows.model._default_manager.filter(pk__in=ids).delete()

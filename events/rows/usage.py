@@ -85,8 +85,8 @@ class LLMCallRow(Row):
 
 
 class BudgetRow(Row):
-    """A budget, with what is spent of it now. For each person or agent (`subject_id` null), and for runs: of the one that has spent
-    most, `subject_name`. `ends_at`: when the budget begins again."""
+    """A budget, with what is spent of it now. A budget for each person, each agent (`subject_id` null) or each run has the amounts
+    of the one that has spent most, whose name is `subject_name`. `ends_at`: when the period ends, and the next one begins."""
 
     id: UUID
     scope: BudgetScope

@@ -115,7 +115,7 @@ class Assembly:
         return Chunk("arguments", arguments, index=position, name=builder.name if is_new else None)
 
     def build_calls(self) -> tuple[ToolCall, ...]:
-        """Return the calls in the order in which they began. They have no ids, which the loop sets."""
+        """Return the calls in the order in which they began. `id` is empty: `runs/runtime/loop.py` sets it."""
         return tuple(
             ToolCall(
                 id="",

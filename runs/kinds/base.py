@@ -264,7 +264,7 @@ def extend_lease(update: RowUpdate[Run]) -> RowUpdate[Run]:
 
 
 def finish_run(update: RowUpdate[Run], end: RunEnded | None = None) -> RowUpdate[Run]:
-    """Set the final state of the run, and release its lease. `end` null: it has answered."""
+    """Set the final state of the run, and release its lease. Without `end`, it has answered: it is completed."""
     state = RunState(end.how) if end else RunState.COMPLETED
     code, text = (end.code[:40], end.text[:600]) if end else ("", "")
     return update.set(state=state, ended_at=now(), lease_owner="", lease_until=None, error_code=code, error=text)

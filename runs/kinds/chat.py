@@ -357,10 +357,14 @@ class ComparisonRun(ChatRun):
 
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
-    """Store what a run that ends read and did, if its agent has a memory over all its chats. A run that ends without its
-    worker, for example while it waits, may have read texts from outside."""
+    """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
     if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
         return
+    has_outside_texts = run.has_outside_texts
+    if (
+        has_outside_texts is None
+    ):  # The run ends without its worker, for example while it waits: it may have read any text.
+        has_outside_texts = run.attempt > 0
     record_history_entry(
         run.agent,
         run.get_chat(),
@@ -369,7 +373,7 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
         first_seq=run.trigger_seq,
         last_seq=run.read_to,
         outcome=outcome,
-        has_outside_texts=run.attempt > 0 if run.has_outside_texts is None else run.has_outside_texts,
+        has_outside_texts=has_outside_texts,
     )
 
 

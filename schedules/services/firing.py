@@ -85,7 +85,7 @@ def fire_schedule(schedule_id: UUID) -> bool:
     schedule.paused_reason, schedule.next_at, schedule.retry_at = reason or "", None, None
     if reason is None or reason == PauseReason.BUDGET_USED_UP:
         schedule.next_at = next(iterate_times(schedule.expression, schedule.time_zone, after=moment), None)
-        _wake(chat, schedule, times)
+        _store_time_and_wake(chat, schedule, times)
     if reason is not None and reason != earlier_reason:
         schedule_paused.call(schedule, None)
     schedule.save(update_fields=["paused_reason", "next_at", "retry_at"])
@@ -102,7 +102,7 @@ def delete_old_times() -> None:
     delete_in_batches(old)
 
 
-def _wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
+def _store_time_and_wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
     """Store the last of these times, and wake the agent unless it is too late for that or a budget is used up."""
     due_at, missed = times[-1], len(times) - 1
     scheduled_time = ScheduledTime(schedule=schedule, due_at=due_at, missed=missed)

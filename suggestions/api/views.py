@@ -39,7 +39,7 @@ class SuggestDraft(APIView):
         return build_response(get_suggestion_row(request.user, suggestion.id), 201)
 
 
-class SuggestText(APIView):
+class SuggestSpec(APIView):
     person_buckets = ("jobs",)
 
     @extend_schema(operation_id="suggest_spec", request=NewSuggestionBody, responses={201: SuggestionRow})

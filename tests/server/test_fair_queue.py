@@ -62,7 +62,7 @@ async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served(
 
 
 async def test_a_shared_ip_address_gets_half_of_the_threads() -> None:
-    queue, caller = FairQueue(8, share=2, budget=NO_BUDGET), HTTPCaller("10.1.2.3", is_shared=True)
+    queue, caller = FairQueue(8, threads_per_caller=2, budget=NO_BUDGET), HTTPCaller("10.1.2.3", is_shared=True)
     async with (
         queue.wait_for_turn(caller),
         queue.wait_for_turn(caller),
@@ -77,7 +77,7 @@ async def test_a_shared_ip_address_gets_half_of_the_threads() -> None:
 
 async def test_callers_take_turns() -> None:
     order: Order = []
-    queue = FairQueue(1, share=1, budget=NO_BUDGET)
+    queue = FairQueue(1, threads_per_caller=1, budget=NO_BUDGET)
     callers = [MALLORY] * 5 + [ALICE] * 2
     await asyncio.gather(*(execute(queue, caller, order) for caller in callers))
     assert order == ["mallory", "mallory", "alice", "mallory", "alice", "mallory", "mallory"]
@@ -85,7 +85,7 @@ async def test_callers_take_turns() -> None:
 
 async def test_a_caller_over_the_cpu_budget_waits_and_is_served_later() -> None:
     order: Order = []
-    queue = FairQueue(4, share=2, budget=CpuBudget(1.0, 0.5))
+    queue = FairQueue(4, threads_per_caller=2, budget=CpuBudget(1.0, 0.5))
     await execute(queue, MALLORY, order, seconds=0.6)
     late = asyncio.create_task(execute(queue, MALLORY, order))
     for _ in range(20):
@@ -97,7 +97,10 @@ async def test_a_caller_over_the_cpu_budget_waits_and_is_served_later() -> None:
 
 async def test_a_shared_ip_address_has_no_cpu_budget() -> None:
     order: Order = []
-    queue, caller = FairQueue(1, share=1, budget=CpuBudget(0.001, 0.1)), HTTPCaller("10.1.2.3", is_shared=True)
+    queue, caller = (
+        FairQueue(1, threads_per_caller=1, budget=CpuBudget(0.001, 0.1)),
+        HTTPCaller("10.1.2.3", is_shared=True),
+    )
     for _ in range(3):
         await execute(queue, caller, order, seconds=10.0)
     assert len(order) == 3
@@ -121,7 +124,7 @@ async def test_a_request_is_charged_the_cpu_time_of_its_thread(monkeypatch: Any)
 async def test_too_many_waiting_requests_of_one_caller_are_refused_but_not_those_of_others(monkeypatch: Any) -> None:
     monkeypatch.setattr(fair_queue, "MAX_WAITING_REQUESTS", 3)
     order: Order = []
-    queue = FairQueue(2, share=1, budget=NO_BUDGET)
+    queue = FairQueue(2, threads_per_caller=1, budget=NO_BUDGET)
     async with queue.wait_for_turn(MALLORY):
         waiting = [asyncio.create_task(execute(queue, MALLORY, order)) for _ in range(3)]
         await asyncio.sleep(0)
@@ -135,7 +138,7 @@ async def test_too_many_waiting_requests_of_one_caller_are_refused_but_not_those
 
 async def test_a_request_cancelled_while_waiting_is_removed_from_the_queue() -> None:
     order: Order = []
-    queue = FairQueue(1, share=1, budget=NO_BUDGET)
+    queue = FairQueue(1, threads_per_caller=1, budget=NO_BUDGET)
     async with queue.wait_for_turn(ALICE):
         gone = [asyncio.create_task(execute(queue, caller, order)) for caller in (ALICE, MALLORY, MALLORY)]
         await asyncio.sleep(0)
@@ -149,7 +152,7 @@ async def test_a_request_cancelled_while_waiting_is_removed_from_the_queue() -> 
 
 async def test_a_request_cancelled_at_its_turn_releases_the_thread() -> None:
     order: Order = []
-    queue = FairQueue(1, share=1, budget=NO_BUDGET)
+    queue = FairQueue(1, threads_per_caller=1, budget=NO_BUDGET)
     await queue._enter(ALICE)
     next_one = asyncio.create_task(execute(queue, MALLORY, order))
     await asyncio.sleep(0)

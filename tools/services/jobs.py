@@ -152,7 +152,7 @@ def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[
     if job.kind == "test":
         row = WorkspaceTool.objects.select_related("server").filter(pk=job.job_input["tool_id"]).first()
         if row is None:
-            _finish(workspace_id, replace(job, state="done", message="The tool was deleted."))
+            _store_result(workspace_id, replace(job, state="done", message="The tool was deleted."))
             return None
         tool = build_tool(row)
     job = replace(job, state="running", started_at=time.time())
@@ -170,7 +170,7 @@ async def _run(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
         done = replace(job, message="It failed because of an error in Atelier.")
     done = replace(done, state="done", seconds=round(time.monotonic() - started, 3))
     try:
-        await asyncio.to_thread(_finish, workspace_id, done)
+        await asyncio.to_thread(_store_result, workspace_id, done)
     except Unavailable:
         logger.warning("The result of a tool job could not be stored: Redis does not answer.")
 
@@ -220,8 +220,8 @@ async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
     return replace(job, is_ok=True, text=output if isinstance(output, str) else output.text)
 
 
-def _finish(workspace_id: UUID, job: ToolJob) -> None:
-    """Store the result, and with a test what it says about the server."""
+def _store_result(workspace_id: UUID, job: ToolJob) -> None:
+    """Release the lock, and store the result of the job. The result of a test is also stored as the state of its server."""
     # The lock is released first: a client that reads that the job is done can start the next one.
     redis_client.call_or_raise(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
     if job.kind == "test":

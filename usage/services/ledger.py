@@ -125,6 +125,6 @@ def delete_old_requests() -> None:
 
 
 def delete_requests_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Remove the requests of a workspace that is purged; its ledger stays. A listener of `workspace_purged`."""
+    """Remove the requests of a workspace that is purged; its ledger stays. A listener of `collect_rows_to_purge`."""
     LLMCall.objects.filter(workspace=workspace, request__isnull=False).update(request=None)
     return []

@@ -15,7 +15,7 @@ import {
   toggleAll,
 } from './selection'
 import { actor, merge, suggestion } from './suggestion.testing'
-import { describeError } from './wording'
+import { getMergeErrorText } from './wording'
 
 const emptySelection: ReadonlySet<string> = new Set()
 
@@ -74,7 +74,7 @@ const answerCodes = [
 
 describe('the error of a merge', () => {
   const describeIn = (texts: Record<string, string>, error_code: string | null, state: 'failed' | 'done' = 'failed') =>
-    describeError({ state, error_code }, key => texts[key] ?? key)
+    getMergeErrorText({ state, error_code }, key => texts[key] ?? key)
 
   it.each([[en], [hant], [hans]])('has a distinct text for each code', texts => {
     const all = [
@@ -91,7 +91,7 @@ describe('the error of a merge', () => {
       ...answerCodes.map(code => describeIn(texts, code, 'done')),
     ]
     expect(new Set(descriptions).size).toBe(all.length + answerCodes.length)
-    expect(descriptions.filter(text => text.includes('describeError'))).toEqual([])
+    expect(descriptions.filter(text => text.includes('getMergeErrorText'))).toEqual([])
   })
 
   it('has texts for the errors of a model', () => {

@@ -29,8 +29,8 @@ export function describeField(about: string, t: Texts['t']): string | null {
   )
 }
 
-/** Codes that share a text; each other code has its own. */
-const sharedTexts = {
+/** The codes that have the same text, by its name. Each other code has its own text. */
+const codesByText = {
   internal: ['crash_loop'],
   slow: ['timeout_first', 'timeout_idle', 'timeout_total', 'time_limit'],
   server: ['server', 'rate_limited', 'unreachable', 'cut', 'garbled'],
@@ -39,16 +39,17 @@ const sharedTexts = {
 }
 
 const textNameByCode = new Map<string, string>(
-  Object.entries(sharedTexts).flatMap(([name, codes]) => codes.map(code => [code, name] as const)),
+  Object.entries(codesByText).flatMap(([name, codes]) => codes.map(code => [code, name] as const)),
 )
 
 /** Describes why a merge failed, or why it was done without a model; empty if there is no error. */
-export function describeError(
+export function getMergeErrorText(
   { state, error_code: code }: Pick<MergeRow, 'state' | 'error_code'>,
   t: (key: PlainTextKey) => string,
 ): string {
   if (!code) return ''
-  // These two codes concern the chat if the merge failed, and the model if the merge was done without one.
+  // If the merge failed, these two codes are about the chat. If it was done without a model, the provider answered with them:
+  // an unknown model is wrong in the settings, and a refusal has no text of its own.
   if (code === 'not_found') return t(state === 'failed' ? 'mergeWhy.gone' : 'mergeWhy.settings')
   if (code === 'forbidden') return t(state === 'failed' ? 'mergeWhy.forbidden' : 'mergeWhy.broken')
   const key = `mergeWhy.${textNameByCode.get(code) ?? code}` as PlainTextKey

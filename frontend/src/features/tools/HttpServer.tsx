@@ -4,7 +4,7 @@ import { useTexts } from '@/lib/language'
 import { formatRelative } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { ImportDialog } from './ImportDialog'
-import { type ServerProps, ServerSection, ServerState } from './ServerSection'
+import { ServerOutcome, type ServerProps, ServerSection } from './ServerSection'
 import { ToolFormDialog } from './ToolFormDialog'
 
 /** One server of HTTP tools, whose tools are described by forms or an OpenAPI document. */
@@ -24,7 +24,7 @@ export function HttpServer(props: ServerProps) {
           server.state === 'untested' || !server.tested_at ? (
             <span className="faint regular xs">{t('tools.untested')}</span>
           ) : (
-            <ServerState
+            <ServerOutcome
               isOk={server.state === 'ok'}
               text={
                 server.state === 'ok'

@@ -8,7 +8,7 @@ import { formatRelative } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Spinner } from '@/ui/Spinner'
 import { showToast } from '@/ui/toast'
-import { type ServerProps, ServerSection, ServerState } from './ServerSection'
+import { ServerOutcome, type ServerProps, ServerSection } from './ServerSection'
 
 /** How long the answer of a worker is waited for, in ms. */
 const MAX_WAIT_MS = 25_000
@@ -59,7 +59,7 @@ function State({ server, isWaiting }: { server: ToolServerRow; isWaiting: boolea
   if (isWaiting) return server.tested_at === null ? <Spinner /> : null
   if (server.state === 'untested') return <span className="faint regular xs">{t('mcp.state.untested')}</span>
   const when = server.tested_at ? formatRelative(server.tested_at) : ''
-  return <ServerState isOk={server.state === 'ok'} text={t(`mcp.state.${server.state}`, { when })} />
+  return <ServerOutcome isOk={server.state === 'ok'} text={t(`mcp.state.${server.state}`, { when })} />
 }
 
 /** Sends the browser to the authorization server of the MCP server. It comes back to this page. */

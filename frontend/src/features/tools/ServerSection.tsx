@@ -84,8 +84,8 @@ export function ServerSection({
   )
 }
 
-/** The result of the last test or listing, with an icon. */
-export function ServerState({ isOk, text }: { isOk: boolean; text: string }) {
+/** Whether the server answered when a tool was last tested, or its tools were last read. */
+export function ServerOutcome({ isOk, text }: { isOk: boolean; text: string }) {
   const Icon = isOk ? Check : TriangleAlert
   return (
     <span className={cx(styles.state, isOk ? styles.good : styles.bad)}>

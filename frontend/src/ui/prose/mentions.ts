@@ -18,19 +18,19 @@ interface MentionSegment {
 }
 
 /** Replaces handles by names, for the one-line quote of a text. */
-export const replaceHandlesByNames = (text: string, names: Naming): string =>
-  splitMentions(text, names)
-    .map(segment => (segment.handle === null ? segment.text : `@${names(segment.handle)?.name ?? segment.handle}`))
+export const replaceHandlesByNames = (text: string, findName: Naming): string =>
+  splitMentions(text, findName)
+    .map(segment => (segment.handle === null ? segment.text : `@${findName(segment.handle)?.name ?? segment.handle}`))
     .join('')
 
-/** Splits a text at its mentions. Only handles that `names` finds are mentions. */
-export function splitMentions(text: string, names: Naming): MentionSegment[] {
+/** Splits a text at its mentions. Only handles that `findName` finds are mentions. */
+export function splitMentions(text: string, findName: Naming): MentionSegment[] {
   const segments: MentionSegment[] = []
   let from = 0
   for (const match of text.matchAll(mention)) {
     const handle = match[2] ?? ''
-    if (segments.length > 2 * MAX_MENTIONS) break
-    if (!names(handle)) continue
+    if (segments.length >= 2 * MAX_MENTIONS) break
+    if (!findName(handle)) continue
     const at = match.index + (match[1]?.length ?? 0)
     segments.push({ text: text.slice(from, at), handle: null }, { text: `@${handle}`, handle })
     from = at + handle.length + 1

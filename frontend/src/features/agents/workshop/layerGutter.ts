@@ -129,9 +129,9 @@ const field = StateField.define<{ layers: Layers; marks: RangeSet<GutterMarker> 
   },
 })
 
-/** Returns the layer of each line (1-based) that has a bar. */
-export function listBars(state: EditorState): Map<number, string> {
-  const found = new Map<number, string>()
+/** Returns the layer of each line (1-based) that has a bar. For tests. */
+export function listBars(state: EditorState): Map<number, Bar['layer']> {
+  const found = new Map<number, Bar['layer']>()
   state.field(field).marks.between(0, state.doc.length, (from, _, bar) => {
     found.set(state.doc.lineAt(from).number, (bar as Bar).layer)
   })

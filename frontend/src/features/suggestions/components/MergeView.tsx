@@ -24,7 +24,7 @@ import { Spinner } from '@/ui/Spinner'
 import { listShares, type Share } from '../mergedLines'
 import { buildSteps, getPercent, isMergeActive, type StepName, type StepState } from '../mergeSteps'
 import { useNow, useWrittenChars } from '../progress'
-import { describeError } from '../wording'
+import { getMergeErrorText } from '../wording'
 import mergeStyles from './Merge.module.css'
 import { MergedText } from './MergedText'
 import suggestionsStyles from './Suggestions.module.css'
@@ -211,7 +211,7 @@ function MergeOutcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge
   const chat = chats?.find(row => row.chat.id === merge.chat_id)?.chat.title
   if (merge.state === 'failed') return <FailedMerge merge={merge} findActor={findActor} />
   if (merge.state === 'stopped') return <Notice>{t('mergeStopped')}</Notice>
-  const why = describeError(merge, t)
+  const why = getMergeErrorText(merge, t)
   const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
     <>
@@ -230,7 +230,7 @@ function MergeOutcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge
 function FailedMerge({ merge, findActor }: Pick<MergeProps, 'merge' | 'findActor'>) {
   const { t } = useTexts()
   const { chat_id: chatId, provenance } = merge
-  const why = describeError(merge, t)
+  const why = getMergeErrorText(merge, t)
   return (
     <p className={cx(blocks.banner, blocks.bad)} role="alert">
       <CircleAlert className="i s" aria-hidden />
