@@ -31,6 +31,8 @@ const listNames = (list: string, side: 'imported' | 'local') =>
 const namedImport = /(import|export)\s+(?:type\s+)?(?:\w+,\s*)?\{([^}]*)\}\s*from\s*'([^']+)'/g
 const starExport = /export\s+(?:type\s+)?\*\s*from\s*'([^']+)'/g
 const lazyImport = /import\('([^']+)'\)(?:\.then\(\w+ => \(\{ default: \w+\.(\w+))?(?:,\s*'(\w+)')?/g
+/** A function that loads a module: `const load = () => import('./module')`, used as in `const { a, b } = await load()`. */
+const loader = /const (\w+) = \(\) => import\('([^']+)'\)/g
 const declaration =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm
 
@@ -43,7 +45,12 @@ function listImports(file: string, source: string): string[] {
   const lazy = [...source.matchAll(lazyImport)].flatMap(([, path = '', ...names]) =>
     names.filter(Boolean).map(name => `${resolveImport(file, path)} ${name}`),
   )
-  return [...named, ...lazy]
+  const loaded = [...source.matchAll(loader)].flatMap(([, load, path = '']) =>
+    [...source.matchAll(new RegExp(`\\{([^{}]*)\\} = await ${load}\\(\\)`, 'g'))].flatMap(([, list = '']) =>
+      listNames(list, 'imported').map(name => `${resolveImport(file, path)} ${name}`),
+    ),
+  )
+  return [...named, ...lazy, ...loaded]
 }
 
 /** Lists the exports of a file: declarations and names that it re-exports. */
