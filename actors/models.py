@@ -35,9 +35,15 @@ class Actors(BaseUserManager["Actor"]):
         name = fields.pop("name", email.partition("@")[0])
         handle = fields.pop("handle", None) or f"operator-{Actor.objects.filter(is_superuser=True).count() + 1}"
         person = Actor(
-            kind=Kind.HUMAN, email=email.lower(), username=handle, handle=handle, name=name,
-            is_active=True, is_staff=True, is_superuser=True,
-        )  # fmt: skip
+            kind=Kind.HUMAN,
+            email=email.lower(),
+            username=handle,
+            handle=handle,
+            name=name,
+            is_active=True,
+            is_staff=True,
+            is_superuser=True,
+        )
         person.set_password(password)
         person.save()
         return person
@@ -147,9 +153,18 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
             models.CheckConstraint(
                 condition=~Q(kind=Kind.HUMAN)
                 | Q(
-                    workspace=None, current_spec=None, description=None, is_public=False, is_shipped=False,
-                    username__isnull=False, email__isnull=False, username=F("handle"),
-                    published_at=None, published_by_workspace=None, published_from_agent=None, taken_down_at=None,
+                    workspace=None,
+                    current_spec=None,
+                    description=None,
+                    is_public=False,
+                    is_shipped=False,
+                    username__isnull=False,
+                    email__isnull=False,
+                    username=F("handle"),
+                    published_at=None,
+                    published_by_workspace=None,
+                    published_from_agent=None,
+                    taken_down_at=None,
                 ),
                 name="human_is_global_and_known",
             ),
@@ -159,7 +174,8 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
                 name="agent_never_signs_in",
             ),
             models.CheckConstraint(
-                condition=~Q(kind=Kind.AGENT) | Q(workspace__isnull=False, is_public=False)
+                condition=~Q(kind=Kind.AGENT)
+                | Q(workspace__isnull=False, is_public=False)
                 | Q(workspace=None, is_public=True),
                 name="agent_has_a_workspace_or_is_public",
             ),
@@ -168,8 +184,13 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
             ),
             models.CheckConstraint(
                 condition=Q(is_public=True)
-                | Q(published_at=None, published_by_workspace=None, published_from_agent=None, is_shipped=False,
-                    taken_down_at=None),
+                | Q(
+                    published_at=None,
+                    published_by_workspace=None,
+                    published_from_agent=None,
+                    is_shipped=False,
+                    taken_down_at=None,
+                ),
                 name="only_public_agents_are_published",
             ),
             models.CheckConstraint(
@@ -182,7 +203,8 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
                 name="published_agents_have_a_publisher",
             ),
             models.UniqueConstraint(
-                fields=["workspace", "handle"], condition=Q(workspace__isnull=False) & ~Q(status="deleted"),
+                fields=["workspace", "handle"],
+                condition=Q(workspace__isnull=False) & ~Q(status="deleted"),
                 name="agent_handle_unique_in_workspace",
             ),
             models.CheckConstraint(
@@ -191,17 +213,19 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
                 name="public_agent_has_normalized_name",
             ),
             models.UniqueConstraint(
-                fields=["normalized_name"], condition=Q(is_public=True, taken_down_at=None),
+                fields=["normalized_name"],
+                condition=Q(is_public=True, taken_down_at=None),
                 name="public_agent_name_unique",
             ),
             models.UniqueConstraint(
                 fields=["handle"], condition=Q(is_public=True, taken_down_at=None), name="public_agent_handle_unique"
             ),
             models.UniqueConstraint(
-                fields=["published_from_agent"], condition=Q(is_public=True, taken_down_at=None),
+                fields=["published_from_agent"],
+                condition=Q(is_public=True, taken_down_at=None),
                 name="published_once_per_origin",
             ),
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} (@{self.handle})"
@@ -220,10 +244,16 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     def to_row(self) -> ActorRow:
         """Return the row for other people. It has no email address and nothing about other workspaces."""
         return ActorRow(
-            id=self.id, kind=self.kind, name=self.name, handle=self.handle, description=self.description,
-            workspace_id=self.workspace_id, is_public=self.is_public,
-            is_taken_down=self.taken_down_at is not None, avatar=self.avatar,
-        )  # fmt: skip
+            id=self.id,
+            kind=self.kind,
+            name=self.name,
+            handle=self.handle,
+            description=self.description,
+            workspace_id=self.workspace_id,
+            is_public=self.is_public,
+            is_taken_down=self.taken_down_at is not None,
+            avatar=self.avatar,
+        )
 
     @property
     def is_human(self) -> bool:
@@ -305,9 +335,13 @@ class Viewing(Identified):
 
     def to_row(self) -> ViewingRow:
         return ViewingRow(
-            id=self.id, operator=self.operator.to_row(), reason=self.reason, started_at=self.started_at,
-            ends_at=self.ends_at, ended_at=self.ended_at,
-        )  # fmt: skip
+            id=self.id,
+            operator=self.operator.to_row(),
+            reason=self.reason,
+            started_at=self.started_at,
+            ends_at=self.ends_at,
+            ended_at=self.ended_at,
+        )
 
 
 TOKEN_PREFIX = "atl_"
@@ -323,8 +357,10 @@ class UnrevokedTokens(models.Manager["ApiToken"]):
 
 CAN_USE_TOKENS = Q(actor__is_active=True) | Q(
     Q(created_by=None) | Q(created_by__is_active=True),
-    actor__kind=Kind.AGENT, actor__status=AgentStatus.READY, actor__is_public=False,
-)  # fmt: skip
+    actor__kind=Kind.AGENT,
+    actor__status=AgentStatus.READY,
+    actor__is_public=False,
+)
 """The condition on tokens whose person may sign in, or whose agent may run and belongs to a workspace. An agent's token also needs
 that the account of the editor who made it is open."""
 
@@ -369,6 +405,11 @@ class ApiToken(Identified):
 
     def to_row(self) -> ApiTokenRow:
         return ApiTokenRow(
-            id=self.id, name=self.name, prefix=self.prefix, created_at=self.created_at, expires_at=self.expires_at,
-            last_used_at=self.last_used_at, scope=self.scope,
-        )  # fmt: skip
+            id=self.id,
+            name=self.name,
+            prefix=self.prefix,
+            created_at=self.created_at,
+            expires_at=self.expires_at,
+            last_used_at=self.last_used_at,
+            scope=self.scope,
+        )

@@ -85,13 +85,22 @@ class AgentSpec(Identified):
 
     def to_row(self) -> SpecRow:
         return SpecRow(
-            id=self.id, agent_id=self.agent_id, number=self.number, prompt=self.prompt, model=self.model,
-            parameters=self.parameters, limits=self.limits, memory=self.memory,
+            id=self.id,
+            agent_id=self.agent_id,
+            number=self.number,
+            prompt=self.prompt,
+            model=self.model,
+            parameters=self.parameters,
+            limits=self.limits,
+            memory=self.memory,
             context=ContextSettings.model_validate(self.context).model_dump(),
             tools=[ToolConfigRow(**config.as_tool_use_fields()) for config in self.tools],
-            message=self.message, origin=self.origin, base_version=self.base_version,
-            author_id=self.author_id, created_at=self.created_at,
-        )  # fmt: skip
+            message=self.message,
+            origin=self.origin,
+            base_version=self.base_version,
+            author_id=self.author_id,
+            created_at=self.created_at,
+        )
 
 
 def build_tools_prefetch(of: str = "") -> "Prefetch[Any, Any, Any]":
@@ -207,14 +216,28 @@ class Draft(Identified, VersionedRow):
     def to_row(self) -> DraftRow:
         applied = self.applied
         return DraftRow(
-            id=self.id, chat_id=self.chat_id, version=self.version, agent_id=self.agent_id, status=self.status,
-            written=self.written, applied=applied.content().as_json() if applied else None,
-            applied_spec_id=self.applied_id, applied_by=applied.author_id if applied else None,
-            apply_count=self.apply_count, revision=self.revision, base_version=self.base_version,
-            lock_holder_id=self.lock_holder_id, lock_expires_at=self.lock_expires_at, created_by=self.created_by_id,
-            updated_by=self.updated_by_id, updated_at=self.updated_at, outcome=self.outcome or None,
-            provenance=self.provenance, votes=self.votes, requested_by=self.requested_by,
-        )  # fmt: skip
+            id=self.id,
+            chat_id=self.chat_id,
+            version=self.version,
+            agent_id=self.agent_id,
+            status=self.status,
+            written=self.written,
+            applied=applied.content().as_json() if applied else None,
+            applied_spec_id=self.applied_id,
+            applied_by=applied.author_id if applied else None,
+            apply_count=self.apply_count,
+            revision=self.revision,
+            base_version=self.base_version,
+            lock_holder_id=self.lock_holder_id,
+            lock_expires_at=self.lock_expires_at,
+            created_by=self.created_by_id,
+            updated_by=self.updated_by_id,
+            updated_at=self.updated_at,
+            outcome=self.outcome or None,
+            provenance=self.provenance,
+            votes=self.votes,
+            requested_by=self.requested_by,
+        )
 
 
 class DraftSnapshot(Identified):
@@ -237,9 +260,14 @@ class DraftSnapshot(Identified):
 
     def to_row(self) -> DraftSnapshotRow:
         return DraftSnapshotRow(
-            id=self.id, draft_id=self.draft_id, revision=self.revision, written=self.written, author=self.author.to_row(),
-            reason=self.reason, created_at=self.created_at,
-        )  # fmt: skip
+            id=self.id,
+            draft_id=self.draft_id,
+            revision=self.revision,
+            written=self.written,
+            author=self.author.to_row(),
+            reason=self.reason,
+            created_at=self.created_at,
+        )
 
 
 class LockWaiter(Identified):

@@ -25,6 +25,11 @@ def _hide_prompt(spec: SpecRow) -> SpecRow:
 def build_agent_summary_row(agent: Actor, *, state: AgentState) -> AgentSummaryRow:
     """Build the row of an agent in a list, for the actor for whom it was fetched (`agents_visible_to`, `get_agent_for`)."""
     return AgentSummaryRow(
-        actor=agent.to_row(), state=state, verbs=sorted(compute_agent_verbs(agent)),
-        accepts_tasks=agent.accepts_tasks, role=agent.role, parent_id=agent.parent_id, created_at=agent.created_at,
-    )  # fmt: skip
+        actor=agent.to_row(),
+        state=state,
+        verbs=sorted(compute_agent_verbs(agent)),
+        accepts_tasks=agent.accepts_tasks,
+        role=agent.role,
+        parent_id=agent.parent_id,
+        created_at=agent.created_at,
+    )

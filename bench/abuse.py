@@ -76,9 +76,12 @@ def build_silent_base(model: Model) -> str:
 def build_figure(what: str, before: list[float], during: list[float]) -> Figure:
     floor, ours = get_percentile(before, 0.5), get_percentile(during, 0.5)
     return Figure(
-        f"{what}, p50 (p95)", f"{format_ms(floor)} ({format_ms(get_percentile(before, 0.95))})",
-        f"{format_ms(ours)} ({format_ms(get_percentile(during, 0.95))})", f"{ours / floor:.2f}", goal="≤ 2",
-    )  # fmt: skip
+        f"{what}, p50 (p95)",
+        f"{format_ms(floor)} ({format_ms(get_percentile(before, 0.95))})",
+        f"{format_ms(ours)} ({format_ms(get_percentile(during, 0.95))})",
+        f"{ours / floor:.2f}",
+        goal="≤ 2",
+    )
 
 
 def make_workspace(installation: Installation) -> tuple[str, list[str]]:

@@ -30,5 +30,14 @@ async def application(scope: dict[str, Any], receive: Callable[[], Awaitable[dic
 if __name__ == "__main__":
     import uvicorn
 
-    uvicorn.run(application, port=int(sys.argv[1]), loop="uvloop", ws="websockets-sansio", lifespan="off",
-                access_log=False, log_level="warning", ws_per_message_deflate=False, timeout_graceful_shutdown=1)  # fmt: skip
+    uvicorn.run(
+        application,
+        port=int(sys.argv[1]),
+        loop="uvloop",
+        ws="websockets-sansio",
+        lifespan="off",
+        access_log=False,
+        log_level="warning",
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=1,
+    )

@@ -86,18 +86,41 @@ class FakeSocket:
         """Return a row for the next frame."""
         seq = self.version + 1
         return {
-            "kind": "message", "id": str(new_id()), "chat_id": self.chat, "version": seq, "seq": seq,
-            "author_id": f"person {seq // 3 % 7}", "type": "TEXT_MESSAGE", "payload": {"text": text}, "reply_to": None,
-            "run_id": None, "created_at": AT, "edited_at": None, "deleted": False,
-        } | more  # fmt: skip
+            "kind": "message",
+            "id": str(new_id()),
+            "chat_id": self.chat,
+            "version": seq,
+            "seq": seq,
+            "author_id": f"person {seq // 3 % 7}",
+            "type": "TEXT_MESSAGE",
+            "payload": {"text": text},
+            "reply_to": None,
+            "run_id": None,
+            "created_at": AT,
+            "edited_at": None,
+            "deleted": False,
+        } | more
 
     def build_run(self, run_id: str, state: str) -> dict[str, Any]:
         """Return a row for the next frame."""
         return {
-            "kind": "run", "id": run_id, "chat_id": self.chat, "version": self.version + 1, "agent_id": self.agent,
-            "state": state, "attempt": 1, "trigger_id": None, "on_behalf_of": None, "stamp": None, "stopping": False,
-            "error_code": None, "error": None, "created_at": AT, "started_at": AT, "ended_at": None,
-        }  # fmt: skip
+            "kind": "run",
+            "id": run_id,
+            "chat_id": self.chat,
+            "version": self.version + 1,
+            "agent_id": self.agent,
+            "state": state,
+            "attempt": 1,
+            "trigger_id": None,
+            "on_behalf_of": None,
+            "stamp": None,
+            "stopping": False,
+            "error_code": None,
+            "error": None,
+            "created_at": AT,
+            "started_at": AT,
+            "ended_at": None,
+        }
 
     def build_changes_frame(self, row: dict[str, Any]) -> str:
         """Build a durable frame with this row."""
@@ -107,9 +130,18 @@ class FakeSocket:
     def build_delta_frame(self, run_id: str, message_id: str, offset: int, text: str) -> str:
         """Build a frame with a chunk of an answer."""
         return self._frame(
-            type="delta", message_id=message_id, run_id=run_id, agent_id=self.agent, attempt=1,
-            part="text", index=0, call_id=None, name=None, offset=offset, text=text,
-        )  # fmt: skip
+            type="delta",
+            message_id=message_id,
+            run_id=run_id,
+            agent_id=self.agent,
+            attempt=1,
+            part="text",
+            index=0,
+            call_id=None,
+            name=None,
+            offset=offset,
+            text=text,
+        )
 
     def play(self, steps: list[list[str]], pause: int) -> None:
         """Pass the frames of each step to the web app at once, with `pause` milliseconds between steps. Return at the end."""

@@ -25,11 +25,16 @@ def measure_p7(installation: Installation, quick: bool) -> Table:
     command = [sys.executable, "-m", "bench.lists", "10" if quick else "60"]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
     found = [
-        Figure(f"{name} ({one['rows']} rows, {one['statements']} statements)", f"{one['bare']:.1f} ms",
-               f"{one['ours']:.1f} ms", f"{one['ours'] / one['bare']:.2f}", f"{one['cpu']:.1f} ms of Python",
-               "≤ 2" if name == "the sidebar" else "≤ 4")
+        Figure(
+            f"{name} ({one['rows']} rows, {one['statements']} statements)",
+            f"{one['bare']:.1f} ms",
+            f"{one['ours']:.1f} ms",
+            f"{one['ours'] / one['bare']:.2f}",
+            f"{one['cpu']:.1f} ms of Python",
+            "≤ 2" if name == "the sidebar" else "≤ 4",
+        )
         for name, one in json.loads(done.stdout).items()
-    ]  # fmt: skip
+    ]
     how = f"A person in {CHATS} chats with {LINES} unread lines each, {AGENTS} agents, {PEOPLE} people; pages of 100."
     return Table("P7", "Lists", f"{how} The floor: the same statements, and their rows as JSON, in a bare view.", found)
 

@@ -44,12 +44,19 @@ def create_rows(chat_count: int, agents: int, people: int, lines: int) -> tuple[
     connections.close_all()
     at, chat = f"/api/v1/workspaces/{workspace.id}", f"/api/v1/chats/{chats[0].id}"
     return create_session_key(reader), {
-        "the sidebar": f"{at}/chats", "agents": f"{at}/agents", "members": f"{at}/members",
-        "workspaces": "/api/v1/workspaces", "me": "/api/v1/me", "versions": f"/api/v1/agents/{team[0].id}/versions",
-        "suggestions": f"{at}/suggestions", "notifications": "/api/v1/notifications",
-        "a chat's messages": f"{chat}/messages", "a chat's participants": f"{chat}/participants",
-        "a chat's links": f"{chat}/links", "a chat's runs": f"{chat}/runs",
-    }  # fmt: skip
+        "the sidebar": f"{at}/chats",
+        "agents": f"{at}/agents",
+        "members": f"{at}/members",
+        "workspaces": "/api/v1/workspaces",
+        "me": "/api/v1/me",
+        "versions": f"/api/v1/agents/{team[0].id}/versions",
+        "suggestions": f"{at}/suggestions",
+        "notifications": "/api/v1/notifications",
+        "a chat's messages": f"{chat}/messages",
+        "a chat's participants": f"{chat}/participants",
+        "a chat's links": f"{chat}/links",
+        "a chat's runs": f"{chat}/runs",
+    }
 
 
 @transaction.atomic

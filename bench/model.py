@@ -176,8 +176,16 @@ def main(port: int) -> None:
     """Serve until SIGTERM."""
     import uvicorn
 
-    uvicorn.run(application, port=port, loop="uvloop", http="httptools", lifespan="off", access_log=False,
-                log_level="warning", timeout_graceful_shutdown=1)  # fmt: skip
+    uvicorn.run(
+        application,
+        port=port,
+        loop="uvloop",
+        http="httptools",
+        lifespan="off",
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+    )
 
 
 if __name__ == "__main__":

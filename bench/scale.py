@@ -105,11 +105,12 @@ def read_costs() -> Costs:
         token_worker=find("P3", r"while all stream \|.*?\| (\d+) µs") / 1e6,
         token_valkey=max(token["valkey"] - run["valkey"] / tokens, 0),
         frame=max(token["web"] - run["web"] / tokens, 0) / frames_per_token,
-        socket=find("P13", r"CPU of web per viewer and answer \|.*?\| ([\d.]+) ms") / 1e3
+        socket=find("P13", r"CPU of web per viewer and answer \|.*?\| ([\d.]+) ms")
+        / 1e3
         / find("P13", r"frames per viewer and answer \| – \| ([\d.]+)"),
         reconnect=find("P8", r"a socket, the start included: web ([\d.]+)") / 1e3,
         socket_bytes=find("P4", r"(\d+) kB a socket") * 1e3,
-    )  # fmt: skip
+    )
 
 
 def count_processes(load: Load, costs: Costs) -> Processes:

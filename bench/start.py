@@ -130,11 +130,15 @@ def build_size_figures(home: Path) -> list[Figure]:
     page = get_size_mb(ROOT / "frontend" / "dist")
     needed = packages + page
     return [
-        Figure("installed: packages to run + built web app", ours=f"{packages:.0f} + {page:.1f} = {needed:.0f} MB", goal="≤ 1 GB"),
+        Figure(
+            "installed: packages to run + built web app",
+            ours=f"{packages:.0f} + {page:.1f} = {needed:.0f} MB",
+            goal="≤ 1 GB",
+        ),
         Figure("… with Node's packages, which build the web app", ours=f"{needed + node:.0f} MB ({node:.0f} of Node)"),
         Figure("… .venv as it is here, with what developing needs", ours=f"{venv:.0f} MB"),
         Figure("a fresh data folder (with copies of the servers, as root)", ours=f"{get_size_mb(home):.0f} MB"),
-    ]  # fmt: skip
+    ]
 
 
 def build_start_figures(times: list[float], cpu: list[float], memory: Mapping[str, float]) -> list[Figure]:
@@ -142,10 +146,14 @@ def build_start_figures(times: list[float], cpu: list[float], memory: Mapping[st
     usual = get_percentile(cpu[1:], 0.5)
     return [
         Figure("first start (new data)", ours=f"{times[0]:.1f} s", cpu=f"a start: {cpu[0]:.1f} s", goal="≤ 8 s"),
-        Figure("later starts, p50 (worst)", ours=f"{get_percentile(again, 0.5):.1f} s ({max(again):.1f} s)",
-               cpu=f"a start: {usual:.1f} s", goal="≤ 8 s"),
+        Figure(
+            "later starts, p50 (worst)",
+            ours=f"{get_percentile(again, 0.5):.1f} s ({max(again):.1f} s)",
+            cpu=f"a start: {usual:.1f} s",
+            goal="≤ 8 s",
+        ),
         Figure("memory at rest (PSS)", ours=f"{sum(memory.values()):.0f} MB ({parts})", goal="≤ 600 MB"),
-    ]  # fmt: skip
+    ]
 
 
 def measure_p10(quick: bool) -> Table:

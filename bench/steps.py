@@ -50,10 +50,17 @@ from tools.interface import AgentTask
 TOKEN = "a" * 32
 STEPS = ("post", "claim", "prepare", "answered")
 STEPS_OF_TASKS = (
-    "caller claim", "caller prepare", "calls answered",
-    "tasks started", "tasks claim", "task prepare", "task answered", "resumed claim", "resumed prepare",
+    "caller claim",
+    "caller prepare",
+    "calls answered",
+    "tasks started",
+    "tasks claim",
+    "task prepare",
+    "task answered",
+    "resumed claim",
+    "resumed prepare",
     "results stored",
-)  # fmt: skip
+)
 TASKS = 5
 
 
@@ -147,9 +154,11 @@ class Steps:
         body = json.dumps({"id": str(new_id()), "text": "hello"}).encode()
         cookie = f"sessionid={self._session}; csrftoken={TOKEN}".encode()
         headers = [
-            (b"host", b"localhost"), (b"content-type", b"application/json"),
-            (b"cookie", cookie), (b"x-csrftoken", TOKEN.encode()),
-        ]  # fmt: skip
+            (b"host", b"localhost"),
+            (b"content-type", b"application/json"),
+            (b"cookie", cookie),
+            (b"x-csrftoken", TOKEN.encode()),
+        ]
         path = f"/api/v1/chats/{chat.id}/messages"
         scope: Any = {"method": "POST", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
         statuses: list[str] = []

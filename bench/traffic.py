@@ -282,8 +282,15 @@ async def _add_agent(url: str, made: dict[str, Any], base: str) -> BenchChat:
         agent = await (await session.post(f"workspaces/{made['workspace']}/agents", json=body)).json()
         await session.post(f"chats/{made['chat']}/participants", json={"actor_id": agent["actor"]["id"]})
         workspace = await (await session.get(f"workspaces/{made['workspace']}")).json()
-    return BenchChat(url, made["workspace"], workspace["handle"], made["chat"], agent["actor"]["handle"],
-                made["people"], made["sessions"])  # fmt: skip
+    return BenchChat(
+        url,
+        made["workspace"],
+        workspace["handle"],
+        made["chat"],
+        agent["actor"]["handle"],
+        made["people"],
+        made["sessions"],
+    )
 
 
 def measure_p13(installation: Installation, quick: bool) -> Table:

@@ -80,10 +80,16 @@ class Chat(Identified, VersionedRow):
 
     def to_row(self) -> ChatRow:
         return ChatRow(
-            id=self.id, workspace_id=self.workspace_id, title=self.title, version=self.version,
-            created_by=self.created_by_id, created_at=self.created_at, is_direct=self.is_direct,
-            is_between_agents=self.is_between_agents, pin_count=self.pin_count,
-        )  # fmt: skip
+            id=self.id,
+            workspace_id=self.workspace_id,
+            title=self.title,
+            version=self.version,
+            created_by=self.created_by_id,
+            created_at=self.created_at,
+            is_direct=self.is_direct,
+            is_between_agents=self.is_between_agents,
+            pin_count=self.pin_count,
+        )
 
     # What `chats.selectors.load_titles` has read for a reader of a chat without a title: the names of the others.
     names = ""
@@ -159,10 +165,15 @@ class ChatActor(Identified, VersionedRow):
 
     def to_row(self) -> ParticipantRow:
         return ParticipantRow(
-            id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.to_row(),
-            response=self.response, joined_at=self.joined_at, ended=self.ended_at is not None,
+            id=self.id,
+            chat_id=self.chat_id,
+            version=self.version,
+            actor=self.actor.to_row(),
+            response=self.response,
+            joined_at=self.joined_at,
+            ended=self.ended_at is not None,
             last_read_seq=self.last_read_seq if self.actor.is_agent else None,
-        )  # fmt: skip
+        )
 
 
 class Message(Identified, VersionedRow):
@@ -212,10 +223,14 @@ class Message(Identified, VersionedRow):
         constraints = [
             models.UniqueConstraint(fields=["chat", "seq"], name="one_message_per_seq"),
             models.CheckConstraint(
-                condition=Q(type__in=["TEXT_MESSAGE", "FILE_MESSAGE", "THINKING", "TOOL_CALL", "TOOL_RESPONSE"],
-                            author__isnull=False)
-                | (~Q(type__in=["TEXT_MESSAGE", "FILE_MESSAGE", "THINKING", "TOOL_CALL", "TOOL_RESPONSE"])
-                   & Q(author=None)),
+                condition=Q(
+                    type__in=["TEXT_MESSAGE", "FILE_MESSAGE", "THINKING", "TOOL_CALL", "TOOL_RESPONSE"],
+                    author__isnull=False,
+                )
+                | (
+                    ~Q(type__in=["TEXT_MESSAGE", "FILE_MESSAGE", "THINKING", "TOOL_CALL", "TOOL_RESPONSE"])
+                    & Q(author=None)
+                ),
                 name="author_by_type",
             ),
             models.CheckConstraint(
@@ -223,7 +238,7 @@ class Message(Identified, VersionedRow):
                 | Q(pinned_at__isnull=False, type__in=PINNABLE_TYPES, metadata__isnull=True),
                 name="pinned_is_pinnable",
             ),
-        ]  # fmt: skip
+        ]
         indexes = [
             models.Index(fields=["chat", "version"], name="messages_by_version"),
             models.Index(fields=["run_id"], condition=Q(run_id__isnull=False), name="messages_of_run"),
@@ -262,10 +277,21 @@ class Message(Identified, VersionedRow):
 
     def to_row(self) -> MessageRow:
         return MESSAGE_ROWS[self.type](
-            type=self.type, id=self.id, chat_id=self.chat_id, version=self.version, seq=self.seq, author_id=self.author_id,
-            payload=self.payload, reply_to=self.reply_to_id, run_id=self.run_id, metadata=self.metadata,
-            created_at=self.created_at, edited_at=self.edited_at, pinned_at=self.pinned_at, pinned_by=self.pinned_by_id,
-        )  # fmt: skip
+            type=self.type,
+            id=self.id,
+            chat_id=self.chat_id,
+            version=self.version,
+            seq=self.seq,
+            author_id=self.author_id,
+            payload=self.payload,
+            reply_to=self.reply_to_id,
+            run_id=self.run_id,
+            metadata=self.metadata,
+            created_at=self.created_at,
+            edited_at=self.edited_at,
+            pinned_at=self.pinned_at,
+            pinned_by=self.pinned_by_id,
+        )
 
 
 class ChatLink(Identified):
@@ -298,10 +324,17 @@ class ChatLink(Identified):
     def to_row(self, url: str | None = None) -> LinkRow:
         """Return the row. Only the service that creates the link has its `url`, which is not stored."""
         return LinkRow(
-            id=self.id, chat_id=self.chat_id, role=self.role, created_by=self.created_by_id,
-            created_at=self.created_at, expires_at=self.expires_at, revoked_at=self.revoked_at, uses=self.uses,
-            max_uses=self.max_uses, url=url,
-        )  # fmt: skip
+            id=self.id,
+            chat_id=self.chat_id,
+            role=self.role,
+            created_by=self.created_by_id,
+            created_at=self.created_at,
+            expires_at=self.expires_at,
+            revoked_at=self.revoked_at,
+            uses=self.uses,
+            max_uses=self.max_uses,
+            url=url,
+        )
 
 
 class ChatGrant(ObjectGrant):

@@ -91,12 +91,15 @@ def list_activity(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatAct
         (
             participant.actor_id,
             ChatActivityRow(
-                chat_id=participant.chat_id, unread=participant.unread, mentioned=participant.mentioned,
-                last_read_seq=participant.last_read_seq, last_message=last.get(participant.last_id),
+                chat_id=participant.chat_id,
+                unread=participant.unread,
+                mentioned=participant.mentioned,
+                last_read_seq=participant.last_read_seq,
+                last_message=last.get(participant.last_id),
             ),
         )
         for participant in found
-    ]  # fmt: skip
+    ]
 
 
 def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
@@ -113,7 +116,7 @@ def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
             last_read_seq=chat.last_read_seq,
             last_message=last[chat.last_id].to_row() if chat.last_id in last else None,
             hidden_seq=chat.hidden_seq,
-        )  # fmt: skip
+        )
         for chat in found
     ]
 

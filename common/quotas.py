@@ -19,4 +19,4 @@ def check_quota(name: str, rows: QuerySet[Any]) -> None:
             f"There are {most} already, which is as many as can be.",
             hints=["Remove some that are no longer needed, or ask whoever runs the installation."],
             data={"quota": name, "most": most},
-        )  # fmt: skip
+        )

@@ -76,9 +76,13 @@ def _check_query_boolean(value: str) -> None:
 _ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DIGITS = re.compile(r"-?[0-9]+")
 _CHECKS: dict[tuple[str, type], Any] = {
-    (JSON, float): _check_json_number, (JSON, bool): _check_json_boolean, (JSON, UUID): _check_id,
-    (QUERY, float): _check_query_number, (QUERY, bool): _check_query_boolean, (QUERY, UUID): _check_id,
-}  # fmt: skip
+    (JSON, float): _check_json_number,
+    (JSON, bool): _check_json_boolean,
+    (JSON, UUID): _check_id,
+    (QUERY, float): _check_query_number,
+    (QUERY, bool): _check_query_boolean,
+    (QUERY, UUID): _check_id,
+}
 
 
 @cache

@@ -154,9 +154,16 @@ def handle_error(error: Exception, context: dict[str, Any]) -> Response:
 
 
 _CODES = {
-    400: Code.INVALID, 401: Code.NOT_SIGNED_IN, 403: Code.FORBIDDEN, 404: Code.NOT_FOUND, 405: Code.UNSUPPORTED,
-    406: Code.UNSUPPORTED, 413: Code.TOO_LARGE, 415: Code.UNSUPPORTED, 429: Code.LIMIT_REACHED,
-}  # fmt: skip
+    400: Code.INVALID,
+    401: Code.NOT_SIGNED_IN,
+    403: Code.FORBIDDEN,
+    404: Code.NOT_FOUND,
+    405: Code.UNSUPPORTED,
+    406: Code.UNSUPPORTED,
+    413: Code.TOO_LARGE,
+    415: Code.UNSUPPORTED,
+    429: Code.LIMIT_REACHED,
+}
 
 
 def _to_app_error(error: Exception) -> AppError | None:

@@ -4,8 +4,8 @@ request, and important events. It is a part of the system text, so that no later
 It knows no run: `runs/kinds/chat.py` calls it for a chat that does not fit, and never for another.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from chats.models import Chat, Message
@@ -19,6 +19,7 @@ from context.selectors import (
     list_important_events,
     list_older_pinned_messages,
 )
+from context.transcript import LogEntry
 from embeddings.selectors import VectorRequest
 from events.payloads import ContextFacts, ContextStrategy, MessageReference
 from llm.sent_requests import Section, SectionKind
@@ -66,6 +67,14 @@ class EarlierContext:
     needs_embeddings: bool = False
     vector_request: VectorRequest | None = None
     sections: tuple[Section, ...] = ()
+
+    def list_kept_entries(self, entries: Iterable[LogEntry], kept: Collection[UUID | None]) -> list[LogEntry]:
+        """Return the entries that are read in full: those from `kept_from` on, and those whose id or run is in `kept`."""
+        return [one for one in entries if one.seq >= self.kept_from or one.id in kept or one.run_id in kept]
+
+    def with_facts(self, **facts: object) -> "EarlierContext":
+        """Return a copy with these fields of `facts`; without facts, itself."""
+        return replace(self, facts=self.facts.model_copy(update=facts)) if self.facts else self
 
 
 def compute_tokens(rows: Iterable[LogRow]) -> int:

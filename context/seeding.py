@@ -154,10 +154,17 @@ def create_messages(chat_id: UUID, count: int, *, facts: Sequence[Fact] = (), se
                 seq, author = first + number, generator.choice(authors)
                 copy.write_row(
                     (
-                        new_id(), chat_id, seq, seq, author, "TEXT_MESSAGE", json.dumps(payload, ensure_ascii=False),
-                        estimate_tokens(text), at,
+                        new_id(),
+                        chat_id,
+                        seq,
+                        seq,
+                        author,
+                        "TEXT_MESSAGE",
+                        json.dumps(payload, ensure_ascii=False),
+                        estimate_tokens(text),
+                        at,
                     )
-                )  # fmt: skip
+                )
         Chat.objects.filter(pk=chat_id).update(version=first + count - 1)
         ChatActor.objects.filter(chat=chat_id).update(last_read_seq=first + count - 1)
     with connection.cursor() as cursor:

@@ -18,6 +18,10 @@ def record(
 ) -> None:
     """Store an audit record in the current transaction. `facts` must be small, without secrets and texts of messages."""
     AuditRecord.objects.create(
-        actor_id=actor.pk if actor else None, on_behalf_of_id=on_behalf_of.pk if on_behalf_of else None, action=action,
-        workspace_id=workspace_id, object_id=object_id, facts=facts,
-    )  # fmt: skip
+        actor_id=actor.pk if actor else None,
+        on_behalf_of_id=on_behalf_of.pk if on_behalf_of else None,
+        action=action,
+        workspace_id=workspace_id,
+        object_id=object_id,
+        facts=facts,
+    )

@@ -63,9 +63,15 @@ class Stream:
         self._parts: dict[tuple[Part, int], _PartBuffer] = {}
 
     def add_chunk(
-        self, part: Part, text: str, *, index: int = 0, row_id: UUID | None = None, call_id: str | None = None,
+        self,
+        part: Part,
+        text: str,
+        *,
+        index: int = 0,
+        row_id: UUID | None = None,
+        call_id: str | None = None,
         name: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Add a chunk. The flush loop of the process sends it, the first chunk of a stream at once.
 
         `row_id` is the row that the part becomes; by default the message.
@@ -111,12 +117,22 @@ class Stream:
         """Return a frame for each part with pending chunks. The chunks stay pending until `mark_sent`."""
         return [
             Delta(
-                topic=self.topic, message_id=self.message_id, row_id=buffer.row_id, run_id=self.run_id,
-                agent_id=self.agent_id, attempt=self.attempt, part=part, index=index, call_id=buffer.call_id, name=buffer.name,
-                offset=buffer.sent, text="".join(buffer.pending),
+                topic=self.topic,
+                message_id=self.message_id,
+                row_id=buffer.row_id,
+                run_id=self.run_id,
+                agent_id=self.agent_id,
+                attempt=self.attempt,
+                part=part,
+                index=index,
+                call_id=buffer.call_id,
+                name=buffer.name,
+                offset=buffer.sent,
+                text="".join(buffer.pending),
             )
-            for (part, index), buffer in self._parts.items() if buffer.pending
-        ]  # fmt: skip
+            for (part, index), buffer in self._parts.items()
+            if buffer.pending
+        ]
 
     def mark_sent(self, deltas: Sequence[Delta]) -> None:
         """Remove the text of these frames from the pending chunks. Chunks that were added after `build_deltas` stay pending."""
@@ -155,9 +171,7 @@ class Streams:
             self._loop = loop
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._flush_loop(), name="streams")
-        stream = Stream(
-            self, topic=topic, run_id=run_id, agent_id=agent_id, message_id=message_id, attempt=attempt
-        )  # fmt: skip
+        stream = Stream(self, topic=topic, run_id=run_id, agent_id=agent_id, message_id=message_id, attempt=attempt)
         self._current[run_id] = stream
         return stream
 
@@ -312,8 +326,13 @@ def _build_partials(run_id: UUID, chunks: Sequence[bytes]) -> list[Partial]:
             buffer["text"] += text[len(buffer["text"]) - offset :]
     return [
         Partial(
-            message_id=UUID(message_id), run_id=run_id, agent_id=UUID(agent_id), attempt=attempt,
-            part=part, index=index, **buffer,
+            message_id=UUID(message_id),
+            run_id=run_id,
+            agent_id=UUID(agent_id),
+            attempt=attempt,
+            part=part,
+            index=index,
+            **buffer,
         )
         for (part, index), buffer in parts.items()
-    ]  # fmt: skip
+    ]

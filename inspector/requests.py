@@ -71,22 +71,30 @@ def _build_blocks(actor: Actor, run: Run, sent: SentRequest) -> list[SentBlockRo
         text = str(tool["description"])
         blocks.append(
             SentBlockRow(
-                kind="tool", role="tool", name=tool["name"], text="" if hides_prompt else text,
+                kind="tool",
+                role="tool",
+                name=tool["name"],
+                text="" if hides_prompt else text,
                 tokens=estimate_tokens(f"{tool['name']}{text}{tool['parameters']}"),
                 parameters=None if hides_prompt else dict(tool["parameters"]),
                 blanked="prompt_of_public_agent" if hides_prompt else None,
             )
-        )  # fmt: skip
+        )
     names = {call["id"]: call["name"] for turn in sent.turns for call in turn.get("calls", ())}
     for turn in sent.turns[1:]:
         calls = [SentCallRow(name=call["name"], arguments=call["arguments"]) for call in turn.get("calls", ())]
         called = "".join(f"{call.name}{call.arguments}" for call in calls)
         blocks.append(
             SentBlockRow(
-                kind="message", role=turn["role"], name=names.get(turn.get("call_id", ""), ""), text=turn["text"],
-                tokens=estimate_tokens(turn["text"] + called), calls=calls, images=len(turn.get("images", ())),
+                kind="message",
+                role=turn["role"],
+                name=names.get(turn.get("call_id", ""), ""),
+                text=turn["text"],
+                tokens=estimate_tokens(turn["text"] + called),
+                calls=calls,
+                images=len(turn.get("images", ())),
             )
-        )  # fmt: skip
+        )
     return blocks
 
 
@@ -123,10 +131,13 @@ def _split_system_text(
             blanked = "prompt_of_public_agent"
         blocks.append(
             SentBlockRow(
-                kind=part.kind if part else "chat", role=turn["role"], text="" if blanked else content.strip(),
-                tokens=estimate_tokens(content), blanked=blanked,
+                kind=part.kind if part else "chat",
+                role=turn["role"],
+                text="" if blanked else content.strip(),
+                tokens=estimate_tokens(content),
+                blanked=blanked,
             )
-        )  # fmt: skip
+        )
     return blocks
 
 

@@ -74,10 +74,14 @@ def build_inspected_run_rows(reader: Actor, runs: Sequence[Run]) -> list[Inspect
         person = _get_waker(run, trigger)
         rows.append(
             InspectedRunRow(
-                run=run.to_row(), chat_title=run.get_chat().shown_title, why=find_why(run, trigger),
-                person=person.to_row() if person else None, seconds=_compute_seconds(run), cost_micro=run.cost_micro,
+                run=run.to_row(),
+                chat_title=run.get_chat().shown_title,
+                why=find_why(run, trigger),
+                person=person.to_row() if person else None,
+                seconds=_compute_seconds(run),
+                cost_micro=run.cost_micro,
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -214,21 +218,30 @@ def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) 
     author = trigger.author if trigger else None
     rows = [
         TimelineRow(
-            kind="woke", run_id=run.id, depth=0, at=run.created_at, person=author.to_row() if author else None,
+            kind="woke",
+            run_id=run.id,
+            depth=0,
+            at=run.created_at,
+            person=author.to_row() if author else None,
             seconds=(run.started_at - run.created_at).total_seconds() if run.started_at else None,
             message_id=trigger.id if trigger else None,
         ),
         *_build_rows_of_tree(run),
         *_build_rows_of_read_messages(run, read),
-    ]  # fmt: skip
+    ]
     if run.ended_at is not None:
         answer = Message.objects.filter(run_id=run.id, type="TEXT_MESSAGE").order_by("-seq").first()
         rows.append(
             TimelineRow(
-                kind="ended", run_id=run.id, depth=0, at=run.ended_at, note=run.state, error_code=run.error_code,
+                kind="ended",
+                run_id=run.id,
+                depth=0,
+                at=run.ended_at,
+                note=run.state,
+                error_code=run.error_code,
                 message_id=answer.id if answer else None,
             )
-        )  # fmt: skip
+        )
     order = ("woke", "read", "sub_agent", "model", "tool", "waited", "ended")
     return sorted(rows, key=lambda row: (row.kind == "ended", row.at, row.depth, order.index(row.kind)))
 
@@ -242,34 +255,60 @@ def _build_rows_of_tree(run: Run) -> Iterator[TimelineRow]:
     for call in _list_calls(runs):
         seconds = None if call.total_ms is None else call.total_ms / 1000
         yield TimelineRow(
-            kind="model", run_id=call.run_id, depth=depths[call.run_id], name=call.model,
-            at=call.created_at - timedelta(seconds=seconds or 0), seconds=seconds, number=call.step_number,
-            request_id=call.id, has_request=call.has_request, input_tokens=call.input_tokens,
-            output_tokens=call.output_tokens, cost_micro=call.cost_micro, error_code=call.error_code,
-        )  # fmt: skip
+            kind="model",
+            run_id=call.run_id,
+            depth=depths[call.run_id],
+            name=call.model,
+            at=call.created_at - timedelta(seconds=seconds or 0),
+            seconds=seconds,
+            number=call.step_number,
+            request_id=call.id,
+            has_request=call.has_request,
+            input_tokens=call.input_tokens,
+            output_tokens=call.output_tokens,
+            cost_micro=call.cost_micro,
+            error_code=call.error_code,
+        )
     children = {(child.parent_id, child.call_id): child for child in runs[1:]}
     for step in Step.objects.filter(run__in=runs, kind="tool").order_by("started_at", "pk"):
         if (step.run_id, step.call_id) in children:
             continue  # The sub-agent stands for the call.
         yield TimelineRow(
-            kind="tool", run_id=step.run_id, depth=depths[step.run_id], name=step.name, at=step.started_at,
-            seconds=(step.ended_at - step.started_at).total_seconds() if step.ended_at else None, number=step.number,
+            kind="tool",
+            run_id=step.run_id,
+            depth=depths[step.run_id],
+            name=step.name,
+            at=step.started_at,
+            seconds=(step.ended_at - step.started_at).total_seconds() if step.ended_at else None,
+            number=step.number,
             note=str(step.result.get("status", "")),
-        )  # fmt: skip
+        )
     for child in runs[1:]:
         yield TimelineRow(
-            kind="sub_agent", run_id=child.id, depth=depths[child.id] - 1, name=child.agent.name,
-            at=child.started_at or child.created_at, seconds=_compute_seconds(child), note=child.state,
-            cost_micro=child.cost_micro, input_tokens=child.input_tokens, output_tokens=child.output_tokens,
+            kind="sub_agent",
+            run_id=child.id,
+            depth=depths[child.id] - 1,
+            name=child.agent.name,
+            at=child.started_at or child.created_at,
+            seconds=_compute_seconds(child),
+            note=child.state,
+            cost_micro=child.cost_micro,
+            input_tokens=child.input_tokens,
+            output_tokens=child.output_tokens,
             error_code=child.error_code,
-        )  # fmt: skip
+        )
     for approval in Approval.objects.filter(run_id__in=list(depths)).select_related("decided_by"):
         ended = approval.decided_at
         yield TimelineRow(
-            kind="waited", run_id=approval.run_id, depth=depths[approval.run_id], at=approval.asked_at,
-            seconds=(ended - approval.asked_at).total_seconds() if ended else None, name=approval.tool,
-            note=approval.decision or "", person=approval.decided_by.to_row() if approval.decided_by else None,
-        )  # fmt: skip
+            kind="waited",
+            run_id=approval.run_id,
+            depth=depths[approval.run_id],
+            at=approval.asked_at,
+            seconds=(ended - approval.asked_at).total_seconds() if ended else None,
+            name=approval.tool,
+            note=approval.decision or "",
+            person=approval.decided_by.to_row() if approval.decided_by else None,
+        )
 
 
 def _build_rows_of_read_messages(run: Run, read: Sequence[Message]) -> Iterator[TimelineRow]:
@@ -279,10 +318,15 @@ def _build_rows_of_read_messages(run: Run, read: Sequence[Message]) -> Iterator[
         is_wake = message.type == "AGENT_WOKEN"
         writer = wakers.get(UUID(message.payload["actor_id"])) if is_wake else message.author
         yield TimelineRow(
-            kind="read", run_id=run.id, depth=0, at=message.created_at, message_id=message.id,
-            name=str(message.payload["reason"]) if is_wake else "", person=writer.to_row() if writer else None,
+            kind="read",
+            run_id=run.id,
+            depth=0,
+            at=message.created_at,
+            message_id=message.id,
+            name=str(message.payload["reason"]) if is_wake else "",
+            person=writer.to_row() if writer else None,
             note=str(message.payload.get("text") or message.payload.get("name") or "")[:MAX_EXCERPT_CHARACTERS],
-        )  # fmt: skip
+        )
 
 
 def _list_tree(run: Run) -> list[Run]:
@@ -322,9 +366,14 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     return ViewpointRow(
         chats=[
             ViewpointChatRow(
-                chat_id=row.chat_id, title=row.chat.shown_title, response=row.response,
-                unread=row.unread, last_read_seq=row.last_read_seq, last_seq=row.chat.version,
-                is_working=row.chat_id in working, draft_by=authors.get(row.chat_id),
+                chat_id=row.chat_id,
+                title=row.chat.shown_title,
+                response=row.response,
+                unread=row.unread,
+                last_read_seq=row.last_read_seq,
+                last_seq=row.chat.version,
+                is_working=row.chat_id in working,
+                draft_by=authors.get(row.chat_id),
             )
             for row in found
         ],
@@ -332,7 +381,7 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
         month=_compute_month(agent),
         last_run_id=last.run_id if last else None,
         last_request_id=last.id if last else None,
-    )  # fmt: skip
+    )
 
 
 def _compute_month(agent: Actor) -> MonthRow:

@@ -46,8 +46,10 @@ def find_context_limit(
 ) -> tuple[int, ContextLimit]:
     """Return how many tokens a run may read, and whose limit that is: of the model, or a lower one of the workspace or agent."""
     limits: list[tuple[int | None, ContextLimit]] = [
-        (get_model_size(endpoint, model), "model"), (of_workspace, "workspace"), (of_agent, "agent"),
-    ]  # fmt: skip
+        (get_model_size(endpoint, model), "model"),
+        (of_workspace, "workspace"),
+        (of_agent, "agent"),
+    ]
     return min((limit, by) for limit, by in limits if limit is not None)
 
 

@@ -26,8 +26,19 @@ SectionKind = Literal["prompt", "chat", "pages", "memory", "pinned", "retrieved"
 # What `PATTERNS` and `_ASSIGNED` replace contains one of these; most texts contain none, and need no regular expression.
 _SIGNS = (
     *(f"{prefix}{mark}" for prefix in ("sk", "pk", "rk", "atl", "gho", "ghp", "ghs", "ghu") for mark in "-_"),
-    "xox", "aiza", "bearer ", "://", "api_key", "api-key", "apikey", "password", "passwd", "secret", "access_token", "access-token",
-)  # fmt: skip
+    "xox",
+    "aiza",
+    "bearer ",
+    "://",
+    "api_key",
+    "api-key",
+    "apikey",
+    "password",
+    "passwd",
+    "secret",
+    "access_token",
+    "access-token",
+)
 _ASSIGNED = re.compile(r"(?i)\b((?:api[-_]?key|password|passwd|secret|access[-_]token)\"?\s*[:=]\s*\"?)[^\s\",;]{6,}")
 
 

@@ -56,14 +56,16 @@ def parse_description(sent: dict[str, Any]) -> MCPToolDescription:
     annotations = _parse_object(sent.get("annotations") or {}, "annotations")
     return MCPToolDescription(
         name=name,
-        title=" ".join(remove_invisible(sent.get("title") or str(annotations.get("title") or "")).split())[:MAX_NAME_CHARACTERS],
+        title=" ".join(remove_invisible(sent.get("title") or str(annotations.get("title") or "")).split())[
+            :MAX_NAME_CHARACTERS
+        ],
         description=remove_invisible(description).strip(),
         input_schema=_parse_object(input_schema, "input schema"),
         output_schema=_parse_object(sent["outputSchema"], "output schema") if sent.get("outputSchema") else None,
         annotations=annotations,
         is_read_only=annotations.get("readOnlyHint") is True,
         hash=hash_description(sent),
-    )  # fmt: skip
+    )
 
 
 def _parse_object(sent: dict[str, Any], what: str) -> dict[str, Any]:

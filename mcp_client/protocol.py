@@ -7,9 +7,17 @@ from typing import Any, Literal
 from common.secrets import Secret
 
 MCPErrorCode = Literal[
-    "host_refused", "unauthorized", "unreachable", "timeout", "too_large", "redirected", "failed", "unreadable", "missing",
+    "host_refused",
+    "unauthorized",
+    "unreachable",
+    "timeout",
+    "too_large",
+    "redirected",
+    "failed",
+    "unreadable",
+    "missing",
     "changed",
-]  # fmt: skip
+]
 """Why a server gave no usable answer. The web app has a text for each."""
 
 

@@ -48,14 +48,19 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
     found = Message.objects.filter(is_read | is_own, metadata__isnull=True).order_by("chat", "seq")
     rows = list(
         found.values_list(
-            "pk", "chat_id", "seq", "run_id", "type", "author__name",
+            "pk",
+            "chat_id",
+            "seq",
+            "run_id",
+            "type",
+            "author__name",
             Left(KT("payload__text"), MAX_CHARACTERS + 1),
             KT("payload__name"),
             Left(KT("payload__arguments"), MAX_RESULT_CHARACTERS + 1),
             KT("payload__call_id"),
             KT("payload__tool_call_id"),
         )
-    )  # fmt: skip
+    )
     return {entry.id: _build_turns(entry, rows) for entry in entries}
 
 

@@ -126,9 +126,13 @@ class NoteRevision(Identified):
 
     def to_row(self) -> NoteRevisionRow:
         return NoteRevisionRow(
-            revision=self.revision, text=self.text, topic=self.topic, scope=NoteScope(self.scope),
-            replaced_by=self.replaced_by.to_row(), replaced_at=self.replaced_at,
-        )  # fmt: skip
+            revision=self.revision,
+            text=self.text,
+            topic=self.topic,
+            scope=NoteScope(self.scope),
+            replaced_by=self.replaced_by.to_row(),
+            replaced_at=self.replaced_at,
+        )
 
 
 class MemoryClearing(Identified):
@@ -165,9 +169,13 @@ class MemoryClearing(Identified):
 
     def to_row(self) -> MemoryClearingRow:
         return MemoryClearingRow(
-            id=self.id, generation=self.generation, cleared_by=self.cleared_by.to_row(), cleared_at=self.cleared_at,
-            entries=self.count, undo_until=self.undo_until,
-        )  # fmt: skip
+            id=self.id,
+            generation=self.generation,
+            cleared_by=self.cleared_by.to_row(),
+            cleared_at=self.cleared_at,
+            entries=self.count,
+            undo_until=self.undo_until,
+        )
 
 
 class HistoryEntry(Identified):

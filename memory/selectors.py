@@ -341,17 +341,27 @@ def build_history_rows(reader: Actor, entries: Iterable[HistoryEntry]) -> list[H
     turns = read_history_turns(found)
     return [
         HistoryEntryRow(
-            id=entry.id, agent_id=entry.agent_id, chat_id=entry.chat_id, chat_title=entry.chat.shown_title, run_id=entry.run_id,
-            outcome=entry.outcome, tokens=entry.tokens, created_at=entry.created_at,
+            id=entry.id,
+            agent_id=entry.agent_id,
+            chat_id=entry.chat_id,
+            chat_title=entry.chat.shown_title,
+            run_id=entry.run_id,
+            outcome=entry.outcome,
+            tokens=entry.tokens,
+            created_at=entry.created_at,
             turns=[
                 HistoryTurnRow(
-                    kind=turn.kind, author_name=turn.author, text=turn.text, result=turn.result, message_id=turn.message_id
+                    kind=turn.kind,
+                    author_name=turn.author,
+                    text=turn.text,
+                    result=turn.result,
+                    message_id=turn.message_id,
                 )
                 for turn in turns[entry.id]
             ],
         )
         for entry in found
-    ]  # fmt: skip
+    ]
 
 
 def get_memory_row(actor: Actor, agent_id: UUID) -> MemoryRow:
@@ -410,17 +420,26 @@ def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow
         named = [people[UUID(id)].to_row() for id in item["actor_ids"] if UUID(id) in people] if is_readable else []
         rows.setdefault(use.pk, []).append(
             WithheldMemoryRow(
-                chat_id=chat_id if is_readable else None, chat_title=titles.get(chat_id, ""), notes=item["notes"],
-                entries=item["entries"], people=named,
+                chat_id=chat_id if is_readable else None,
+                chat_title=titles.get(chat_id, ""),
+                notes=item["notes"],
+                entries=item["entries"],
+                people=named,
             )
-        )  # fmt: skip
+        )
     return [
         MemoryUseRow(
-            run_id=use.run_id, chat_id=use.chat_id, chat_title=use.chat.shown_title, notes=len(use.note_ids),
-            entries=len(use.entry_ids), tokens=use.tokens, created_at=use.created_at, withheld=rows.get(use.pk, []),
+            run_id=use.run_id,
+            chat_id=use.chat_id,
+            chat_title=use.chat.shown_title,
+            notes=len(use.note_ids),
+            entries=len(use.entry_ids),
+            tokens=use.tokens,
+            created_at=use.created_at,
+            withheld=rows.get(use.pk, []),
         )
         for use in found
-    ]  # fmt: skip
+    ]
 
 
 def _find_readable_titles(actor: Actor, chat_ids: Collection[UUID]) -> dict[UUID, str]:

@@ -46,8 +46,18 @@ class Notification(Identified):
 
     def to_row(self) -> NotificationRow:
         return NotificationRow(
-            id=self.id, type=self.type, workspace_id=self.workspace_id, actor_name=self.actor_name,
-            agent_name=self.agent_name, chat_id=self.chat_id, agent_id=self.agent_id, message_id=self.message_id,
-            suggestion_id=self.suggestion_id, merge_id=self.merge_id, tool_server_id=self.tool_server_id,
-            excerpt=self.excerpt, is_read=self.read_at is not None, created_at=self.created_at,
-        )  # fmt: skip
+            id=self.id,
+            type=self.type,
+            workspace_id=self.workspace_id,
+            actor_name=self.actor_name,
+            agent_name=self.agent_name,
+            chat_id=self.chat_id,
+            agent_id=self.agent_id,
+            message_id=self.message_id,
+            suggestion_id=self.suggestion_id,
+            merge_id=self.merge_id,
+            tool_server_id=self.tool_server_id,
+            excerpt=self.excerpt,
+            is_read=self.read_at is not None,
+            created_at=self.created_at,
+        )

@@ -139,6 +139,10 @@ class AgentReport(Identified):
 
     def to_row(self) -> AgentReportRow:
         return AgentReportRow(
-            id=self.id, agent_id=self.agent_id, reason=ReportReason(self.reason), text=self.text,
-            state=ReportState(self.state), created_at=self.created_at,
-        )  # fmt: skip
+            id=self.id,
+            agent_id=self.agent_id,
+            reason=ReportReason(self.reason),
+            text=self.text,
+            state=ReportState(self.state),
+            created_at=self.created_at,
+        )

@@ -212,9 +212,12 @@ def _compute_typical_reply(agent: Actor) -> TypicalReplyRow | None:
     deciles = quantiles(costs, n=10, method="inclusive")
     seconds = [ms / 1000 for _, ms, _ in found if ms is not None]
     return TypicalReplyRow(
-        runs=len(found), median_micro=round(median(costs)), low_micro=round(deciles[0]), high_micro=round(deciles[-1]),
+        runs=len(found),
+        median_micro=round(median(costs)),
+        low_micro=round(deciles[0]),
+        high_micro=round(deciles[-1]),
         median_seconds=round(median(seconds), 1) if seconds else None,
-    )  # fmt: skip
+    )
 
 
 # --- publications ---------------------------------------------------------------------------------------------------
@@ -298,15 +301,21 @@ def get_publication(
         origin_version=copy.listing.origin_version if copy is not None else None,
         takedowns=[
             TakedownRow(
-                agent_id=listing.agent_id, name=listing.agent.name, handle=listing.agent.handle,
-                published_at=listing.agent.published_at, taken_down_at=listing.agent.taken_down_at,
-                by_operator=listing.taken_down_by_operator, reason=listing.takedown_reason,
-                description=listing.agent.description or "", category=ListingCategory(listing.category),
-                languages=listing.languages, examples=listing.examples,
+                agent_id=listing.agent_id,
+                name=listing.agent.name,
+                handle=listing.agent.handle,
+                published_at=listing.agent.published_at,
+                taken_down_at=listing.agent.taken_down_at,
+                by_operator=listing.taken_down_by_operator,
+                reason=listing.takedown_reason,
+                description=listing.agent.description or "",
+                category=ListingCategory(listing.category),
+                languages=listing.languages,
+                examples=listing.examples,
             )
             for listing in ended.select_related("agent").order_by("-agent__taken_down_at")[:MAX_LISTED]
         ],
-    )  # fmt: skip
+    )
 
 
 def list_public_use(actor: Actor, agent_id: UUID) -> list[PublicUseRow]:

@@ -47,9 +47,14 @@ def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
     other_rows = _list_other_rows(chat, None if is_snapshot else since)
     runs = [row for row in other_rows if isinstance(row, RunRow)]
     return Subscribed(
-        topic=str(topic), version=chat.version, snapshot=is_snapshot, has_older=has_older,
-        rows=[*other_rows, *messages], partials=_list_partials(runs, messages), present=list_present(topic),
-    )  # fmt: skip
+        topic=str(topic),
+        version=chat.version,
+        snapshot=is_snapshot,
+        has_older=has_older,
+        rows=[*other_rows, *messages],
+        partials=_list_partials(runs, messages),
+        present=list_present(topic),
+    )
 
 
 def get_versions(chat_ids: Collection[UUID]) -> dict[UUID, int]:

@@ -67,10 +67,9 @@ def list_claimable_runs() -> QuerySet[Run]:
 
 def _query_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
     """Return the oldest run, with the fields that are needed before its chat is locked. None of them ever changes."""
-    fields = (
-        "chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind", "parent_id", "path",
-    )  # fmt: skip
-    return runs.only(*fields).select_related("agent", "on_behalf_of").order_by("pk")[:1]
+    fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "parent_id", "path")
+    needed = runs.only(*fields, "agent__kind", "on_behalf_of__kind")
+    return needed.select_related("agent", "on_behalf_of").order_by("pk")[:1]
 
 
 def _query_next_of_same_key(run_id: UUID) -> QuerySet[Run]:

@@ -37,9 +37,12 @@ def build_summary_input(change: DiffRow, *, agent: Actor, note: str, language: s
     key = secrets.token_hex(8)
     language_name = LANGUAGE_NAMES.get(language, "English")
     data = {
-        "agent": agent.name, "language": language_name, "note": note, "prompt_diff": change.prompt[:MAX_DIFF],
+        "agent": agent.name,
+        "language": language_name,
+        "note": note,
+        "prompt_diff": change.prompt[:MAX_DIFF],
         "fields": [field.model_dump(mode="json") for field in change.fields],
-    }  # fmt: skip
+    }
     fields = "\n".join(
         f"- {field.field}: {_format_value(field.before)} -> {_format_value(field.after)}" for field in change.fields
     )
@@ -93,9 +96,11 @@ def build_merge_input(
     prompts = [production.prompt, *(suggestion.contribution.content.prompt for suggestion in suggestions)]
     expected = max(map(len, prompts)) + 80 * max(prompt.count("\n") + 1 for prompt in prompts)
     data = {
-        "id": str(id), "agent": agent.name, "production": production.prompt,
+        "id": str(id),
+        "agent": agent.name,
+        "production": production.prompt,
         "suggestions": [_build_suggestion_data(suggestion, production) for suggestion in suggestions],
-    }  # fmt: skip
+    }
     return JobInput(text="\n\n".join(parts), input=data, expected=expected)
 
 

@@ -66,15 +66,26 @@ def build_merge_row(merge: Merge, viewer: Viewer) -> MergeRow:
     run = merge.run
     stamp = Stamp.model_validate(run.stamp) if run and run.stamp else None
     return MergeRow(
-        id=merge.id, workspace_id=merge.workspace_id, agent_id=merge.agent_id,
-        chat_id=merge.chat_id if merge.chat_id in viewer.chat_titles else None, by=merge.by.to_row(),
-        suggestion_ids=merge.chosen, unused_ids=viewer.unused_by_merge.get(merge.id, []),
-        state=_get_state(merge), method=merge.method or None, base_version=merge.base.number,
-        provenance=Provenance.model_validate(merge.result) if merge.result else None, draft_id=merge.draft_id,
-        error_code=merge.error_code or None, error=merge.error or None, model=stamp.model if stamp else "",
-        tokens=run.input_tokens + run.output_tokens if run else 0, cost_micro=run.cost_micro if run else None,
-        created_at=merge.created_at, ended_at=merge.ended_at,
-    )  # fmt: skip
+        id=merge.id,
+        workspace_id=merge.workspace_id,
+        agent_id=merge.agent_id,
+        chat_id=merge.chat_id if merge.chat_id in viewer.chat_titles else None,
+        by=merge.by.to_row(),
+        suggestion_ids=merge.chosen,
+        unused_ids=viewer.unused_by_merge.get(merge.id, []),
+        state=_get_state(merge),
+        method=merge.method or None,
+        base_version=merge.base.number,
+        provenance=Provenance.model_validate(merge.result) if merge.result else None,
+        draft_id=merge.draft_id,
+        error_code=merge.error_code or None,
+        error=merge.error or None,
+        model=stamp.model if stamp else "",
+        tokens=run.input_tokens + run.output_tokens if run else 0,
+        cost_micro=run.cost_micro if run else None,
+        created_at=merge.created_at,
+        ended_at=merge.ended_at,
+    )
 
 
 def _get_state(merge: Merge) -> str:

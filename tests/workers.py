@@ -24,18 +24,28 @@ class Worker:
 
     def __init__(self, **environment: str) -> None:
         own = {
-            "DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": get_database_url(),
-            "REDIS_URL": settings.REDIS_URL, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": get_database_url(),
+            "REDIS_URL": settings.REDIS_URL,
+            "C_FORCE_ROOT": "1",
+            "PYTHONWARNINGS": "ignore",
             "ATELIER_ALLOW_PRIVATE_HOSTS": ",".join(settings.ALLOW_PRIVATE_HOSTS),
-            "SECRET_KEY": settings.SECRET_KEY, "SECRET_KEYS": ",".join(settings.SECRET_KEYS), "DEBUG": "1",
-        }  # fmt: skip
+            "SECRET_KEY": settings.SECRET_KEY,
+            "SECRET_KEYS": ",".join(settings.SECRET_KEYS),
+            "DEBUG": "1",
+        }
         self.log_file = Path(tempfile.mkstemp(prefix="atelier-worker-", suffix=".log")[1])
         with self.log_file.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", *COMMAND.split(), *QUIET.split(), "-n", f"{self.log_file.stem}@%h"],
-                cwd=ROOT, env=os.environ | own | environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-            )  # fmt: skip
+                cwd=ROOT,
+                env=os.environ | own | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=lambda: die_with_parent(signal.SIGKILL),
+            )
 
     @property
     def log(self) -> str:

@@ -50,10 +50,15 @@ def redact_credential(text: str, server: ToolServer, credential: Secret) -> str:
     if credential:
         plain = credential.reveal()
         spellings = {
-            plain, quote(plain), quote(plain, safe=""), quote_plus(plain), json.dumps(plain)[1:-1],
-            json.dumps(plain, ensure_ascii=False)[1:-1], base64.b64encode(plain.encode()).decode(),
+            plain,
+            quote(plain),
+            quote(plain, safe=""),
+            quote_plus(plain),
+            json.dumps(plain)[1:-1],
+            json.dumps(plain, ensure_ascii=False)[1:-1],
+            base64.b64encode(plain.encode()).decode(),
             _encode_basic(server, credential),
-        }  # fmt: skip
+        }
         for spelling in sorted(spellings, key=len, reverse=True):
             text = text.replace(spelling, MASK)
     return scrub(text)

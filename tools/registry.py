@@ -55,6 +55,10 @@ def build_tool_rows() -> list[ToolRow]:
 def build_tool_row(tool: Tool) -> ToolRow:
     """Return the row of a tool."""
     return ToolRow(
-        name=tool.name, description=tool.description, effect=tool.effect, schema=tool.build_schema(),
-        output_schema=tool.build_output_schema(), config_schema=tool.build_config_schema(),
-    )  # fmt: skip
+        name=tool.name,
+        description=tool.description,
+        effect=tool.effect,
+        schema=tool.build_schema(),
+        output_schema=tool.build_output_schema(),
+        config_schema=tool.build_config_schema(),
+    )

@@ -26,26 +26,51 @@ def build_server_row(server: ToolServer, policies: dict[str, Policy]) -> ToolSer
     authorization = getattr(server, "authorization", None)
     person = authorization and authorization.signed_in_by
     return ToolServerRow(
-        id=server.id, kind=server.kind, name=server.name, base_url=server.base_url, auth=server.auth,
-        auth_name=server.auth_name, credential_last4=server.credential_last4 or None, state=server.state,
-        tested_at=server.tested_at, error_code=server.error_code or None, last_error=server.last_error,
+        id=server.id,
+        kind=server.kind,
+        name=server.name,
+        base_url=server.base_url,
+        auth=server.auth,
+        auth_name=server.auth_name,
+        credential_last4=server.credential_last4 or None,
+        state=server.state,
+        tested_at=server.tested_at,
+        error_code=server.error_code or None,
+        last_error=server.last_error,
         can_sign_in=authorization is not None,
-        signed_in_by=person and person.name, revision=server.revision,
-        tools=[build_workspace_tool_row(tool, policies) for tool in sorted(server.tools.all(), key=lambda one: one.name)],
-    )  # fmt: skip
+        signed_in_by=person and person.name,
+        revision=server.revision,
+        tools=[
+            build_workspace_tool_row(tool, policies) for tool in sorted(server.tools.all(), key=lambda one: one.name)
+        ],
+    )
 
 
 def build_workspace_tool_row(tool: WorkspaceTool, policies: dict[str, Policy]) -> WorkspaceToolRow:
     """Return the row of a tool. Its policy is that of the workspace, else its default."""
     return WorkspaceToolRow(
-        id=tool.id, server_id=tool.server_id, name=tool.name, remote_name=tool.remote_name, title=tool.title,
-        description=tool.description, effect=tool.effect, input_schema=tool.input_schema, output_schema=tool.output_schema,
-        is_enabled=tool.is_enabled, off_reason=OffReason(tool.off_reason) if tool.off_reason else None, hash=tool.pinned_hash,
-        pending=ToolDefinitionRow(**tool.pending | {"request": tool.pending.get("request") or None}) if tool.pending else None,
-        policy=policies.get(tool.name, StoredTool(tool).default_policy), revision=tool.revision,
-        is_idempotent=tool.is_idempotent, timeout_s=tool.timeout_s, annotations=tool.annotations,
+        id=tool.id,
+        server_id=tool.server_id,
+        name=tool.name,
+        remote_name=tool.remote_name,
+        title=tool.title,
+        description=tool.description,
+        effect=tool.effect,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        is_enabled=tool.is_enabled,
+        off_reason=OffReason(tool.off_reason) if tool.off_reason else None,
+        hash=tool.pinned_hash,
+        pending=ToolDefinitionRow(**tool.pending | {"request": tool.pending.get("request") or None})
+        if tool.pending
+        else None,
+        policy=policies.get(tool.name, StoredTool(tool).default_policy),
+        revision=tool.revision,
+        is_idempotent=tool.is_idempotent,
+        timeout_s=tool.timeout_s,
+        annotations=tool.annotations,
         request=ToolRequestRow(**tool.request) if tool.request else None,
-    )  # fmt: skip
+    )
 
 
 def build_offered_tool_row(tool: Tool, policies: dict[str, Policy]) -> OfferedToolRow:
@@ -53,11 +78,15 @@ def build_offered_tool_row(tool: Tool, policies: dict[str, Policy]) -> OfferedTo
     stored = tool.row if isinstance(tool, StoredTool) else None
     described = f"{tool.name} {tool.description} {json.dumps(tool.build_schema(), ensure_ascii=False)}"
     return OfferedToolRow(
-        **build_tool_row(tool).model_dump(by_alias=True), id=stored and stored.id, title=stored.title if stored else "",
-        tool_type=ToolType(stored.tool_type) if stored else ToolType.SYSTEM, server_name=tool.server_name,
-        policy=policies.get(tool.name, tool.default_policy), is_available=tool.is_available,
+        **build_tool_row(tool).model_dump(by_alias=True),
+        id=stored and stored.id,
+        title=stored.title if stored else "",
+        tool_type=ToolType(stored.tool_type) if stored else ToolType.SYSTEM,
+        server_name=tool.server_name,
+        policy=policies.get(tool.name, tool.default_policy),
+        is_available=tool.is_available,
         schema_tokens=estimate_tokens(described),
-    )  # fmt: skip
+    )
 
 
 def estimate_tokens(text: str) -> int:

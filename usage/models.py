@@ -37,9 +37,13 @@ class LLMCall(Identified):
     """
 
     workspace = models.ForeignKey(
-        Workspace, verbose_name=_("workspace"), null=True, on_delete=models.CASCADE, related_name="llm_calls",
+        Workspace,
+        verbose_name=_("workspace"),
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="llm_calls",
         db_index=False,
-    )  # fmt: skip
+    )
     run_id = models.UUIDField(_("run id"), null=True)
     tree_id = models.UUIDField(_("tree id"), null=True)
     chat_id = models.UUIDField(_("chat id"), null=True)

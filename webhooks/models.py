@@ -67,9 +67,13 @@ class Webhook(Identified):
 
     def to_row(self) -> WebhookRow:
         return WebhookRow(
-            id=self.id, agent_id=self.agent_id, url=self.url, is_enabled=self.is_enabled,
-            failing_since=self.failing_since, created_at=self.created_at,
-        )  # fmt: skip
+            id=self.id,
+            agent_id=self.agent_id,
+            url=self.url,
+            is_enabled=self.is_enabled,
+            failing_since=self.failing_since,
+            created_at=self.created_at,
+        )
 
 
 class Delivery(Identified):
@@ -106,6 +110,12 @@ class Delivery(Identified):
 
     def to_row(self) -> DeliveryRow:
         return DeliveryRow(
-            id=self.id, event=self.event, state=self.state, tries=self.tries, status=self.status, error=self.error,
-            next_at=self.next_at, created_at=self.created_at,
-        )  # fmt: skip
+            id=self.id,
+            event=self.event,
+            state=self.state,
+            tries=self.tries,
+            status=self.status,
+            error=self.error,
+            next_at=self.next_at,
+            created_at=self.created_at,
+        )

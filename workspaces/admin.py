@@ -207,9 +207,12 @@ class GrantAdmin(ReadOnlyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         grant = grants.add_grant(
-            self.model, operator=get_operator(request), person=obj.user, permission=obj.permission,
+            self.model,
+            operator=get_operator(request),
+            person=obj.user,
+            permission=obj.permission,
             target=obj.content_object,
-        )  # fmt: skip
+        )
         obj.pk = grant.pk
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:

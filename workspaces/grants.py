@@ -26,9 +26,7 @@ def list_grantable_permissions(grants: Grants) -> QuerySet[Permission]:
     """Return the permissions that grants of this class can have: those of the object's `Meta.permissions`."""
     column: Any = grants._meta.get_field("content_object")  # type: ignore[misc]  # every subclass has it
     target = column.related_model._meta
-    known = Permission.objects.filter(
-        content_type__app_label=target.app_label, content_type__model=target.model_name
-    )  # fmt: skip
+    known = Permission.objects.filter(content_type__app_label=target.app_label, content_type__model=target.model_name)
     return known.exclude(codename__regex=r"^(add|change|delete|view)_").order_by("name")
 
 
@@ -94,9 +92,14 @@ def end_grants(grants: QuerySet[Any], by: "Actor") -> None:
 def _record(grant: Any, by: "Actor", action: str) -> None:
     target = grant.content_object
     audit.record(
-        by, action, workspace_id=_get_workspace_id(target), object_id=target.pk, table=target._meta.label,
-        person=str(grant.user_id), verb=grant.permission.codename,
-    )  # fmt: skip
+        by,
+        action,
+        workspace_id=_get_workspace_id(target),
+        object_id=target.pk,
+        table=target._meta.label,
+        person=str(grant.user_id),
+        verb=grant.permission.codename,
+    )
 
 
 def _record_and_notify(grant: Any, operator: "Actor", action: str) -> None:

@@ -101,9 +101,12 @@ class Membership(Identified):
 
     def to_row(self) -> MembershipRow:
         return MembershipRow(
-            id=self.id, workspace_id=self.workspace_id, actor=self.actor.to_row(), role=self.role,
+            id=self.id,
+            workspace_id=self.workspace_id,
+            actor=self.actor.to_row(),
+            role=self.role,
             joined_at=self.joined_at,
-        )  # fmt: skip
+        )
 
 
 class PastMembership(Identified):

@@ -9,10 +9,14 @@ from workspaces.permissions import compute_workspace_verbs
 def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
     """Return the row of a workspace from `workspaces_visible_to` or `get_workspace_for`, with the role and verbs of that actor."""
     return WorkspaceRow(
-        id=workspace.id, name=workspace.name, handle=workspace.handle, time_zone=workspace.time_zone, revision=workspace.revision,
+        id=workspace.id,
+        name=workspace.name,
+        handle=workspace.handle,
+        time_zone=workspace.time_zone,
+        revision=workspace.revision,
         role=getattr(workspace, "role_0"),  # noqa: B009  # an annotation, unknown to the type
         verbs=sorted(compute_workspace_verbs(workspace)),
-    )  # fmt: skip
+    )
 
 
 def build_model_row(settings: ModelSettings | None) -> ModelRow:
@@ -20,7 +24,11 @@ def build_model_row(settings: ModelSettings | None) -> ModelRow:
     if settings is None:
         return ModelRow(provider="demo", default_model="demo", revision=0)
     return ModelRow(
-        provider=settings.provider, api_base=settings.api_base or None, options=settings.options,
+        provider=settings.provider,
+        api_base=settings.api_base or None,
+        options=settings.options,
         default_model=settings.default_model,
-        key_last4=settings.key_last4 or None, has_key=bool(settings.encrypted_key), revision=settings.revision,
-    )  # fmt: skip
+        key_last4=settings.key_last4 or None,
+        has_key=bool(settings.encrypted_key),
+        revision=settings.revision,
+    )

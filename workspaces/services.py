@@ -359,9 +359,14 @@ def set_model(
     )
     row.save()
     audit.record(
-        actor, "model.set", workspace_id=workspace.id, object_id=row.id, provider=provider, model=default_model,
+        actor,
+        "model.set",
+        workspace_id=workspace.id,
+        object_id=row.id,
+        provider=provider,
+        model=default_model,
         host=urlsplit(api_base).netloc,
-    )  # fmt: skip
+    )
     if is_other_host:
         model_changed.call(row, actor)
     publish_workspace_list_changed(workspace.id, "model")

@@ -85,9 +85,12 @@ class Email(APIView):
     def post(self, request: Request) -> HttpResponse:
         body = read(request, EmailBody)
         change = actors.start_email_change(
-            request.user, email=body.email, password=body.password, web_app_url=get_web_app_url(request._request),
+            request.user,
+            email=body.email,
+            password=body.password,
+            web_app_url=get_web_app_url(request._request),
             language=get_language_from_request(request._request),
-        )  # fmt: skip
+        )
         return build_response(EmailChangeRow(email=change.email, by_mail=settings.SENDS_MAIL), 202)
 
     @extend_schema(operation_id="cancel_email_change", responses={204: None})

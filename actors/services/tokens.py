@@ -45,10 +45,14 @@ def create_token(
         )
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
-        actor=owner, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
-        digest=hash_secret(text), scope=scope, created_by=actor if agent else None,
+        actor=owner,
+        name=name.strip(),
+        prefix=text[: len(TOKEN_PREFIX) + 4],
+        digest=hash_secret(text),
+        scope=scope,
+        created_by=actor if agent else None,
         expires_at=now() + timedelta(days=days) if days else None,
-    )  # fmt: skip
+    )
     facts: dict[str, Any] = {"name": token.name, "days": days, "scope": scope}
     if agent:
         facts["agent"] = str(agent.pk)

@@ -221,9 +221,15 @@ def _rename_public_agents(handle: str, name: str) -> None:
             handle=agent.handle, name=agent.name, normalized_name=agent.normalized_name, revision=F("revision") + 1
         )
         audit.record(
-            None, "agent.renamed", workspace_id=agent.published_by_workspace_id, object_id=agent.pk,
-            name=agent.name, handle=agent.handle, old_name=old_name, old_handle=old_handle,
-        )  # fmt: skip
+            None,
+            "agent.renamed",
+            workspace_id=agent.published_by_workspace_id,
+            object_id=agent.pk,
+            name=agent.name,
+            handle=agent.handle,
+            old_name=old_name,
+            old_handle=old_handle,
+        )
         public_agent_renamed.call(agent)
 
 

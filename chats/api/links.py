@@ -79,7 +79,7 @@ class Join(APIView):
                 role=role,
                 invited_by=link.created_by.name,
                 already_participant=is_participant,
-            )  # fmt: skip
+            )
         )
 
     @extend_schema(operation_id="accept_invitation", request=None, responses=JoinedRow)

@@ -20,7 +20,7 @@ from chats.api.bodies import (
     ReadRow,
     ResponseBody,
     SearchQuery,
-)  # fmt: skip
+)
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import (
     build_chat_summaries,
@@ -129,9 +129,7 @@ class Messages(APIView):
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, MessagesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
-        page = list_messages(
-            chat=chat, before=query.before, after=query.after, around=query.around, limit=query.limit
-        )  # fmt: skip
+        page = list_messages(chat=chat, before=query.before, after=query.after, around=query.around, limit=query.limit)
         return build_response(
             MessagePageRow(
                 results=[message.to_row() for message in page.messages],

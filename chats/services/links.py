@@ -51,9 +51,13 @@ def create_link(
     check_quota("links", chat.links.filter(revoked_at=None, expires_at__gt=now()))
     token = secrets.token_urlsafe(24)
     link = ChatLink.objects.create(
-        chat=chat, role=role, token_hash=hash_secret(token), created_by=actor, max_uses=max_uses,
+        chat=chat,
+        role=role,
+        token_hash=hash_secret(token),
+        created_by=actor,
+        max_uses=max_uses,
         expires_at=now() + timedelta(hours=hours),
-    )  # fmt: skip
+    )
     audit.record(actor, "link.created", workspace_id=chat.workspace_id, object_id=link.id, role=role, max_uses=max_uses)
     return link, f"{settings.PUBLIC_URL}/join/{token}"
 

@@ -128,8 +128,10 @@ def build_system_message(
 ) -> Message:
     """Return an unsaved message without an author, for `save_changes`. `facts` are further fields of `SystemPayload`."""
     payload = SystemPayload(
-        actor_id=actor.id if actor else None, actor_name=actor.name if actor else "",
-        target_id=target.id if target else None, target_name=target.name if target else "",
+        actor_id=actor.id if actor else None,
+        actor_name=actor.name if actor else "",
+        target_id=target.id if target else None,
+        target_name=target.name if target else "",
         **facts,
-    )  # fmt: skip
+    )
     return Message(chat_id=chat_id, author=None, type=type_, payload=dump_payload(type_, payload), created_at=now())

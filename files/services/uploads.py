@@ -56,10 +56,17 @@ def upload_file(
     kind, content_type = identify_content(content, name)
     id = id or new_id()
     file = File(
-        id=id, workspace_id=workspace_id, chat_id=chat_id, uploaded_by=actor, name=name, kind=kind,
-        content_type=content_type, size=size, sha256=sha256,
+        id=id,
+        workspace_id=workspace_id,
+        chat_id=chat_id,
+        uploaded_by=actor,
+        name=name,
+        kind=kind,
+        content_type=content_type,
+        size=size,
+        sha256=sha256,
         state=FileState.READY if kind == FileKind.OTHER else FileState.WAITING,
-    )  # fmt: skip
+    )
     known = File.objects.filter(pk=id).first()
     if known is None:
         content.seek(0)
@@ -120,5 +127,6 @@ def _check_quotas(workspace_id: UUID, size: int) -> None:
     if most and (files.aggregate(Sum("size"))["size__sum"] or 0) + size > most:
         raise QuotaReached(
             f"The files of this workspace may have {most:,} bytes together.",
-            hints=["Delete files that are no longer needed."], data={"quota": "file_bytes", "most": most},
-        )  # fmt: skip
+            hints=["Delete files that are no longer needed."],
+            data={"quota": "file_bytes", "most": most},
+        )

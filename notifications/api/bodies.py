@@ -17,8 +17,9 @@ class NotificationsQuery(PageQuery):
 
 
 IDS_AND_UP_TO: JsonDict = {
-    "properties": {"ids": {"type": "array"}, "up_to": {"type": "string"}}, "required": ["ids", "up_to"],
-}  # fmt: skip
+    "properties": {"ids": {"type": "array"}, "up_to": {"type": "string"}},
+    "required": ["ids", "up_to"],
+}
 """The schema of a body with both `ids` and `up_to`, which is refused."""
 
 

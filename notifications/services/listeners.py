@@ -39,10 +39,15 @@ def notify_mentioned_people(chat: Chat, message: Message) -> None:
     beginning = message.text[: MAX_EXCERPT_CHARACTERS * 4]
     text = MENTION.sub(lambda match: f"@{names.get(match[1].lower(), match[1])}", beginning)
     notify(
-        people.values_list("actor_id", flat=True), event=_build_event_key("mention", message.id), type="mention",
-        workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
+        people.values_list("actor_id", flat=True),
+        event=_build_event_key("mention", message.id),
+        type="mention",
+        workspace_id=chat.workspace_id,
+        actor=message.author,
+        chat_id=chat.id,
+        message_id=message.id,
         excerpt=_build_excerpt(text),
-    )  # fmt: skip
+    )
 
 
 def notify_added_people(chat: Chat, actors: Sequence[Actor], added_by: Actor) -> None:
@@ -50,9 +55,14 @@ def notify_added_people(chat: Chat, actors: Sequence[Actor], added_by: Actor) ->
     people = [actor.id for actor in actors if actor.is_human and actor.id != added_by.id]
     if people:
         notify(
-            people, event=_build_event_key("chat_invitation", chat.id, chat.version), type="chat_invitation",
-            workspace_id=chat.workspace_id, actor=added_by, chat_id=chat.id, excerpt=_build_excerpt(chat.title),
-        )  # fmt: skip
+            people,
+            event=_build_event_key("chat_invitation", chat.id, chat.version),
+            type="chat_invitation",
+            workspace_id=chat.workspace_id,
+            actor=added_by,
+            chat_id=chat.id,
+            excerpt=_build_excerpt(chat.title),
+        )
 
 
 def notify_suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> None:
@@ -61,12 +71,18 @@ def notify_suggestion_changed(suggestion: Suggestion, what: SuggestionChange, ac
     if what == "created":
         people = list_people_who_may(suggestion.agent, AgentVerb.REVIEW).values_list("pk", flat=True)
     notify(
-        people, event=_build_event_key(what, suggestion.id, suggestion.merge_id),
-        type=f"suggestion_{what}", workspace_id=suggestion.workspace_id, actor=actor, agent_name=suggestion.agent.name,
-        chat_id=suggestion.chat_id, agent_id=suggestion.agent_id, suggestion_id=suggestion.id,
+        people,
+        event=_build_event_key(what, suggestion.id, suggestion.merge_id),
+        type=f"suggestion_{what}",
+        workspace_id=suggestion.workspace_id,
+        actor=actor,
+        agent_name=suggestion.agent.name,
+        chat_id=suggestion.chat_id,
+        agent_id=suggestion.agent_id,
+        suggestion_id=suggestion.id,
         merge_id=suggestion.merge_id,
         excerpt=_build_excerpt(suggestion.reason if what == "rejected" else suggestion.note),
-    )  # fmt: skip
+    )
 
 
 def notify_merge_ended(merge: Merge) -> None:
@@ -77,10 +93,17 @@ def notify_merge_ended(merge: Merge) -> None:
     if merge.method == MergeMethod.COPIED or merge.state not in (MergeState.DONE, MergeState.FAILED):
         return
     notify(
-        [merge.by_id], event=_build_event_key(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
-        type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
-        chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=merge.error_code,
-    )  # fmt: skip
+        [merge.by_id],
+        event=_build_event_key(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
+        type=f"merge_{merge.state}",
+        workspace_id=merge.workspace_id,
+        actor=None,
+        agent_name=merge.agent.name,
+        chat_id=merge.chat_id,
+        agent_id=merge.agent_id,
+        merge_id=merge.id,
+        excerpt=merge.error_code,
+    )
 
 
 def notify_webhook_disabled(agent: Actor, host: str) -> None:
@@ -88,10 +111,15 @@ def notify_webhook_disabled(agent: Actor, host: str) -> None:
     editors = Membership.objects.filter(workspace=agent.workspace_id, role=Role.EDITOR)
     if agent.workspace_id is not None:
         notify(
-            editors.values_list("actor_id", flat=True), event=_build_event_key("webhook_disabled", new_id()),
-            type="webhook_disabled", workspace_id=agent.workspace_id, actor=None, agent_name=agent.name,
-            agent_id=agent.id, excerpt=_build_excerpt(host),
-        )  # fmt: skip
+            editors.values_list("actor_id", flat=True),
+            event=_build_event_key("webhook_disabled", new_id()),
+            type="webhook_disabled",
+            workspace_id=agent.workspace_id,
+            actor=None,
+            agent_name=agent.name,
+            agent_id=agent.id,
+            excerpt=_build_excerpt(host),
+        )
 
 
 def notify_schedule_paused(schedule: Schedule, actor: Actor | None) -> None:
@@ -100,10 +128,15 @@ def notify_schedule_paused(schedule: Schedule, actor: Actor | None) -> None:
     editors = Membership.objects.filter(workspace=schedule.workspace_id, role=Role.EDITOR, actor__in=present)
     notify(
         [schedule.owner_id, *editors.values_list("actor_id", flat=True)],
-        event=_build_event_key("schedule_paused", new_id()), type="schedule_paused", workspace_id=schedule.workspace_id,
-        actor=actor, agent_name=schedule.agent.name, chat_id=schedule.chat_id, agent_id=schedule.agent_id,
+        event=_build_event_key("schedule_paused", new_id()),
+        type="schedule_paused",
+        workspace_id=schedule.workspace_id,
+        actor=actor,
+        agent_name=schedule.agent.name,
+        chat_id=schedule.chat_id,
+        agent_id=schedule.agent_id,
         excerpt=_build_excerpt(schedule.name),
-    )  # fmt: skip
+    )
 
 
 def notify_model_changed(credential: Credential | EmbeddingModel, actor: Actor) -> None:
@@ -112,9 +145,13 @@ def notify_model_changed(credential: Credential | EmbeddingModel, actor: Actor) 
     options = get_provider(credential.provider).list_host_options(credential.options)
     host = urlsplit(credential.api_base).netloc or " · ".join([credential.get_provider_display(), *options])
     notify(
-        members, event=_build_event_key("model_changed", credential.id, credential.revision), type="model_changed",
-        workspace_id=credential.workspace_id, actor=actor, excerpt=_build_excerpt(host),
-    )  # fmt: skip
+        members,
+        event=_build_event_key("model_changed", credential.id, credential.revision),
+        type="model_changed",
+        workspace_id=credential.workspace_id,
+        actor=actor,
+        excerpt=_build_excerpt(host),
+    )
 
 
 def notify_agent_published(listing: Listing, version: AgentSpec, people: Mapping[UUID, set[UUID]]) -> None:
@@ -131,9 +168,14 @@ def notify_agent_taken_down(listing: Listing, people: Mapping[UUID, set[UUID]]) 
     never named."""
     event, excerpt = _build_event_key("agent_taken_down", listing.agent_id), _build_excerpt(listing.takedown_reason)
     _notify_about_public_agent(
-        listing, people, event=event, type="agent_taken_down", actor=listing.taken_down_by, excerpt=excerpt,
+        listing,
+        people,
+        event=event,
+        type="agent_taken_down",
+        actor=listing.taken_down_by,
+        excerpt=excerpt,
         is_actor_named=not listing.taken_down_by_operator,
-    )  # fmt: skip
+    )
 
 
 def _notify_about_public_agent(
@@ -146,18 +188,26 @@ def _notify_about_public_agent(
 ) -> None:
     agent = listing.agent
     notify_in_workspaces(
-        people, actor=actor, naming_workspace_id=agent.published_by_workspace_id if is_actor_named else None,
-        agent_name=agent.name, agent_id=agent.id, **fields,
-    )  # fmt: skip
+        people,
+        actor=actor,
+        naming_workspace_id=agent.published_by_workspace_id if is_actor_named else None,
+        agent_name=agent.name,
+        agent_id=agent.id,
+        **fields,
+    )
 
 
 def notify_workspace_deleted(workspace: Workspace, actor: Actor) -> None:
     """Notify the other members that their workspace was deleted. An operator who is not a member is not named."""
     members = Membership.objects.filter(workspace=workspace).values_list("actor_id", flat=True)
     notify(
-        members, event=_build_event_key("workspace_deleted", workspace.id), type="workspace_deleted",
-        workspace_id=workspace.id, actor=actor if actor.pk in members else None, excerpt=_build_excerpt(workspace.name),
-    )  # fmt: skip
+        members,
+        event=_build_event_key("workspace_deleted", workspace.id),
+        type="workspace_deleted",
+        workspace_id=workspace.id,
+        actor=actor if actor.pk in members else None,
+        excerpt=_build_excerpt(workspace.name),
+    )
 
 
 def notify_budget_warning(balance: Balance) -> None:
@@ -168,9 +218,13 @@ def notify_budget_warning(balance: Balance) -> None:
     names = [*Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True)]
     spent = f"${balance.spent_micro / 1_000_000:.2f} / ${budget.limit_micro / 1_000_000:.2f}"
     notify(
-        people, event=_build_event_key("budget_warning", balance.id, budget.revision), type="budget_warning",
-        workspace_id=budget.workspace_id, actor=None, excerpt=_build_excerpt(" · ".join([*names, spent])),
-    )  # fmt: skip
+        people,
+        event=_build_event_key("budget_warning", balance.id, budget.revision),
+        type="budget_warning",
+        workspace_id=budget.workspace_id,
+        actor=None,
+        excerpt=_build_excerpt(" · ".join([*names, spent])),
+    )
 
 
 def notify_tools_changed(tools: Sequence[WorkspaceTool]) -> None:
@@ -178,10 +232,14 @@ def notify_tools_changed(tools: Sequence[WorkspaceTool]) -> None:
     first = tools[0]
     editors = Membership.objects.filter(workspace=first.workspace_id, role=Role.EDITOR)
     notify(
-        editors.values_list("actor_id", flat=True), event=_build_event_key("tools_changed", first.id, first.revision),
-        type="tools_changed", workspace_id=first.workspace_id, actor=None, tool_server_id=first.server_id,
+        editors.values_list("actor_id", flat=True),
+        event=_build_event_key("tools_changed", first.id, first.revision),
+        type="tools_changed",
+        workspace_id=first.workspace_id,
+        actor=None,
+        tool_server_id=first.server_id,
         excerpt=_build_excerpt(", ".join(tool.name for tool in tools)),
-    )  # fmt: skip
+    )
 
 
 def notify_approvals_asked(approvals: Sequence[Approval]) -> None:
@@ -189,10 +247,17 @@ def notify_approvals_asked(approvals: Sequence[Approval]) -> None:
     first = approvals[0]
     text = first.question["text"] if first.question else first.tool
     notify(
-        list_asked_people(first), event=_build_event_key("approval_asked", first.id), type="approval_asked",
-        workspace_id=first.chat.workspace_id, actor=None, agent_name=first.agent.name, chat_id=first.chat_id,
-        agent_id=first.agent_id, message_id=first.id, excerpt=_build_excerpt(text),
-    )  # fmt: skip
+        list_asked_people(first),
+        event=_build_event_key("approval_asked", first.id),
+        type="approval_asked",
+        workspace_id=first.chat.workspace_id,
+        actor=None,
+        agent_name=first.agent.name,
+        chat_id=first.chat_id,
+        agent_id=first.agent_id,
+        message_id=first.id,
+        excerpt=_build_excerpt(text),
+    )
 
 
 def notify_lock_lost(draft: Draft, holder: Actor, actor: Actor) -> None:
@@ -225,9 +290,15 @@ def notify_draft_unlocked(draft: Draft, actor: Actor | None, waiter_ids: list[UU
 def _notify_about_draft(people: list[UUID], draft: Draft, *, event: str, type: str, actor: Actor | None) -> None:
     """Notify people with a link to the workshop of the draft's agent in the draft's chat."""
     notify(
-        people, event=event, type=type, workspace_id=draft.chat.workspace_id, actor=actor, agent_name=draft.agent.name,
-        chat_id=draft.chat_id, agent_id=draft.agent_id,
-    )  # fmt: skip
+        people,
+        event=event,
+        type=type,
+        workspace_id=draft.chat.workspace_id,
+        actor=actor,
+        agent_name=draft.agent.name,
+        chat_id=draft.chat_id,
+        agent_id=draft.agent_id,
+    )
 
 
 def _build_event_key(what: str, *which: object) -> str:

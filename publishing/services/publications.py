@@ -218,9 +218,14 @@ def _write_listing(
 def _record_publication(actor: Actor, action: str, agent: Any, spec: AgentSpec, copy: Actor, **facts: Any) -> None:
     """Record that a version of an agent was published, and tell the members of its workspace that the list has changed."""
     audit.record(
-        actor, action, workspace_id=agent.workspace_id, object_id=copy.id, origin=str(agent.id),
-        origin_version=spec.number, **facts,
-    )  # fmt: skip
+        actor,
+        action,
+        workspace_id=agent.workspace_id,
+        object_id=copy.id,
+        origin=str(agent.id),
+        origin_version=spec.number,
+        **facts,
+    )
     publish_workspace_list_changed(agent.workspace_id, "agents")
 
 

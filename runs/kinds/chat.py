@@ -174,10 +174,8 @@ class ChatRun(RunKind):
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
         size, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
         read = self.read_conversation(run, content.prompt, instructions, size, can_see)
-        pages = ""
-        if READ_PAGES in tools:
-            pages = build_pages_text(run.agent.workspace_id, tools[READ_PAGES].config, size)
-        entries = read.entries
+        pages_tool, entries = tools.get(READ_PAGES), read.entries
+        pages = build_pages_text(run.agent.workspace_id, pages_tool.config, size) if pages_tool else ""
         memory = self.read_memory(run, content.memory, read, size, strategy=content.context.strategy)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
@@ -188,9 +186,7 @@ class ChatRun(RunKind):
         if run.earlier is not None and run.earlier.text:
             system = f"{system}\n\n{run.earlier.text}"
             budget = get_context_budget(endpoint, model, max_answer, system, schemas, size, factor)
-            kept = {read.trigger_id, run.id}
-            since = run.earlier.kept_from
-            entries = [entry for entry in entries if entry.seq >= since or {entry.id, entry.run_id} & kept]
+            entries = run.earlier.list_kept_entries(entries, {read.trigger_id, run.id})
         transcript = build_transcript(
             entries,
             system=system,
@@ -204,24 +200,30 @@ class ChatRun(RunKind):
         )
         has_foreign = memory.has_foreign_texts or has_foreign_descriptions(tools, run.workspace_id)
         run.has_outside_texts = bool(pages) or has_foreign
-        older: tuple[Section, ...] = ()
-        if run.earlier is not None and run.earlier.facts is not None:
+        sections = [Section("prompt", content.prompt.strip()), Section("pages", pages.strip())]
+        sections.append(Section("memory", memory.text, memory.chat_ids))
+        if run.earlier is not None:
             # Not all messages that were kept fit into the budget.
-            counted = {"turns": count_texts(transcript), "limit": size, "limit_by": limit_by}
-            facts = run.earlier.facts.model_copy(update=counted)
-            run.earlier, older = replace(run.earlier, facts=facts), run.earlier.sections
+            run.earlier = run.earlier.with_facts(turns=count_texts(transcript), limit=size, limit_by=limit_by)
+            sections += run.earlier.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
-        started = read_started_calls(run)
         return PreparedRun(
-            run, content, resolved, transcript, tools, known, past, started, decided, found, budget,
+            run,
+            content,
+            resolved,
+            transcript,
+            tools,
+            known_results=known,
+            past_calls=past,
+            started_calls=read_started_calls(run),
+            decided_calls=decided,
+            found_tools=found,
+            max_context_tokens=budget,
             has_outside_texts=run.has_outside_texts,
-            sections=(
-                Section("prompt", content.prompt.strip()), Section("pages", pages.strip()),
-                Section("memory", memory.text, memory.chat_ids), *older,
-            ),
-        )  # fmt: skip
+            sections=tuple(sections),
+        )
 
     def read_memory(
         self,
@@ -360,11 +362,8 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
     """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
     if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
         return
-    has_outside_texts = run.has_outside_texts
-    if (
-        has_outside_texts is None
-    ):  # The run ends without its worker, for example while it waits: it may have read any text.
-        has_outside_texts = run.attempt > 0
+    # Null: the run ends without its worker, for example while it waits. It may have read any text.
+    has_outside_texts = run.attempt > 0 if run.has_outside_texts is None else run.has_outside_texts
     record_history_entry(
         run.agent,
         run.get_chat(),

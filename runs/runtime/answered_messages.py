@@ -36,10 +36,10 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
             continue
         is_like_person = row.kind == Kind.HUMAN or run.get_chat().is_between_agents
         mentioned = [UUID(id) for id in row.mentions or ()]
+        answered = row.answered_author_id
         if is_addressed(
-            run.agent_id, mode,
-            is_like_person=is_like_person, mentioned=mentioned, answered_author_id=row.answered_author_id,
-        ):  # fmt: skip
+            run.agent_id, mode, is_like_person=is_like_person, mentioned=mentioned, answered_author_id=answered
+        ):
             found.append(row.id)
     if found:
         update.set(answered_ids=[*run.answered_ids, *found][-MAX_ANSWERED:])

@@ -51,9 +51,8 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     if run.chat_id is None:
         stop_job(actor, run.id)
-    else:
-        if changes := _build_stop_changes(list_tree(run), by=actor):
-            chats.save_changes(run.chat_id, changes)
+    elif changes := _build_stop_changes(list_tree(run), by=actor):
+        chats.save_changes(run.chat_id, changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
     return run
@@ -75,10 +74,8 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         raise Conflict(gettext("An outside program answers for this agent now. Write to it again."), code=Code.INVALID)
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict(gettext("Only a run that failed or was stopped can be retried."), code=Code.INVALID)
-    again = Run.objects.filter(
-        origin="retry", concurrency_key=run.concurrency_key, trigger_id=run.trigger_id, state__in=ACTIVE
-    ).first()
-    if again is not None:
+    active = Run.objects.filter(origin="retry", concurrency_key=run.concurrency_key, state__in=ACTIVE)
+    if (again := active.filter(trigger_id=run.trigger_id).first()) is not None:
         return again
     again = Run(
         origin="retry",

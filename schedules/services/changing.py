@@ -105,9 +105,15 @@ def run_schedule_now(actor: Actor, schedule_id: UUID, *, id: UUID | None = None)
     participant = get_agent_of_chat(schedule.chat, schedule.agent_id)
     id = id or new_id()
     rows = prepare_wake(
-        schedule.chat, participant, actor, id=id, reason="schedule", name=schedule.name,
-        instructions=schedule.instructions, schedule_id=schedule.pk,
-    )  # fmt: skip
+        schedule.chat,
+        participant,
+        actor,
+        id=id,
+        reason="schedule",
+        name=schedule.name,
+        instructions=schedule.instructions,
+        schedule_id=schedule.pk,
+    )
     try:
         with transaction.atomic():
             chats.save_changes(schedule.chat_id, rows)

@@ -112,9 +112,17 @@ def _store_time_and_wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -
         participant = get_agent_of_chat(chat, schedule.agent_id)
         scheduled_time.message_id = new_id()
         rows = prepare_wake(
-            chat, participant, schedule.owner, reason="schedule", name=schedule.name, instructions=schedule.instructions,
-            schedule_id=schedule.pk, due_at=due_at, missed=missed or None, id=scheduled_time.message_id,
-        )  # fmt: skip
+            chat,
+            participant,
+            schedule.owner,
+            reason="schedule",
+            name=schedule.name,
+            instructions=schedule.instructions,
+            schedule_id=schedule.pk,
+            due_at=due_at,
+            missed=missed or None,
+            id=scheduled_time.message_id,
+        )
         chats.save_changes(chat.id, rows)
     scheduled_time.save(force_insert=True)
 

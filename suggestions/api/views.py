@@ -16,7 +16,7 @@ from suggestions.api.bodies import (
     RejectBody,
     SuggestBody,
     SuggestionsQuery,
-)  # fmt: skip
+)
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.selectors import (
     count_pending,
@@ -25,7 +25,7 @@ from suggestions.selectors import (
     get_suggestion_row,
     list_suggestion_rows,
     list_suggestions,
-)  # fmt: skip
+)
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -46,8 +46,14 @@ class SuggestSpec(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, NewSuggestionBody)
         suggestion = suggestions.suggest_spec(
-            request.user, chat_id, agent_id, id=body.id, content=body.content, base_version=body.base_version, note=body.note,
-        )  # fmt: skip
+            request.user,
+            chat_id,
+            agent_id,
+            id=body.id,
+            content=body.content,
+            base_version=body.base_version,
+            note=body.note,
+        )
         return build_response(get_suggestion_row(request.user, suggestion.id), 201)
 
 

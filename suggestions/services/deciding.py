@@ -53,19 +53,23 @@ def check_can_be_decided(suggestion: Suggestion) -> None:
         decided_by = suggestion.decided_by.name if suggestion.decided_by else ""
         decision = "merged, but not used," if suggestion.state == SuggestionState.UNUSED else suggestion.state
         raise Conflict(
-            f"This suggestion was {decision} by {decided_by}.", code=Code.SUGGESTION_CLOSED,
+            f"This suggestion was {decision} by {decided_by}.",
+            code=Code.SUGGESTION_CLOSED,
             data={"id": str(suggestion.id), "state": suggestion.state, "decided_by": decided_by},
-        )  # fmt: skip
+        )
     if suggestion.merge_id:
         raise Conflict(
-            "This suggestion is being merged.", code=Code.IN_MERGE, hints=["Wait for the merge, or stop it."],
+            "This suggestion is being merged.",
+            code=Code.IN_MERGE,
+            hints=["Wait for the merge, or stop it."],
             data={"id": str(suggestion.id), "merge_id": str(suggestion.merge_id)},
-        )  # fmt: skip
+        )
 
 
 _MESSAGE_TYPES: dict[SuggestionState, SystemMessageType] = {
-    SuggestionState.REJECTED: "SUGGESTION_REJECTED", SuggestionState.WITHDRAWN: "SUGGESTION_WITHDRAWN"
-}  # fmt: skip
+    SuggestionState.REJECTED: "SUGGESTION_REJECTED",
+    SuggestionState.WITHDRAWN: "SUGGESTION_WITHDRAWN",
+}
 
 
 def _decide(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason: str = "") -> None:
@@ -78,9 +82,15 @@ def _decide(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason
 def build_decision_message(suggestion: Suggestion, type_: SystemMessageType, actor: Actor) -> Message:
     """Build the message that the actor accepted, rejected or withdrew a suggestion. Its note is the reason."""
     return chats.build_system_message(
-        suggestion.chat_id, type_, actor=actor, target=suggestion.agent, authors=[suggestion.author.name],
-        suggestion_id=suggestion.id, merge_id=suggestion.merge_id, note=suggestion.reason,
-    )  # fmt: skip
+        suggestion.chat_id,
+        type_,
+        actor=actor,
+        target=suggestion.agent,
+        authors=[suggestion.author.name],
+        suggestion_id=suggestion.id,
+        merge_id=suggestion.merge_id,
+        note=suggestion.reason,
+    )
 
 
 def record_decision(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason: str = "") -> None:
@@ -91,8 +101,13 @@ def record_decision(suggestion: Suggestion, state: SuggestionState, actor: Actor
     suggestion.state, suggestion.decided_by, suggestion.decided_at = state, actor, now()
     suggestion.reason = reason
     suggestion.save(update_fields=DECISION_FIELDS)
-    audit.record(actor, f"suggestion.{state}", workspace_id=suggestion.workspace_id, object_id=suggestion.id,
-                 agent=str(suggestion.agent_id))  # fmt: skip
+    audit.record(
+        actor,
+        f"suggestion.{state}",
+        workspace_id=suggestion.workspace_id,
+        object_id=suggestion.id,
+        agent=str(suggestion.agent_id),
+    )
 
 
 def reopen_suggestions(suggestions: Iterable[Suggestion], actor: Actor) -> None:

@@ -161,7 +161,13 @@ def close_merge(merge: Merge, state: MergeState) -> None:
 
 
 def _report_end(merge: Merge, action: str) -> None:
-    audit.record(merge.by, action, workspace_id=merge.workspace_id, object_id=merge.id, method=merge.method,
-                 code=merge.error_code)  # fmt: skip
+    audit.record(
+        merge.by,
+        action,
+        workspace_id=merge.workspace_id,
+        object_id=merge.id,
+        method=merge.method,
+        code=merge.error_code,
+    )
     publish_workspace_list_changed(merge.workspace_id, "suggestions")
     merge_ended.call(merge)

@@ -73,8 +73,14 @@ def merge_suggestions(actor: Actor, agent_id: UUID, *, id: UUID, suggestion_ids:
     merge.agent, merge.base = agent, get_production(agent)
     if not insert([merge], ignore_conflicts=True):
         raise build_duplicate_id_error("merge")
-    audit.record(actor, "merge.started", workspace_id=merge.workspace_id, object_id=merge.id, agent=str(agent.id),
-                 suggestions=[str(suggestion) for suggestion in chosen])  # fmt: skip
+    audit.record(
+        actor,
+        "merge.started",
+        workspace_id=merge.workspace_id,
+        object_id=merge.id,
+        agent=str(agent.id),
+        suggestions=[str(suggestion) for suggestion in chosen],
+    )
     _start_merge(merge, locked_suggestions)
     return merge
 

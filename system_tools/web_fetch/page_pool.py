@@ -39,8 +39,12 @@ class PageProcess:
         # Without environment variables, which may contain keys. When this process ends, the child's stdin is closed, and it ends.
         self._process = subprocess.Popen(
             build_script_command(_SCRIPT),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, cwd="/",
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={},
+            cwd="/",
+        )
         if self._process.stdin is None or self._process.stdout is None:
             raise TypeError("The process was started without pipes.")
         self._stdin, self._stdout = self._process.stdin, self._process.stdout

@@ -36,9 +36,17 @@ _BOMS = {
 }
 # Charset in a page → codec, as in browsers.
 _CODECS = {
-    "gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "big5": "big5hkscs", "big5-hkscs": "big5hkscs",
-    "shift_jis": "cp932", "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "iso-8859-1": "cp1252", "us-ascii": "cp1252",
-}  # fmt: skip
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "x-gbk": "gb18030",
+    "big5": "big5hkscs",
+    "big5-hkscs": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "ks_c_5601-1987": "cp949",
+    "iso-8859-1": "cp1252",
+    "us-ascii": "cp1252",
+}
 _CHARSET = re.compile(r"(utf|iso|windows|cp|koi8|gb|big5|euc|shift|sjis|hz|ks_c|mac|tis|latin|us-ascii|x-gbk)[\w-]*")
 _DECLARED = re.compile(
     rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?\s*([\w-]{2,20})""", re.I
@@ -102,9 +110,15 @@ def _read_html(html: str, url: str) -> dict[str, str]:
     try:
         with _limit_time(EXTRACTION_SECONDS):
             found = bare_extraction(
-                html, url=url, with_metadata=True, include_links=True, include_formatting=True, include_comments=False,
-                favor_recall=True, date_extraction_params={"original_date": True, "extensive_search": False},
-            )  # fmt: skip
+                html,
+                url=url,
+                with_metadata=True,
+                include_links=True,
+                include_formatting=True,
+                include_comments=False,
+                favor_recall=True,
+                date_extraction_params={"original_date": True, "extensive_search": False},
+            )
     except (ExtractionTooSlow, MemoryError, RecursionError):
         found = None
     text = (found and found.text) or html2txt(html)

@@ -137,11 +137,16 @@ def format_page(page: WebPage, url: URL, start: int, *, is_cut: bool) -> str:
 def build_page_data(page: WebPage, url: URL, start: int, *, is_cut: bool) -> WebPageData:
     """Return the data for the web app."""
     return WebPageData(
-        title=_escape_brackets(page.title) or url.host or "page", url=str(url),
+        title=_escape_brackets(page.title) or url.host or "page",
+        url=str(url),
         site=_to_one_line(page.site) if page.site not in (url.host, url.authority) else "",
-        published=_to_one_line(page.published), text=page.text, start=start, end=start + len(page.text), total=page.total,
+        published=_to_one_line(page.published),
+        text=page.text,
+        start=start,
+        end=start + len(page.text),
+        total=page.total,
         is_cut=is_cut,
-    )  # fmt: skip
+    )
 
 
 def _describe_position(start: int, end: int, total: int, *, is_cut: bool) -> str:

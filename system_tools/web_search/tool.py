@@ -51,16 +51,20 @@ async def _request(query: str, count: int, *, seconds: float) -> Any:
     service = settings.WEB_SEARCH
     request = build_search_request(
         service["provider"], url=service["url"], key=service["key"], query=query, count=count
-    )  # fmt: skip
+    )
     target = check_url(request.url, any_host=True)  # the operator has chosen it
     try:
         async with (
             asyncio.timeout(seconds),
             get_session_for(target).request(
-                request.method, target.url, params=dict(request.params), headers=dict(request.headers),
-                json=request.json, allow_redirects=False,
+                request.method,
+                target.url,
+                params=dict(request.params),
+                headers=dict(request.headers),
+                json=request.json,
+                allow_redirects=False,
             ) as response,
-        ):  # fmt: skip
+        ):
             body = await read_capped(response, MAX_BYTES)
             status = response.status
     except (TimeoutError, aiohttp.ClientError) as error:

@@ -70,18 +70,43 @@ def test_every_emoji_of_unicode_is_one_emoji(team, emoji):
 @pytest.mark.parametrize(
     "avatar",
     [
-        *({"kind": "emoji", "emoji": text} for text in (
-            "", " ", "a", "1", "🦊🦊", "🦊a", "🦊\u0301\u0301", "\u200d", "\ufe0f", "🇹", "🏽", "🦊\u202e", "<b>", "🦊\u200d" * 30,
-            "🦊" + "\u200d🦊" * 9,
-        )),
-        {"kind": "emoji"}, {"kind": "emoji", "emoji": 5}, {"kind": "emoji", "emoji": "🦊", "color": 1},
-        *({"kind": "letter", "letter": text, "color": 1} for text in ("", "ab", "🦊", " ", "-", "\u202e", "a\u0336\u0335")),
-        {"kind": "letter", "letter": "a", "color": 0}, {"kind": "letter", "letter": "a", "color": 6},
+        *(
+            {"kind": "emoji", "emoji": text}
+            for text in (
+                "",
+                " ",
+                "a",
+                "1",
+                "🦊🦊",
+                "🦊a",
+                "🦊\u0301\u0301",
+                "\u200d",
+                "\ufe0f",
+                "🇹",
+                "🏽",
+                "🦊\u202e",
+                "<b>",
+                "🦊\u200d" * 30,
+                "🦊" + "\u200d🦊" * 9,
+            )
+        ),
+        {"kind": "emoji"},
+        {"kind": "emoji", "emoji": 5},
+        {"kind": "emoji", "emoji": "🦊", "color": 1},
+        *(
+            {"kind": "letter", "letter": text, "color": 1}
+            for text in ("", "ab", "🦊", " ", "-", "\u202e", "a\u0336\u0335")
+        ),
+        {"kind": "letter", "letter": "a", "color": 0},
+        {"kind": "letter", "letter": "a", "color": 6},
         {"kind": "letter", "letter": "a", "color": "url(https://evil.example)"},
-        {"kind": "picture", "url": "https://evil.example/x.png"}, "🦊", [], {},
+        {"kind": "picture", "url": "https://evil.example/x.png"},
+        "🦊",
+        [],
+        {},
     ],
     ids=ascii,
-)  # fmt: skip
+)
 def test_an_invalid_avatar_is_refused(team, avatar):
     alice, before = client_for(team, "alice"), Actor.objects.count()
     agents = f"workspaces/{team.workspace.id}/agents"

@@ -41,9 +41,17 @@ def test_another_spelling_of_the_same_handle_is_no_change(team):
 
 @pytest.mark.parametrize(
     ("handle", "status", "code"),
-    [("bob", 409, "handle_taken"), ("BOB", 409, "handle_taken"), ("all", 409, "handle_taken"), ("", 400, "invalid"),
-     ("has space", 400, "invalid"), ("-dash", 400, "invalid"), ("x" * 41, 400, "invalid"), ("名字", 400, "invalid")],
-)  # fmt: skip
+    [
+        ("bob", 409, "handle_taken"),
+        ("BOB", 409, "handle_taken"),
+        ("all", 409, "handle_taken"),
+        ("", 400, "invalid"),
+        ("has space", 400, "invalid"),
+        ("-dash", 400, "invalid"),
+        ("x" * 41, 400, "invalid"),
+        ("名字", 400, "invalid"),
+    ],
+)
 def test_a_taken_or_invalid_handle_is_refused(team, handle, status, code):
     alice = client_for(team, "alice")
     before = fingerprint()

@@ -36,9 +36,14 @@ def routed(resolver=None, prefix=""):
 
 def test_only_used_operations_of_allauth_are_routed():
     used = {
-        "config", "auth/session", "auth/login", "auth/signup", "auth/password/request", "auth/password/reset",
+        "config",
+        "auth/session",
+        "auth/login",
+        "auth/signup",
+        "auth/password/request",
+        "auth/password/reset",
         "account/password/change",
-    }  # fmt: skip
+    }
     found = {path.removeprefix("_allauth/") for path in routed() if path.startswith("_allauth/")}
     assert found == {f"{client}/v1/{path}" for client in ("app", "browser") for path in used}
 
@@ -98,15 +103,18 @@ def test_the_address_changes_only_after_the_link_is_opened(team, mailed):
 
 
 def test_mails_are_sent_to_both_addresses_at_the_start_and_to_the_old_one_at_the_end(
-    team, queue, django_capture_on_commit_callbacks  # noqa: F811
-):  # fmt: skip
+    team,
+    queue,  # noqa: F811
+    django_capture_on_commit_callbacks,
+):
     alice = str(team.alice.id)
     with django_capture_on_commit_callbacks(execute=True):
         client_for(team, "alice").ok("POST", "me/email", {"email": NEW, "password": PASSWORD})
     change = str(EmailChange.objects.get(person=team.alice).id)
     assert [(task, arguments[0]) for task, arguments in queue()] == [
-        ("actors.tasks.send_email_change_notice", alice), ("actors.tasks.send_email_change", change)
-    ]  # fmt: skip
+        ("actors.tasks.send_email_change_notice", alice),
+        ("actors.tasks.send_email_change", change),
+    ]
     tasks.send_email_change(change, WEB_APP_URL, "en")
     found = re.search(rf"{WEB_APP_URL}/confirm-email/(\S+)", str(mail.outbox[-1].body))
     assert found is not None
@@ -229,8 +237,9 @@ def test_SEC21_signing_up_with_a_known_address_looks_the_same(confirms, team, qu
     assert Actor.people.count() == before + 1
     new = EmailAddress.objects.get(email="new@example.org").pk
     assert [(task, arguments[0]) for task, arguments in queue()] == [
-        ("actors.tasks.send_account_exists_notice", "alice@example.org"), ("actors.tasks.send_confirmation", new)
-    ]  # fmt: skip
+        ("actors.tasks.send_account_exists_notice", "alice@example.org"),
+        ("actors.tasks.send_confirmation", new),
+    ]
     tasks.send_account_exists_notice("alice@example.org", "en")
     assert mail.outbox[-1].to == ["alice@example.org"]
 

@@ -183,8 +183,10 @@ def test_changing_a_password_requires_the_old_one_and_keeps_only_this_session(te
     body = {"current_password": "wrong", "new_password": NEW}
     refused = here("POST", f"{APP}/account/password/change", body)
     assert refused.json()["errors"][0] | {"message": ""} == {
-        "code": "enter_current_password", "param": "current_password", "message": "",
-    }  # fmt: skip
+        "code": "enter_current_password",
+        "param": "current_password",
+        "message": "",
+    }
     answer = here("POST", f"{APP}/account/password/change", body | {"current_password": PASSWORD})
     assert answer.status_code == 200
     Api(answer.json()["meta"]["session_token"]).ok("GET", "me")

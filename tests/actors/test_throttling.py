@@ -148,9 +148,14 @@ def test_SEC21_other_requests_are_limited_for_each_person(team, limits):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("path", "headers", "status"), [
-    ("join/nothing", {}, 404), ("me", {}, 401), ("me", {"X-Session-Token": "guess"}, 401),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("join/nothing", {}, 404),
+        ("me", {}, 401),
+        ("me", {"X-Session-Token": "guess"}, 401),
+    ],
+)
 def test_SEC21_anonymous_requests_are_limited_for_each_ip_address(limits, path, headers, status):
     limits(anonymous=(SLOW, 2))
     here, there = (f"2001:db8:{uuid4().hex[:4]}::1" for _ in range(2))

@@ -122,8 +122,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     EmailChangeFactory.create(person=person)
     make_viewing(person, team.alice, reason=name)
     PastMembershipFactory.create(workspace=team.workspace, actor=person, removed_at=now() if number % 2 else None)
-    workspaces.set_model(person, workspace.id, provider="openai", default_model=name, revision=0,
-                         key=Secret(CANARY))  # fmt: skip
+    workspaces.set_model(person, workspace.id, provider="openai", default_model=name, revision=0, key=Secret(CANARY))
     llm.set_llm_profile(person, provider="openai", default_model=name, revision=0, key=Secret(CANARY))
     LLMPolicyFactory.create(set_by=person, allowed_providers=["openai"])
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
@@ -152,9 +151,14 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     EmbeddedChatFactory.create(chat=chat, person=person)
     MessageEmbeddingFactory.create(message=message)
     copy = publishing.publish_agent(
-        person, agent.id, name=f"{number} {name[:60]}", handle=f"public-{number}", description=name,
-        category=ListingCategory.OTHER, examples=[name],
-    )  # fmt: skip
+        person,
+        agent.id,
+        name=f"{number} {name[:60]}",
+        handle=f"public-{number}",
+        description=name,
+        category=ListingCategory.OTHER,
+        examples=[name],
+    )
     AgentReportFactory.create(agent=copy, reporter=person, text=name)
     AgentUseFactory.create(agent=copy)
     _create_suggestions(draft, person, name, number)
@@ -170,13 +174,26 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
 
 
 def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
-    root = RunFactory.create(chat=chat, agent=agent, trigger_id=message.id, state="failed", error_code="timeout",
-                      error="<b>no</b> 出錯了", on_behalf_of=message.author)  # fmt: skip
+    root = RunFactory.create(
+        chat=chat,
+        agent=agent,
+        trigger_id=message.id,
+        state="failed",
+        error_code="timeout",
+        error="<b>no</b> 出錯了",
+        on_behalf_of=message.author,
+    )
     child = RunFactory.create(chat=chat, agent=agent, root=root, parent=root, input={"text": "<b>task</b>"})
     JobFactory.create(workspace=chat.workspace, agent=agent, origin="wake", input={"text": "<b>x</b>"}, ended=True)
     StepFactory.create(run=child, result={"text": "<i>結果</i>"})
-    LLMCallFactory.create(run_id=root.id, tree_id=root.id, workspace=chat.workspace, agent=agent, model="gpt-<b>",
-                   error_code="timeout" if number % 2 else "")  # fmt: skip
+    LLMCallFactory.create(
+        run_id=root.id,
+        tree_id=root.id,
+        workspace=chat.workspace,
+        agent=agent,
+        model="gpt-<b>",
+        error_code="timeout" if number % 2 else "",
+    )
     balance = BalanceFactory.create(
         budget__workspace=chat.workspace,
         budget__by_operator=bool(number % 2),
@@ -191,16 +208,39 @@ def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
 
 
 def _create_suggestions(draft: Draft, person: Actor, name: str, number: int) -> None:
-    merge = MergeFactory.create(chat=draft.chat, agent=draft.agent, by=person, state="failed", ended_at=now(),
-                         error_code="draft_locked", error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
+    merge = MergeFactory.create(
+        chat=draft.chat,
+        agent=draft.agent,
+        by=person,
+        state="failed",
+        ended_at=now(),
+        error_code="draft_locked",
+        error="<b>no</b> 出錯了",
+        draft=draft if number % 2 else None,
+    )
     for state, decided in (("pending", {}), ("accepted", {"merge": merge, "decided_by": person, "decided_at": now()})):
-        suggestion = SuggestionFactory.create(chat=draft.chat, agent=draft.agent, author=person, content={"prompt": name},
-                                       note=name, state=state, **decided)  # fmt: skip
+        suggestion = SuggestionFactory.create(
+            chat=draft.chat,
+            agent=draft.agent,
+            author=person,
+            content={"prompt": name},
+            note=name,
+            state=state,
+            **decided,
+        )
         NotificationFactory.create(
-            person=person, event=f"{state}:{suggestion.id}", type=f"suggestion_{state.replace('pending', 'created')}",
-            workspace=draft.chat.workspace, actor_name=name, agent_name=name, chat_id=draft.chat_id,
-            suggestion_id=suggestion.id, merge_id=suggestion.merge_id, message_id=suggestion.message_id, excerpt=name,
-        )  # fmt: skip
+            person=person,
+            event=f"{state}:{suggestion.id}",
+            type=f"suggestion_{state.replace('pending', 'created')}",
+            workspace=draft.chat.workspace,
+            actor_name=name,
+            agent_name=name,
+            chat_id=draft.chat_id,
+            suggestion_id=suggestion.id,
+            merge_id=suggestion.merge_id,
+            message_id=suggestion.message_id,
+            excerpt=name,
+        )
 
 
 def list_links(html: str) -> Iterator[str]:

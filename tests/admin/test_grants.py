@@ -41,8 +41,10 @@ def test_a_grant_lets_a_suggester_save_one_agent_and_no_other(environment):
     draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
     assert try_to_save(browser, team.chat, team.robin, draft) == 403
     assert add_grant_by_form(environment, AgentGrant, "save_agent_actor", team.robin).status_code == 302
-    shown = {agent["actor"]["name"]: agent["verbs"] for agent in
-             browser.get(f"/api/v1/workspaces/{team.workspace.id}/agents").json()["results"]}  # fmt: skip
+    shown = {
+        agent["actor"]["name"]: agent["verbs"]
+        for agent in browser.get(f"/api/v1/workspaces/{team.workspace.id}/agents").json()["results"]
+    }
     assert AgentVerb.SAVE in shown["Robin"]
     assert AgentVerb.SAVE not in shown["Raven"]
     assert try_to_save(browser, team.chat, team.robin, draft) < 300
@@ -117,9 +119,12 @@ def test_a_grant_without_effect_is_refused_with_the_reason(environment, who, wor
 
 def test_grants_on_public_agents_are_refused(environment):
     Actor.objects.filter(pk=environment.team.robin.pk).update(
-        is_public=True, is_shipped=True, workspace=None, published_at=environment.team.robin.created_at,
+        is_public=True,
+        is_shipped=True,
+        workspace=None,
+        published_at=environment.team.robin.created_at,
         normalized_name="robin",
-    )  # fmt: skip
+    )
     answer = add_grant_by_form(environment, AgentGrant, "save_agent_actor", environment.team.robin)
     assert "Nobody may change a public agent" in answer.content.decode()
     assert not AgentGrant.objects.exists()
@@ -135,8 +140,11 @@ def test_the_pages_of_person_and_object_link_to_a_prefilled_form(environment):
 
 def test_SEC5_leaving_a_workspace_ends_grants_and_rejoining_does_not_restore_them(environment):
     team = environment.team
-    for grants, verb, target in ((AgentGrant, "save_agent_actor", team.robin), (ChatGrant, "stop_run_chat", team.chat),
-                                 (WorkspaceGrant, "create_agent_workspace", team.workspace)):  # fmt: skip
+    for grants, verb, target in (
+        (AgentGrant, "save_agent_actor", team.robin),
+        (ChatGrant, "stop_run_chat", team.chat),
+        (WorkspaceGrant, "create_agent_workspace", team.workspace),
+    ):
         add_grant_by_form(environment, grants, verb, target)
     with transaction.atomic():
         workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)

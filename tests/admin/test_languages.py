@@ -72,10 +72,19 @@ def build_catalog(*texts):
 
 def test_every_text_is_translated():
     collected = {message.id for message in texts.collect_texts()}
-    assert {"Close the account", "created at", "Waiting for approval", "Can invite people",
-            "Newest in the audit trail", "Welcome back to", "This run is over.", "This merge is over.",
-            "This draft is not locked.", "They are not in this chat.",
-            "A workspace keeps at least one editor."} <= collected  # fmt: skip
+    assert {
+        "Close the account",
+        "created at",
+        "Waiting for approval",
+        "Can invite people",
+        "Newest in the audit trail",
+        "Welcome back to",
+        "This run is over.",
+        "This merge is over.",
+        "This draft is not locked.",
+        "They are not in this chat.",
+        "A workspace keeps at least one editor.",
+    } <= collected
     call_command("texts", check=True)
 
 
@@ -101,8 +110,12 @@ def test_problems_of_a_catalogue_are_reported(tmp_path):
     texts.update_catalog(path, "zh_Hant", build_catalog("one", "%(n)s of {m}", "gone"))
     path.write_text(path.read_text().replace('{m}"\nmsgstr ""', '{m}"\nmsgstr "%(n)s"'))
     reported = "\n".join(texts.find_problems(path, "zh_Hant", build_catalog("one", "%(n)s of {m}", "new")))
-    for part in ("not collected: 'new'", "not used any more: 'gone'", "not translated: 'one'",
-                 "other placeholders in the translation of '%(n)s of {m}'"):  # fmt: skip
+    for part in (
+        "not collected: 'new'",
+        "not used any more: 'gone'",
+        "not translated: 'one'",
+        "other placeholders in the translation of '%(n)s of {m}'",
+    ):
         assert part in reported
 
 

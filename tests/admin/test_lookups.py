@@ -65,13 +65,17 @@ def test_all_columns_with_secrets_are_hidden():
 @pytest.mark.parametrize(
     "query",
     [
-        "actors/actor/?password__startswith=p", "actors/apitoken/?digest__startswith=a",
-        "actors/emailchange/?digest__startswith=a", "chats/chatlink/?token_hash__startswith=a",
-        "workspaces/credential/?encrypted_key__startswith=g", "chats/message/?payload__text__icontains=plan",
-        "agents/draft/?written__prompt__icontains=plan", "runs/step/?result__text__icontains=plan",
+        "actors/actor/?password__startswith=p",
+        "actors/apitoken/?digest__startswith=a",
+        "actors/emailchange/?digest__startswith=a",
+        "chats/chatlink/?token_hash__startswith=a",
+        "workspaces/credential/?encrypted_key__startswith=g",
+        "chats/message/?payload__text__icontains=plan",
+        "agents/draft/?written__prompt__icontains=plan",
+        "runs/step/?result__text__icontains=plan",
         "actors/apitoken/?person__password__startswith=p",
     ],
-)  # fmt: skip
+)
 def test_a_reader_cannot_filter_by_hidden_columns(db, query):
     reader = make_person("Reader")
     set_access_level(make_operator(), reader, level=Level.READER)

@@ -39,8 +39,12 @@ def open_page(client, path, query=None):
 def select_one_of_each(addresses):
     """Return one link for each filter of a list, and one for each column by which it can be sorted."""
     filtered = (address for address in addresses if address.startswith("?"))
-    return sorted({"&".join(sorted(re.sub(r"^(?!o=)(\w+)=.*|-", r"\1", one) for one in address[1:].split("&"))): address
-                   for address in filtered}.values())  # fmt: skip
+    return sorted(
+        {
+            "&".join(sorted(re.sub(r"^(?!o=)(\w+)=.*|-", r"\1", one) for one in address[1:].split("&"))): address
+            for address in filtered
+        }.values()
+    )
 
 
 @every_table

@@ -48,8 +48,10 @@ def test_SEC46_a_viewing_starts_in_the_admin_with_a_reason_and_is_audited(enviro
     assert viewing.ended_at is not None
     record = AuditRecord.objects.get(action="viewing.ended")
     assert (record.actor, record.object_id, record.facts["until"]) == (
-        environment.operator, bob.id, viewing.ended_at.isoformat(),
-    )  # fmt: skip
+        environment.operator,
+        bob.id,
+        viewing.ended_at.isoformat(),
+    )
     assert record.facts["ended_by"] == str(environment.operator.id)
     page = environment.client.get("/admin/actors/viewing/").content.decode()
     assert "He sees no messages" in page

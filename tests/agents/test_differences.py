@@ -141,9 +141,15 @@ def test_other_fields_are_compared_by_name() -> None:
     after = SpecContent(limits={"max_steps": 3}, **more, tools=({**search, "is_enabled": False}, {"tool": "x"}))
     result = {change.field: change for change in diff(before, after).fields}
     assert result.keys() == {
-        "model", "parameters.temperature", "limits.max_steps", "memory", "context.strategy",
-        "tools.web_fetch", "tools.send_message", "tools.x",
-    }  # fmt: skip
+        "model",
+        "parameters.temperature",
+        "limits.max_steps",
+        "memory",
+        "context.strategy",
+        "tools.web_fetch",
+        "tools.send_message",
+        "tools.x",
+    }
     assert result["limits.max_steps"] == FieldChange(field="limits.max_steps", before=10, after=3)
     assert result["tools.web_fetch"].after["is_enabled"] is False
     assert result["tools.send_message"].after is None

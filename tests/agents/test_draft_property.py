@@ -155,9 +155,11 @@ class Script:
     def restore_version(self, chance: random.Random) -> None:
         newest = AgentSpec.objects.filter(agent=self.environment.scribe, number__isnull=False).count()
         specs.restore_version(
-            actor=chance.choice(self.people), agent_id=self.environment.scribe.id, number=chance.randint(1, newest),
+            actor=chance.choice(self.people),
+            agent_id=self.environment.scribe.id,
+            number=chance.randint(1, newest),
             base_version=newest,
-        )  # fmt: skip
+        )
 
     def rebase_draft(self, chance: random.Random) -> None:
         drafts.rebase_draft(**self.pick_draft(chance)[1], merge_production=chance.random() < 0.8)
@@ -204,8 +206,11 @@ class Script:
         assert self.environment.scribe.current_spec == numbered.last()
 
     def _list_stored_texts(self) -> set[str]:
-        written = [*Draft.objects.values_list("written", flat=True), *DraftSnapshot.objects.values_list("written", flat=True),
-                   *Suggestion.objects.values_list("content", flat=True)]  # fmt: skip
+        written = [
+            *Draft.objects.values_list("written", flat=True),
+            *DraftSnapshot.objects.values_list("written", flat=True),
+            *Suggestion.objects.values_list("content", flat=True),
+        ]
         return {text["prompt"] for text in written} | set(AgentSpec.objects.values_list("prompt", flat=True))
 
     def _check_what_answers(self, chat_id: Any) -> None:
@@ -218,10 +223,12 @@ class Script:
 
 
 STEPS: list[Any] = [
-    step for name, step in vars(Script).items()
-    if callable(step) and not name.startswith("_")
+    step
+    for name, step in vars(Script).items()
+    if callable(step)
+    and not name.startswith("_")
     and name not in ("run_step", "draft_args", "pick_draft", "change_text", "record_write", "check_invariants")
-]  # fmt: skip
+]
 STEPS += [
     Script.start_draft,
     Script.edit_draft,

@@ -89,10 +89,12 @@ def test_EDIT1_of_twenty_concurrent_claims_one_gets_the_draft(team):
             chats.add_participant(team.alice, team.chat.id, racer.id)
     for number in range(ROUNDS):
         # Every other round starts without a draft, the others with one whose lock has expired.
-        results = run_concurrently([
-            lambda racer=racer: drafts.claim_draft(actor=racer, chat_id=team.chat.id, agent_id=team.robin.id)
-            for racer in racers
-        ])  # fmt: skip
+        results = run_concurrently(
+            [
+                lambda racer=racer: drafts.claim_draft(actor=racer, chat_id=team.chat.id, agent_id=team.robin.id)
+                for racer in racers
+            ]
+        )
         [winner] = [result for result in results if isinstance(result, Draft)]
         assert {result.code for result in results if result is not winner} == {Code.DRAFT_LOCKED}
         draft = Draft.objects.get(ended_at=None)
@@ -109,10 +111,12 @@ def test_concurrent_claims_of_one_person_lock_one_draft(team):
         wren = make_agent(team.workspace, team.alice, "Wren")
         other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[wren.id])
     for _ in range(ROUNDS):
-        results = run_concurrently([
-            lambda: drafts.claim_draft(**draft_args(team)),
-            lambda: drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id),
-        ])  # fmt: skip
+        results = run_concurrently(
+            [
+                lambda: drafts.claim_draft(**draft_args(team)),
+                lambda: drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id),
+            ]
+        )
         assert sorted(type(one).__name__ for one in results) == ["Conflict", "Draft"]
         assert (
             Draft.objects.filter(lock_holder=team.alice, lock_expires_at__gt=timezone.now(), ended_at=None).count() == 1
@@ -227,8 +231,13 @@ def pay(monkeypatch):
 
 def set_production_tools(team, *tools, number=2):
     with transaction.atomic():
-        spec = specs.write_spec(team.robin, SpecContent(prompt="Answer.", tools=tools), author=team.alice,
-                                origin=SpecOrigin.DRAFT, number=number)  # fmt: skip
+        spec = specs.write_spec(
+            team.robin,
+            SpecContent(prompt="Answer.", tools=tools),
+            author=team.alice,
+            origin=SpecOrigin.DRAFT,
+            number=number,
+        )
         Actor.objects.filter(pk=team.robin.pk).update(current_spec=spec)
 
 

@@ -57,10 +57,16 @@ def save_version(team, content, who="alice"):
 def replace_draft(team, prompt, *, lock=True, who="alice", **arguments):
     contributor = Contributor(id=BOB, actor_id=team.bob.id, name="Bob")
     return drafts.replace_draft(
-        **draft_args(team, who), content=build_content(prompt), base=team.robin.current_spec, lock=lock,
-        provenance=Provenance(origin="merge", contributors=[contributor], segments=[Segment(text=prompt, contributors=[BOB])]),
-        system_message=chats.build_system_message(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **arguments,
-    )  # fmt: skip
+        **draft_args(team, who),
+        content=build_content(prompt),
+        base=team.robin.current_spec,
+        lock=lock,
+        provenance=Provenance(
+            origin="merge", contributors=[contributor], segments=[Segment(text=prompt, contributors=[BOB])]
+        ),
+        system_message=chats.build_system_message(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin),
+        **arguments,
+    )
 
 
 # --- snapshots ----------------------------------------------------------------------------------------------
@@ -217,10 +223,11 @@ def test_a_rebase_of_a_merged_draft_keeps_the_contributors_of_every_line(team):
     merged = replace_draft(team, "a\nb\nc\nd\nbob's")
     Draft.objects.filter(pk=merged.pk).update(
         provenance=Provenance(
-            origin="merge", contributors=[Contributor(id=BOB, actor_id=team.bob.id, name="Bob")],
+            origin="merge",
+            contributors=[Contributor(id=BOB, actor_id=team.bob.id, name="Bob")],
             segments=[Segment(text="a\nb\nc\nd\n"), Segment(text="bob's", contributors=[BOB])],
         ).model_dump(mode="json")
-    )  # fmt: skip
+    )
     written = drafts.write_draft(
         **draft_args(team), content=build_content("a\nb\nalice's\nd\nbob's"), revision=merged.revision
     )
@@ -233,8 +240,11 @@ def test_a_rebase_of_a_merged_draft_keeps_the_contributors_of_every_line(team):
     rebased = drafts.rebase_draft(**draft_args(team), revision=written.revision, merge_production=True)
     assert rebased.written["prompt"] == "today\nb\nalice's\nd\nbob's"
     assert [(segment.text, segment.contributors) for segment in get_provenance(rebased).segments] == [
-        ("today\nb\n", []), ("alice's\n", [team.alice.id]), ("d\n", []), ("bob's", [BOB])
-    ]  # fmt: skip
+        ("today\nb\n", []),
+        ("alice's\n", [team.alice.id]),
+        ("d\n", []),
+        ("bob's", [BOB]),
+    ]
 
 
 def test_a_rebase_without_merge_does_not_change_the_text(team):
@@ -300,8 +310,9 @@ def test_revise_prompt_changes_an_unlocked_draft_and_refuses_a_locked_one(team):
     assert (draft.written["prompt"], draft.revision) == ("Bob's\nand more", locked_draft.revision + 1)
     assert list_snapshots() == [("Bob's\nlines", "Bob", "revise")]
     assert [(segment.text, segment.contributors) for segment in get_provenance(draft).segments] == [
-        ("Bob's\n", [team.bob.id]), ("and more", [team.robin.id])
-    ]  # fmt: skip
+        ("Bob's\n", [team.bob.id]),
+        ("and more", [team.robin.id]),
+    ]
     with pytest.raises(ToolError, match="says this already"):
         revise(team, prompt="Bob's\nand more")
 

@@ -26,9 +26,39 @@ from tests.people import make_agent
 from workspaces import services as workspaces
 
 LINES = [
-    "yes", "null", "  leads", "ends  ", "\tindented", "- item", "a: b", "# no comment", "'", '"', "界🌍", "", "   ", "|", ">", "%",
-    "---", "...", "\x85", "\u2028", "\r", "\ufeff", "\x07", "{{x}}", "&a", "*a", "!tag", "1", "2026-01-01", "=", "<<", "\u3000全形",
-]  # fmt: skip
+    "yes",
+    "null",
+    "  leads",
+    "ends  ",
+    "\tindented",
+    "- item",
+    "a: b",
+    "# no comment",
+    "'",
+    '"',
+    "界🌍",
+    "",
+    "   ",
+    "|",
+    ">",
+    "%",
+    "---",
+    "...",
+    "\x85",
+    "\u2028",
+    "\r",
+    "\ufeff",
+    "\x07",
+    "{{x}}",
+    "&a",
+    "*a",
+    "!tag",
+    "1",
+    "2026-01-01",
+    "=",
+    "<<",
+    "\u3000全形",
+]
 TEXTS = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(LINES), max_size=5).map("\n".join)).map(to_storable)
 SINGLES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
 NAMES = st.text(max_size=40).map(to_storable)
@@ -189,8 +219,15 @@ def test_any_version_can_be_exported(team):
 
 
 def test_an_exported_file_has_no_api_key(team):
-    workspaces.set_model(team.alice, team.workspace.id, provider="openai", default_model="m", api_base="",
-                         key=Secret("sk-very-secret-1234"), revision=0)  # fmt: skip
+    workspaces.set_model(
+        team.alice,
+        team.workspace.id,
+        provider="openai",
+        default_model="m",
+        api_base="",
+        key=Secret("sk-very-secret-1234"),
+        revision=0,
+    )
     text = client_for(team, "alice")("GET", f"agents/{team.robin.id}/file").content.decode()
     assert "1234" not in text
     assert "openai" not in text
@@ -212,8 +249,10 @@ def test_a_trial_lists_what_is_missing_and_creates_nothing(team):
     row = import_file(team, ELSEWHERE, is_trial=True)
     assert (row["agent"], row["chat_id"]) == (None, None)
     assert {(problem["kind"], problem["name"]) for problem in row["missing"]} == {
-        ("tool", "summon"), ("setting", "web_fetch"), ("model", "gpt-9"),
-    }  # fmt: skip
+        ("tool", "summon"),
+        ("setting", "web_fetch"),
+        ("model", "gpt-9"),
+    }
     assert [use["tool"] for use in row["content"]["tools"]] == ["web_fetch", "current_time"]
     assert Actor.objects.count() == before
 
@@ -246,8 +285,9 @@ def test_the_memory_of_an_agent_goes_along_with_its_file(team):
 
 
 def test_a_model_of_an_own_provider_is_not_reported_as_missing(team):
-    workspaces.set_model(team.alice, team.workspace.id, provider="openai", default_model="m", api_base="",
-                         key=Secret("k"), revision=0)  # fmt: skip
+    workspaces.set_model(
+        team.alice, team.workspace.id, provider="openai", default_model="m", api_base="", key=Secret("k"), revision=0
+    )
     assert files.fit_content(AgentFile(name="X", model="gpt-9"), team.workspace)[1] == []
 
 

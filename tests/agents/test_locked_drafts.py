@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def private(team):
     """A chat in which only Alice and Robin take part."""
-    return chats.create_chat(team.alice, team.workspace.id, title="Private", actor_ids=[team.robin.id])  # fmt: skip
+    return chats.create_chat(team.alice, team.workspace.id, title="Private", actor_ids=[team.robin.id])
 
 
 def claim(team, who, chat=None):

@@ -57,8 +57,12 @@ def test_changes_in_different_places_are_all_merged_and_attributed():
     result = merge_texts("a\nb\nc\nd\ne", "A\nb\nc\nd\ne", "a\nb\nc\nd\nE", "a\nb\nx\nc\nd\ne")
     assert result.content.prompt == "A\nb\nx\nc\nd\nE"
     assert list_segments(result) == [
-        ("A\n", ["Ann"], None), ("b\n", [], None), ("x\n", ["Cat"], None), ("c\nd\n", [], None), ("E", ["Ben"], None)
-    ]  # fmt: skip
+        ("A\n", ["Ann"], None),
+        ("b\n", [], None),
+        ("x\n", ["Cat"], None),
+        ("c\nd\n", [], None),
+        ("E", ["Ben"], None),
+    ]
     assert result.conflicts == []
 
 
@@ -100,8 +104,11 @@ def test_a_change_across_two_conflicts_becomes_one_conflict_with_all_choices():
     result = merge_texts("a\nb\nc\nd\ne", "A\nb\nc\nd\nE", "aa\nb\nc\nd\nee", "all\nnew")
     assert len(result.conflicts) == 1
     assert list_choices(result.conflicts[0]) == [
-        ("Ann", "A\nb\nc\nd\nE"), ("Ben", "aa\nb\nc\nd\nE"), ("Ben", "A\nb\nc\nd\nee"), ("Cat", "all\nnew")
-    ]  # fmt: skip
+        ("Ann", "A\nb\nc\nd\nE"),
+        ("Ben", "aa\nb\nc\nd\nE"),
+        ("Ben", "A\nb\nc\nd\nee"),
+        ("Cat", "all\nnew"),
+    ]
     assert result.content.prompt == "A\nb\nc\nd\nE"
 
 
@@ -147,12 +154,15 @@ LINES = st.sampled_from(["", "- be kind", "回答簡短。", "🌍", "x", "x\r",
 PROMPTS = st.lists(LINES, max_size=8).map("\n".join)
 USES = st.builds(ToolUse, tool=st.sampled_from("abcd"), usage_instructions=st.sampled_from(["", "often", "少用"]))
 CONTENTS = st.builds(
-    SpecContent, prompt=PROMPTS, model=st.sampled_from(["", "m", "n"]),
+    SpecContent,
+    prompt=PROMPTS,
+    model=st.sampled_from(["", "m", "n"]),
     parameters=st.builds(Parameters, temperature=st.sampled_from([None, 0.0, 1.5])),
-    limits=st.builds(Limits, max_steps=st.integers(1, 3)), memory=st.sampled_from(["chat", "agent"]),
+    limits=st.builds(Limits, max_steps=st.integers(1, 3)),
+    memory=st.sampled_from(["chat", "agent"]),
     context=st.builds(ContextSettings, max_tokens=st.sampled_from([None, 4_000])),
     tools=st.lists(USES, max_size=4, unique_by=lambda use: use.tool).map(tuple),
-)  # fmt: skip
+)
 
 
 @given(production=CONTENTS, content=CONTENTS)
@@ -216,8 +226,12 @@ def test_lines_are_attributed_to_the_edit_that_added_them():
     before = merge_texts("a\nb\nc", "a\nB\nc", "a\nb\nc\nd").segments
     segments = attribute_lines(before, [(CAT.id, "a\nB\nc\nmore"), (ANN.id, "first\na\nB\nc\nmore")])
     assert [(segment.text, segment.contributors) for segment in segments] == [
-        ("first\n", [ANN.id]), ("a\n", []), ("B\n", [ANN.id]), ("c\n", []), ("more", [CAT.id])
-    ]  # fmt: skip
+        ("first\n", [ANN.id]),
+        ("a\n", []),
+        ("B\n", [ANN.id]),
+        ("c\n", []),
+        ("more", [CAT.id]),
+    ]
 
 
 @given(texts=st.lists(PROMPTS, min_size=1, max_size=4))
@@ -238,9 +252,12 @@ def test_a_field_changed_by_one_is_merged_and_one_changed_differently_by_two_is_
     assert [use.tool for use in content.tools] == ["b", "c"]
     assert [(conflict.about, list_choices(conflict), conflict.chosen) for conflict in conflicts] == [
         ("model", [("Ann", "n"), ("Ben", "o")], 0),
-        ("tools.a", [("Ann", ""),
-                     ("Ben", '{"custom_config": {}, "is_enabled": false, "tool": "a", "usage_instructions": ""}')], 0),
-    ]  # fmt: skip
+        (
+            "tools.a",
+            [("Ann", ""), ("Ben", '{"custom_config": {}, "is_enabled": false, "tool": "a", "usage_instructions": ""}')],
+            0,
+        ),
+    ]
 
 
 def test_a_field_that_production_also_changed_is_a_conflict():

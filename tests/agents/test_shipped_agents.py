@@ -24,8 +24,11 @@ def test_a_shipped_agent_is_public_has_no_publisher_and_is_created_once():
     first = get_shipped_agent("merger")
     assert get_shipped_agent("merger") == first
     assert (first.is_shipped, first.is_public, first.workspace_id, first.published_by_workspace_id) == (
-        True, True, None, None
-    )  # fmt: skip
+        True,
+        True,
+        None,
+        None,
+    )
     [version] = AgentSpec.objects.filter(agent=first)
     assert (version.number, version.author, version.content()) == (1, first, SHIPPED["merger"].content)
 
@@ -54,8 +57,10 @@ def test_a_changed_name_description_or_emoji_reaches_the_row_and_the_chats(team,
         assert found == browser
         for row in (found, Actor.objects.get(pk=browser.pk)):
             assert (row.name, row.description, row.avatar) == (
-                "Surfer", "Reads the web.", {"kind": "emoji", "emoji": "🏄"}
-            )  # fmt: skip
+                "Surfer",
+                "Reads the web.",
+                {"kind": "emoji", "emoji": "🏄"},
+            )
     copy.refresh_from_db()
     assert copy.name == "Surfer 2"
     assert Actor.objects.get(pk=browser.pk).normalized_name == "surfer"

@@ -44,8 +44,14 @@ def create_run(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> 
         chat=chat, agent=team.robin, spec=spec, ended=True, cost_micro=1200, started_at=started, **more
     )
     for text in texts:
-        message = Message(chat=chat, author=team.robin, type="TEXT_MESSAGE", payload={"text": text, "mentions": []},
-                          run_id=run.id, created_at=now())  # fmt: skip
+        message = Message(
+            chat=chat,
+            author=team.robin,
+            type="TEXT_MESSAGE",
+            payload={"text": text, "mentions": []},
+            run_id=run.id,
+            created_at=now(),
+        )
         with transaction.atomic():
             chats.save_changes(chat.id, [message])
     return run
@@ -134,8 +140,11 @@ def test_any_two_versions_can_be_compared_in_either_direction(team):
     assert forward["prompt"] == "@@ -1 +1,2 @@\n Answer.\n+Briefly."
     assert (forward["prompt_added"], forward["prompt_removed"]) == (1, 0)
     assert [change["field"] for change in forward["fields"]] == [
-        "model", "limits.max_steps", "tools.current_time", "tools.web_fetch",
-    ]  # fmt: skip
+        "model",
+        "limits.max_steps",
+        "tools.current_time",
+        "tools.web_fetch",
+    ]
     backward = api.ok("GET", f"{address}?a=2&b=1")
     assert (backward["prompt_added"], backward["prompt_removed"]) == (0, 1)
     api.refused(404, "not_found", "GET", f"{address}?a=1&b=9")

@@ -221,11 +221,15 @@ def replace_draft(team, draft):
     expire_locks()
     eve = add_person(team, "Eve", Role.EDITOR)
     drafts.replace_draft(
-        actor=eve, chat_id=team.chat.id, agent_id=team.robin.id, content=SpecContent(prompt="Kind."), lock=False,
+        actor=eve,
+        chat_id=team.chat.id,
+        agent_id=team.robin.id,
+        content=SpecContent(prompt="Kind."),
+        lock=False,
         base=AgentSpec.objects.get(agent=team.robin, number=1),
         provenance=Provenance(origin="revise", contributors=[], segments=[]),
         system_message=chats.build_system_message(team.chat.id, "DRAFT_STARTED", actor=eve, target=team.robin),
-    )  # fmt: skip
+    )
 
 
 ENDS = [

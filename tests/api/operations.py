@@ -90,21 +90,34 @@ def make_things(team: Team) -> Things:
     webhook = make_webhook(team.robin)
     return {
         "agent_token_id": actors.create_token(team.alice, name="Bot", days=None, agent=team.robin)[0].id,
-        "webhook_id": webhook.id, "delivery_id": make_delivery(webhook).id,
-        "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
-        "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
+        "webhook_id": webhook.id,
+        "delivery_id": make_delivery(webhook).id,
+        "workspace_id": team.workspace.id,
+        "chat_id": team.chat.id,
+        "agent_id": team.robin.id,
+        "actor_id": team.bob.id,
+        "link_id": link.id,
+        "token_id": token.id,
+        "token": url.rsplit("/", 1)[1],
+        "run_id": run.id,
         "request_id": call.id,
-        "spec_id": team.robin.current_spec_id, "message_id": message.id, "revision": 1, "comparison_id": new_id(),
-        "model_test_id": new_id(), "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
-        **_make_mcp_server(team), **_make_http_server(team),
+        "spec_id": team.robin.current_spec_id,
+        "message_id": message.id,
+        "revision": 1,
+        "comparison_id": new_id(),
+        "model_test_id": new_id(),
+        "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
+        **_make_mcp_server(team),
+        **_make_http_server(team),
         "schedule_id": ScheduleFactory.create(chat=team.chat, agent=team.robin, owner=team.alice).id,
-        "suggestion_id": suggestion.id, "merge_id": make_merge(team, suggestion).id,
+        "suggestion_id": suggestion.id,
+        "merge_id": make_merge(team, suggestion).id,
         "budget_id": BudgetFactory.create(workspace=team.workspace).id,
         "price_id": ModelPriceFactory.create(workspace=team.workspace).id,
         **_make_summary(team, message.seq),
         "approval_id": ApprovalFactory.create(chat=team.chat, agent=team.robin, person=team.alice).id,
         **_make_memory(team, run.id),
-    }  # fmt: skip
+    }
 
 
 def _make_summary(team: Team, seq: int) -> Things:
@@ -137,13 +150,20 @@ def _make_http_server(team: Team) -> Things:
     tool = WorkspaceToolFactory.create(workspace=team.workspace, server=server)
     imported = ToolServerFactory.create(workspace=team.workspace, kind="openapi", name="Fares")
     changed = WorkspaceToolFactory.create(
-        workspace=team.workspace, server=imported, is_enabled=False, off_reason="changed", remote_name="old",
+        workspace=team.workspace,
+        server=imported,
+        is_enabled=False,
+        off_reason="changed",
+        remote_name="old",
         pending=fields | {"hash": "a" * 64, "title": ""},
-    )  # fmt: skip
+    )
     return {
-        "server_id": server.id, "tool_id": tool.id, "openapi_server_id": imported.id, "changed_tool_id": changed.id,
+        "server_id": server.id,
+        "tool_id": tool.id,
+        "openapi_server_id": imported.id,
+        "changed_tool_id": changed.id,
         "job_id": new_id(),
-    }  # fmt: skip
+    }
 
 
 def _store_tool_job(team: Team, things: Things, who: str) -> None:
@@ -174,15 +194,25 @@ def _make_mcp_server(team: Team) -> Things:
     ServerAuthorizationFactory.create(
         server=server,
         authorization_server={
-            "issuer": "https://login.example.org", "authorization_endpoint": "https://login.example.org/a",
-            "token_endpoint": "https://login.example.org/t", "client_id": "c", "auth_method": "none", "scope": "",
-            "resource": server.base_url, "server_url": server.base_url, "wants_issuer": False,
+            "issuer": "https://login.example.org",
+            "authorization_endpoint": "https://login.example.org/a",
+            "token_endpoint": "https://login.example.org/t",
+            "client_id": "c",
+            "auth_method": "none",
+            "scope": "",
+            "resource": server.base_url,
+            "server_url": server.base_url,
+            "wants_issuer": False,
         },
-    )  # fmt: skip
+    )
     definition = {
-        "title": "", "description": "Send.", "input_schema": {"type": "object"}, "output_schema": None, "effect": "write",
+        "title": "",
+        "description": "Send.",
+        "input_schema": {"type": "object"},
+        "output_schema": None,
+        "effect": "write",
         "hash": "a" * 64,
-    }  # fmt: skip
+    }
     tool = WorkspaceToolFactory.create(
         workspace=team.workspace, server=server, is_enabled=False, off_reason="editor", pending=definition
     )
@@ -250,8 +280,13 @@ def _apply_draft_and_find_message(team: Team, things: Things, who: str) -> None:
 def _start_comparison(team: Team, things: Things, who: str) -> None:
     _apply_draft(team, things, who)
     comparisons.start_comparison(
-        actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, id=things["comparison_id"], text="hi", revision=1
-    )  # fmt: skip
+        actor=team.alice,
+        chat_id=team.chat.id,
+        agent_id=team.robin.id,
+        id=things["comparison_id"],
+        text="hi",
+        revision=1,
+    )
 
 
 def _queue_run(team: Team, things: Things, who: str) -> None:
@@ -288,9 +323,13 @@ def _store_file(team: Team, things: Things, who: str) -> None:
 def _publish(team: Team, things: Things, who: str) -> None:
     """Publish the agent as Alice."""
     publishing.publish_agent(
-        team.alice, things["agent_id"], name="Interpreter", handle="interpreter", description="Interprets.",
+        team.alice,
+        things["agent_id"],
+        name="Interpreter",
+        handle="interpreter",
+        description="Interprets.",
         category=ListingCategory.LANGUAGE,
-    )  # fmt: skip
+    )
 
 
 def _change_and_publish(team: Team, things: Things, who: str) -> None:
@@ -349,7 +388,7 @@ OPERATIONS: dict[str, Operation] = {
         EVERYBODY,
         lambda t: {"kind": "error", "name": "TypeError", "screen": "/", "frames": ["a.js:1:2"]},
         by_token=False,
-    ),  # fmt: skip
+    ),
     "list_viewings": Operation("GET", "me/viewings", EVERYBODY, by_token=False),
     "end_viewing": Operation(
         "DELETE", "me/viewing", {"alice": 404, "bob": 404, "charlie": 404, "nobody": 401}, by_token=False
@@ -569,7 +608,7 @@ OPERATIONS: dict[str, Operation] = {
         "chats/{chat_id}/messages",
         MEMBERS,
         lambda t: {"id": str(new_id()), "text": "hi", "reply_to": t["message_id"]},
-    ),  # fmt: skip
+    ),
     "pin_message": Operation("PUT", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
     "unpin_message": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
     "list_pins": Operation("GET", "chats/{chat_id}/pins", MEMBERS),
@@ -587,7 +626,7 @@ OPERATIONS: dict[str, Operation] = {
             "expression": "0 8 * * *",
             "time_zone": "Asia/Taipei",
         },
-    ),  # fmt: skip
+    ),
     "change_schedule": Operation(
         "PATCH", "schedules/{schedule_id}", EDITORS, lambda t: {"revision": 1, "name": "Evening"}
     ),

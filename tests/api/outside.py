@@ -23,11 +23,17 @@ from tests.stories.integrator import PASSWORD, Integrator
 IS_STRANGER = os.environ.get("ATELIER_FUZZ_AS") == "stranger"
 
 UNFORESEEABLE = {
-    "This is no email address.", "This is your address already.", "This is not your password.",
-    "Somebody you named is not in this workspace.", "Only an agent can be set to answer when mentioned, or always.",
-    "This is not a cursor of this list.", "This provider needs a key.", "An agent has no memory of its own yet.",
-    "A chat has at most", "This is not the name of the workspace.",
-}  # fmt: skip
+    "This is no email address.",
+    "This is your address already.",
+    "This is not your password.",
+    "Somebody you named is not in this workspace.",
+    "Only an agent can be set to answer when mentioned, or always.",
+    "This is not a cursor of this list.",
+    "This provider needs a key.",
+    "An agent has no memory of its own yet.",
+    "A chat has at most",
+    "This is not the name of the workspace.",
+}
 """Refusals of requests that match the schema. They depend on stored data, or on a grammar that a schema cannot express."""
 UNFORESEEABLE_CODES = {"wrong_password", "host_refused", "model_unusable", "file_unreadable"}
 UNFORESEEABLE_HINTS = re.compile(
@@ -69,11 +75,19 @@ def make_objects(name: str) -> dict[str, Any]:
     message = alice.post(chat, "hello")
     runs = alice.ok("GET", f"chats/{chat}/runs?state=all")["results"]
     objects = {
-        "workspace_id": workspace["id"], "chat_id": chat, "agent_id": robin, "actor_id": bob.id, "link_id": link["id"],
-        "token": token, "message_id": message["id"], "run_id": runs[0]["id"] if runs else str(new_id()), "number": 1,
+        "workspace_id": workspace["id"],
+        "chat_id": chat,
+        "agent_id": robin,
+        "actor_id": bob.id,
+        "link_id": link["id"],
+        "token": token,
+        "message_id": message["id"],
+        "run_id": runs[0]["id"] if runs else str(new_id()),
+        "number": 1,
         "request_id": str(new_id()),
-        "spec_id": alice.ok("GET", f"agents/{robin}/versions")["results"][0]["id"], "revision": 1,
-    }  # fmt: skip
+        "spec_id": alice.ok("GET", f"agents/{robin}/versions")["results"][0]["id"],
+        "revision": 1,
+    }
     if name == "revoke_token":
         for token in alice.ok("GET", "me/tokens")["results"]:  # the number of tokens is limited
             alice.ok("DELETE", f"me/tokens/{token['id']}")
@@ -86,11 +100,12 @@ def _make_suggestions(chat: str, robin: str) -> dict[str, str]:
     alice, bob, _ = get_people()
     suggestions = [
         bob.ok(
-            "POST", f"chats/{chat}/agents/{robin}/suggestions",
+            "POST",
+            f"chats/{chat}/agents/{robin}/suggestions",
             {"id": str(new_id()), "content": {"prompt": prompt}, "base_version": 1},
         )["id"]
         for prompt in ("Newer", "Newest")
-    ]  # fmt: skip
+    ]
     body = {"id": str(new_id()), "chat_id": chat, "suggestion_ids": suggestions[1:]}
     _discard_drafts()
     LOCKED_DRAFTS.append(f"/api/v1/chats/{chat}/agents/{robin}/draft")
@@ -103,11 +118,28 @@ def _make_suggestions(chat: str, robin: str) -> dict[str, str]:
 OBJECTS: dict[str, dict[str, Any]] = {}
 """The objects of each operation, so that the objects that one operation deletes are still there for the others."""
 DESTROYS = {
-    "delete_agent", "remove_member", "change_role", "remove_participant", "leave_workspace", "revoke_link", "revoke_token",
-    "delete_workspace", "delete_schedule",
-    "stop_run", "retry_run", "stop_merge", "retry_merge", "merge_suggestions", "accept_suggestion", "reject_suggestion",
-    "withdraw_suggestion", "save_draft", "restore_version", "accept_invitation", "hand_over_draft",
-}  # fmt: skip
+    "delete_agent",
+    "remove_member",
+    "change_role",
+    "remove_participant",
+    "leave_workspace",
+    "revoke_link",
+    "revoke_token",
+    "delete_workspace",
+    "delete_schedule",
+    "stop_run",
+    "retry_run",
+    "stop_merge",
+    "retry_merge",
+    "merge_suggestions",
+    "accept_suggestion",
+    "reject_suggestion",
+    "withdraw_suggestion",
+    "save_draft",
+    "restore_version",
+    "accept_invitation",
+    "hand_over_draft",
+}
 
 
 LOCKED_DRAFTS: list[str] = []
@@ -170,14 +202,27 @@ def _read_revision(path: str) -> Callable[[dict[str, Any]], None]:
 
 
 PREPARATIONS: dict[str, Callable[[dict[str, Any]], None]] = dict.fromkeys(
-    ["write_draft", "save_draft", "rebase_draft", "discard_draft", "release_draft", "apply_draft", "suggest_draft",
-     "read_draft", "read_draft_trial", "list_draft_snapshots"],
+    [
+        "write_draft",
+        "save_draft",
+        "rebase_draft",
+        "discard_draft",
+        "release_draft",
+        "apply_draft",
+        "suggest_draft",
+        "read_draft",
+        "read_draft_trial",
+        "list_draft_snapshots",
+    ],
     _claim_draft,
 ) | {
-    "hand_over_draft": _request_draft, "start_comparison": _apply_draft, "vote": _start_comparison,
-    "update_agent_profile": _read_revision("agents/{agent_id}"), "set_model": _read_revision("workspaces/{workspace_id}/model"),
+    "hand_over_draft": _request_draft,
+    "start_comparison": _apply_draft,
+    "vote": _start_comparison,
+    "update_agent_profile": _read_revision("agents/{agent_id}"),
+    "set_model": _read_revision("workspaces/{workspace_id}/model"),
     "rename_workspace": _read_revision("workspaces/{workspace_id}"),
-}  # fmt: skip
+}
 
 
 def _get_operation_id(case: Case[Any]) -> str:
@@ -215,9 +260,14 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
 
 def _insert_ids(body: dict[str, Any], objects: dict[str, Any], *, is_boundary: bool) -> None:
     things = {
-        "chat_id": objects["chat_id"], "actor_id": objects["agent_id"], "to": objects.get("to"), "reply_to": objects["message_id"],
-        "password": PASSWORD, "suggestion_ids": [objects.get("suggestion_id")], "actor_ids": [objects["agent_id"]],
-    }  # fmt: skip
+        "chat_id": objects["chat_id"],
+        "actor_id": objects["agent_id"],
+        "to": objects.get("to"),
+        "reply_to": objects["message_id"],
+        "password": PASSWORD,
+        "suggestion_ids": [objects.get("suggestion_id")],
+        "actor_ids": [objects["agent_id"]],
+    }
     if not is_boundary:
         things |= {"revision": objects["revision"], "base_version": 1}
     for key, value in things.items():

@@ -18,28 +18,93 @@ from tests.api.operations import OPERATIONS, Operation
 IS_LONG = "FUZZ_N" in os.environ
 """Whether every odd value is tried in every field; otherwise each field gets a third of them, in turn."""
 FUZZ_SETTINGS = settings(
-    max_examples=int(os.environ.get("FUZZ_N", "10")), deadline=None, derandomize=not IS_LONG, database=None,
+    max_examples=int(os.environ.get("FUZZ_N", "10")),
+    deadline=None,
+    derandomize=not IS_LONG,
+    database=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
+)
 
 ODD_TEXTS = [
-    "", " ", "\x00", "a\x00b", "\ud800", "x\udfff", "\n", "name\n", "\u202e", "\U0001f600" * 50, "x" * 100_000, "{name}", "%s",
-    "null", "-1", "1e999", "NaN", "../../etc/passwd", "' OR 1=1 --", "019aa0aa-0000-7000-8000-000000000000",
-    "http://[::1", "http://127.0.0.1:99999/", "http://a\x00b/", "http://user:pass@127.0.0.1/", "//127.0.0.1", "http://",
-]  # fmt: skip
+    "",
+    " ",
+    "\x00",
+    "a\x00b",
+    "\ud800",
+    "x\udfff",
+    "\n",
+    "name\n",
+    "\u202e",
+    "\U0001f600" * 50,
+    "x" * 100_000,
+    "{name}",
+    "%s",
+    "null",
+    "-1",
+    "1e999",
+    "NaN",
+    "../../etc/passwd",
+    "' OR 1=1 --",
+    "019aa0aa-0000-7000-8000-000000000000",
+    "http://[::1",
+    "http://127.0.0.1:99999/",
+    "http://a\x00b/",
+    "http://user:pass@127.0.0.1/",
+    "//127.0.0.1",
+    "http://",
+]
 ODD_NUMBERS = [
-    0, -1, 1, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, -(2**63) - 1, 10**30, 10**400, 0.5, -0.0, 1e308,
-    float("inf"), float("nan"),
-]  # fmt: skip
+    0,
+    -1,
+    1,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**53,
+    2**63 - 1,
+    2**63,
+    -(2**63) - 1,
+    10**30,
+    10**400,
+    0.5,
+    -0.0,
+    1e308,
+    float("inf"),
+    float("nan"),
+]
 ODD_OTHERS: list[Any] = [
-    None, True, [], {}, [[]], {"": {}}, ["\x00"], {"\x00": "\x00"}, {"\ud800": 1}, [1e308 * 10], ["x"] * 300,
+    None,
+    True,
+    [],
+    {},
+    [[]],
+    {"": {}},
+    ["\x00"],
+    {"\x00": "\x00"},
+    {"\ud800": 1},
+    [1e308 * 10],
+    ["x"] * 300,
     json.loads("[" * 300 + "]" * 300),
-]  # fmt: skip
+]
 ODD_VALUES = [
-    "", "\x00", "a\x00b", "\ud800", "name\n", "x" * 100_000, "unheard-of", "http://[::1", -1, 2**31 - 1, 2**31, 2**63, 10**30, 0.5,
-    float("inf"), *ODD_OTHERS,
-]  # fmt: skip
+    "",
+    "\x00",
+    "a\x00b",
+    "\ud800",
+    "name\n",
+    "x" * 100_000,
+    "unheard-of",
+    "http://[::1",
+    -1,
+    2**31 - 1,
+    2**31,
+    2**63,
+    10**30,
+    0.5,
+    float("inf"),
+    *ODD_OTHERS,
+]
 """Values that often crash programs, tried in every field."""
 SCALARS = st.none() | st.booleans() | st.sampled_from(ODD_NUMBERS) | st.sampled_from(ODD_TEXTS) | st.text(max_size=20)
 ODD = st.recursive(
@@ -91,22 +156,51 @@ RAW = st.binary(max_size=40) | st.sampled_from(
     ]
 )
 CONTENT_TYPES = st.sampled_from(
-    ["", "text/plain", "application/json; charset=utf-7", "application/json; charset=\xff", "multipart/form-data",
-     "multipart/form-data; boundary=", "application/x-www-form-urlencoded", "application/json;;=", "x" * 300]
-)  # fmt: skip
+    [
+        "",
+        "text/plain",
+        "application/json; charset=utf-7",
+        "application/json; charset=\xff",
+        "multipart/form-data",
+        "multipart/form-data; boundary=",
+        "application/x-www-form-urlencoded",
+        "application/json;;=",
+        "x" * 300,
+    ]
+)
 FULL = {
-    "create_agent": {"name": "New", "description": "d", "handle": "new", "template": "scribe", "prompt": "p",
-                     "tools": ["current_time"], "open_chat": True},
-    "write_draft": {"content": {"prompt": "p", "model": "m", "parameters": {"temperature": 1}, "limits": {"max_steps": 3},
-                                "tools": [{"tool": "current_time", "custom_config": {"timeout_s": 3}}]},
-                    "revision": 1, "caret": 1},
+    "create_agent": {
+        "name": "New",
+        "description": "d",
+        "handle": "new",
+        "template": "scribe",
+        "prompt": "p",
+        "tools": ["current_time"],
+        "open_chat": True,
+    },
+    "write_draft": {
+        "content": {
+            "prompt": "p",
+            "model": "m",
+            "parameters": {"temperature": 1},
+            "limits": {"max_steps": 3},
+            "tools": [{"tool": "current_time", "custom_config": {"timeout_s": 3}}],
+        },
+        "revision": 1,
+        "caret": 1,
+    },
     "save_draft": {"revision": 1, "base_version": 1, "message": "m"},
     "create_workspace": {"name": "New", "handle": "new"},
     "change_me": {"name": "New", "language": "en"},
     "create_link": {"role": "editor", "expires_in_hours": 1},
-    "set_model": {"provider": "openai_compatible", "default_model": "m", "revision": 0, "key": "k",
-                  "api_base": "http://127.0.0.1:9/v1"},
-}  # fmt: skip
+    "set_model": {
+        "provider": "openai_compatible",
+        "default_model": "m",
+        "revision": 0,
+        "key": "k",
+        "api_base": "http://127.0.0.1:9/v1",
+    },
+}
 """Bodies with every field, for operations where the table has fewer."""
 
 

@@ -13,9 +13,15 @@ from tests.api.test_rights import client_for
 from tests.factories.agents import DraftSnapshotFactory
 
 PAGED_LISTS = [
-    "list_workspaces", "list_members", "list_agents", "list_versions", "list_chats", "list_participants", "list_links",
+    "list_workspaces",
+    "list_members",
+    "list_agents",
+    "list_versions",
+    "list_chats",
+    "list_participants",
+    "list_links",
     "list_runs",
-]  # fmt: skip
+]
 
 
 def get_key(row):

@@ -43,9 +43,13 @@ def grow(team: Team, count: int) -> None:
         agent = make_agent(team.workspace, team.alice, f"Agent {tag}", tools=["current_time"])
         chats.add_participant(team.alice, team.chat.id, agent.id)
         publishing.publish_agent(
-            team.alice, agent.id, name=f"Interpreter {tag}", handle=f"public-{tag}", description="Interprets.",
+            team.alice,
+            agent.id,
+            name=f"Interpreter {tag}",
+            handle=f"public-{tag}",
+            description="Interprets.",
             category=ListingCategory.LANGUAGE,
-        )  # fmt: skip
+        )
         chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
         workspaces.create_workspace(team.alice, name=f"Workspace {tag}")
         actors.create_token(team.alice, name=tag, days=None)
@@ -60,8 +64,11 @@ def grow(team: Team, count: int) -> None:
         draft = drafts.claim_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
         note = NoteFactory.create(chat=team.chat, agent=team.robin, on_behalf_of=person, edited_by=person)
-        NoteRevisionFactory.create(note=Note.objects.filter(agent=team.robin).earliest("created_at"), replaced_by=person,
-            revision=Note.objects.count())  # fmt: skip
+        NoteRevisionFactory.create(
+            note=Note.objects.filter(agent=team.robin).earliest("created_at"),
+            replaced_by=person,
+            revision=Note.objects.count(),
+        )
         HistoryEntryFactory.create(chat=note.chat, agent=team.robin)
         RunFactory.create(chat=team.chat, agent=team.robin, spec=team.robin.current_spec, state="completed")
         specs.write_spec(

@@ -268,18 +268,27 @@ def test_AGT1_the_token_of_another_workspaces_agent_finds_nothing(teams_with_thi
 GRANTS: dict[str, set[str]] = {
     "invite_workspace": {"list_links", "create_link", "revoke_link"},
     "set_model_workspace": {
-        "set_model", "set_model_policy", "test_model", "read_model_test", "change_context_settings",
-        "set_embedding_model", "delete_embedding_model",
+        "set_model",
+        "set_model_policy",
+        "test_model",
+        "read_model_test",
+        "change_context_settings",
+        "set_embedding_model",
+        "delete_embedding_model",
     },
     "create_agent_workspace": {"create_agent", "import_agent"},
     "stop_run_chat": set(),  # the run of the table works for Bob himself
     "edit_draft_actor": set(),  # suggesters may anyway
     "save_agent_actor": {"save_draft", "restore_version"},
     "review_agent_actor": {
-        "accept_suggestion", "merge_suggestions", "reject_suggestion", "retry_merge", "stop_merge",
+        "accept_suggestion",
+        "merge_suggestions",
+        "reject_suggestion",
+        "retry_merge",
+        "stop_merge",
     },
     "update_agent_profile_actor": {"update_agent_profile", "move_agent"},
-}  # fmt: skip
+}
 GRANTABLE: list[tuple[Any, str]] = [(WorkspaceGrant, "workspace"), (ChatGrant, "chat"), (AgentGrant, "robin")]
 
 

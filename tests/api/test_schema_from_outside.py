@@ -16,12 +16,23 @@ pytestmark = pytest.mark.stack
 
 WITHOUT_LIMITS: dict[str, Any] = {
     f"ATELIER_RATE_{name}": "0,0"
-    for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "JOBS", "DIFFS", "CLIENT_ERRORS", "ALL_CLIENT_ERRORS", "ANONYMOUS",
-                 "PASSWORDS", "PUBLICATIONS", "TRIES")
+    for name in (
+        "REQUESTS",
+        "POSTS",
+        "WORKSPACE_POSTS",
+        "JOBS",
+        "DIFFS",
+        "CLIENT_ERRORS",
+        "ALL_CLIENT_ERRORS",
+        "ANONYMOUS",
+        "PASSWORDS",
+        "PUBLICATIONS",
+        "TRIES",
+    )
 } | {
     f"ATELIER_QUOTA_{name}": "0"
     for name in ("WORKSPACES", "WORKSPACE_MEMBERS", "AGENTS", "CHATS", "LINKS", "SUGGESTIONS")
-}  # fmt: skip
+}
 CONFIG = """
 hooks = "tests.api.outside"
 suppress-health-check = ["all"]
@@ -52,12 +63,28 @@ def test_SEC20_a_fuzzer_with_the_schema_finds_no_deviation(stack, tmp_path, who,
     config.write_text(CONFIG)
     fuzzer = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"]
     seed = request.config.getoption("--hypothesis-seed", None)
-    flags = ["--phases", PHASES[who], "--mode", "all", "--continue-on-failure", "--no-color",
-             "--url", stack.url, "--max-examples", str(EXAMPLES), *(["--seed", str(seed)] if seed else [])]  # fmt: skip
+    flags = [
+        "--phases",
+        PHASES[who],
+        "--mode",
+        "all",
+        "--continue-on-failure",
+        "--no-color",
+        "--url",
+        stack.url,
+        "--max-examples",
+        str(EXAMPLES),
+        *(["--seed", str(seed)] if seed else []),
+    ]
     environment = os.environ | {"ATELIER_FUZZ_URL": stack.url, "ATELIER_FUZZ_AS": who}
     done = subprocess.run(
-        [*fuzzer, *flags, f"{stack.url}/api/v1/schema"], cwd=ROOT, env=environment, check=False, timeout=1800,
-        text=True, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [*fuzzer, *flags, f"{stack.url}/api/v1/schema"],
+        cwd=ROOT,
+        env=environment,
+        check=False,
+        timeout=1800,
+        text=True,
+        stdout=subprocess.PIPE,
+    )
     assert done.returncode == 0, f"The fuzzer has found something: {done.stdout[-20_000:]}"
     report(f"as a {who}: {re.findall('[0-9]+ generated', done.stdout)}")

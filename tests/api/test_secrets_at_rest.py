@@ -37,9 +37,12 @@ def dump_redis(url: str) -> str:
     """Return every key and value of the Redis database as text."""
     client: Any = redis.Redis.from_url(url)
     reads = {
-        b"string": client.get, b"list": lambda key: client.lrange(key, 0, -1), b"hash": client.hgetall,
-        b"set": client.smembers, b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
-    }  # fmt: skip
+        b"string": client.get,
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"hash": client.hgetall,
+        b"set": client.smembers,
+        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+    }
     return repr([(key, reads[client.type(key)](key)) for key in client.keys() if client.type(key) in reads])
 
 
@@ -47,10 +50,16 @@ def test_SEC17_no_plain_secret_is_in_the_database_in_redis_or_in_the_log(setting
     caplog.set_level(logging.DEBUG)
     team = make_team()
     alice = sign_in("alice@example.org", PASSWORD)
-    alice.ok("PUT", f"workspaces/{team.workspace.id}/model",
-             {"provider": "openai", "default_model": "gpt", "revision": 0, "key": CANARY})  # fmt: skip
-    alice("POST", f"workspaces/{team.workspace.id}/model/test",
-          {"provider": "openai", "default_model": "gpt", "revision": 1, "key": CANARY})  # fmt: skip
+    alice.ok(
+        "PUT",
+        f"workspaces/{team.workspace.id}/model",
+        {"provider": "openai", "default_model": "gpt", "revision": 0, "key": CANARY},
+    )
+    alice(
+        "POST",
+        f"workspaces/{team.workspace.id}/model/test",
+        {"provider": "openai", "default_model": "gpt", "revision": 1, "key": CANARY},
+    )
     token = alice.ok("POST", "me/tokens", {"name": "Mine", "password": PASSWORD})["text"]
     Api().client.post("/_allauth/app/v1/auth/password/request", {"email": "bob@example.org"}, "application/json")
     alice.ok("POST", "me/email", {"email": "alice@example.net", "password": PASSWORD})
@@ -63,8 +72,12 @@ def test_SEC17_no_plain_secret_is_in_the_database_in_redis_or_in_the_log(setting
     assert "alice@example.org" in stores["database"]
     assert "send_reset_link" in stores["redis"]
     secrets = {
-        "model key": CANARY, "API token": token, "key of the mail": email_key, "invite link": link,
-        "reset link": reset_key, "password": PASSWORD,
-    }  # fmt: skip
+        "model key": CANARY,
+        "API token": token,
+        "key of the mail": email_key,
+        "invite link": link,
+        "reset link": reset_key,
+        "password": PASSWORD,
+    }
     found = [(name, store) for name, secret in secrets.items() for store, text in stores.items() if secret in text]
     assert found == []

@@ -159,9 +159,11 @@ def test_edited_arguments_are_checked_by_the_schema_of_the_tool_and_kept_exactly
 def test_edited_arguments_of_a_workspace_tool_are_checked_by_its_schema(team):
     """Before the chat is locked: the schema of a stranger may take long."""
     schema = {
-        "type": "object", "required": ["to"], "additionalProperties": False,
+        "type": "object",
+        "required": ["to"],
+        "additionalProperties": False,
         "properties": {"to": {"type": "string"}, "rooms": {"type": "array", "items": {"type": "integer"}}},
-    }  # fmt: skip
+    }
     server = ToolServerFactory.create(workspace=team.workspace)
     WorkspaceToolFactory.create(
         workspace=team.workspace, server=server, name="book", effect="write", input_schema=schema
@@ -241,9 +243,13 @@ def test_what_does_not_answer_a_question_is_refused(team):
     approval = ask_question(team, QUESTION.model_copy(update={"allow_free_answer": False}))
     before = read_facts()
     attempts: list[tuple[Verdict, dict[str, Any]]] = [
-        ("answered", {}), ("answered", {"choice": 2}), ("answered", {"answer": "x"}),
-        ("answered", {"choice": 0, "answer": "x"}), ("approved", {}), ("approved_for_run", {}),
-    ]  # fmt: skip
+        ("answered", {}),
+        ("answered", {"choice": 2}),
+        ("answered", {"answer": "x"}),
+        ("answered", {"choice": 0, "answer": "x"}),
+        ("approved", {}),
+        ("approved_for_run", {}),
+    ]
     for decision, fields in attempts:
         with pytest.raises(Invalid):
             approvals.decide_approval(team.bob, approval.pk, decision, **fields)

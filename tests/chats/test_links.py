@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def make_link(team, role="suggester", *, chat=None, creator=None, **more):
-    link, url = chats.create_link(creator or team.alice, (chat or team.chat).id, role=role, hours=24, **more)  # fmt: skip
+    link, url = chats.create_link(creator or team.alice, (chat or team.chat).id, role=role, hours=24, **more)
     return link, url.rsplit("/", 1)[1]
 
 

@@ -179,11 +179,17 @@ def test_local_model_servers_are_allowed_in_embedded_mode_only_and_our_own_port_
 @pytest.mark.parametrize(
     "base",
     [
-        "http://gpu.lan:9000/api", "http://gpu.lan:9000", "http://gpu.lan:9000/v1?x=", "http://gpu.lan:9000/v1#",
-        "http://gpu.lan:9000/v1/../api", "http://gpu.lan:9000/v1/%2e%2e/api", "http://gpu.lan:9000/V1",
-        "https://models.example.com/v1?key=1", "http://gpu.lan:9001/v1",
+        "http://gpu.lan:9000/api",
+        "http://gpu.lan:9000",
+        "http://gpu.lan:9000/v1?x=",
+        "http://gpu.lan:9000/v1#",
+        "http://gpu.lan:9000/v1/../api",
+        "http://gpu.lan:9000/v1/%2e%2e/api",
+        "http://gpu.lan:9000/V1",
+        "https://models.example.com/v1?key=1",
+        "http://gpu.lan:9001/v1",
     ],
-)  # fmt: skip
+)
 def test_a_model_server_on_a_private_host_is_accepted_below_its_path_only(settings, base: str) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"gpu.lan:9000", "gpu.lan:9001/openai/v1"})
     assert check_model_server("http://gpu.lan:9000/v1/").trusted
@@ -194,13 +200,48 @@ def test_a_model_server_on_a_private_host_is_accepted_below_its_path_only(settin
 
 GLOBAL = ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2002:808:808::1", "64:ff9b::808:808", "::ffff:8.8.8.8"]
 SPECIAL = [
-    "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.31.0.1", "192.0.0.9", "192.0.2.1",
-    "192.88.99.1", "192.168.1.1", "198.19.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
-    "240.0.0.1", "255.255.255.255", "::", "::1", "::7f00:1", "100::1", "64:ff9b:1::1", "2001:2::1", "2001:4:112::1",
-    "2001:20::1", "2001:30::1", "2001:db8::1", "3fff::1", "5f00::1", "fc00::1", "fe80::1", "fec0::1", "ff02::1",
-    "2002:7f00:1::1", "2002:a00:1::1", "2002:c0a8:101::1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "::ffff:10.0.0.1",
-    "2001:0:a00:1::f7f7:f7f7", "2001:0:808:808::80ff:fffe",
-]  # fmt: skip
+    "0.0.0.0",
+    "10.1.2.3",
+    "100.64.0.1",
+    "127.0.0.1",
+    "169.254.169.254",
+    "172.31.0.1",
+    "192.0.0.9",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.1.1",
+    "198.19.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "239.255.255.255",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::7f00:1",
+    "100::1",
+    "64:ff9b:1::1",
+    "2001:2::1",
+    "2001:4:112::1",
+    "2001:20::1",
+    "2001:30::1",
+    "2001:db8::1",
+    "3fff::1",
+    "5f00::1",
+    "fc00::1",
+    "fe80::1",
+    "fec0::1",
+    "ff02::1",
+    "2002:7f00:1::1",
+    "2002:a00:1::1",
+    "2002:c0a8:101::1",
+    "64:ff9b::7f00:1",
+    "64:ff9b::a00:1",
+    "::ffff:10.0.0.1",
+    "2001:0:a00:1::f7f7:f7f7",
+    "2001:0:808:808::80ff:fffe",
+]
 
 
 @pytest.mark.parametrize("ip_address", GLOBAL)

@@ -26,13 +26,26 @@ async def fetch_body(site: Site, url: str, **options) -> bytes:
 @pytest.mark.parametrize(
     "to",
     [
-        "http://127.0.0.1:{other}/", "http://localhost:{other}/", "//127.0.0.1:{other}/",
-        "http://[::ffff:7f00:1]/", "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/",
-        "http://169.254.169.254/latest/meta-data/", "https://10.0.0.1/", "http://2130706433/", "http://0x7f.1/",
-        "http://metadata.google.internal/", "http://user:pw@127.0.0.1:{port}/", "http://127.0.0.1:{port}\\@8.8.8.8/",
-        "http://[", "file:///etc/passwd", "gopher://127.0.0.1:{port}/", "data:text/html,x", "http://inside.example.com/",
+        "http://127.0.0.1:{other}/",
+        "http://localhost:{other}/",
+        "//127.0.0.1:{other}/",
+        "http://[::ffff:7f00:1]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://169.254.169.254/latest/meta-data/",
+        "https://10.0.0.1/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://metadata.google.internal/",
+        "http://user:pw@127.0.0.1:{port}/",
+        "http://127.0.0.1:{port}\\@8.8.8.8/",
+        "http://[",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1:{port}/",
+        "data:text/html,x",
+        "http://inside.example.com/",
     ],
-)  # fmt: skip
+)
 async def test_SEC13_each_redirect_is_checked_like_the_first_address(site: Site, names: FakeDns, to: str) -> None:
     names.answers = [["127.0.0.1"]]
     async with run_site() as other:

@@ -42,7 +42,9 @@ class Query:
 QUERIES = {
     "search_messages": Query(
         lambda team: list(search_messages(Chat.objects.all(), "boat").order_by("-created_at", "-pk")[:1]),
-        table="chats_message", index="texts_by_time", without="messages_by_words",
+        table="chats_message",
+        index="texts_by_time",
+        without="messages_by_words",
     ),
     "list_important_events": Query(
         lambda team: list_important_events(team.chat.id, 3000), table="chats_message", index="important_messages"
@@ -51,19 +53,20 @@ QUERIES = {
         lambda team: classify_foreign_texts(
             team.chat.id, agent_id=team.robin.id, workspace_id=team.workspace.id, person_id=team.alice.id
         ),
-        table="chats_message", index="tool_responses_of_chat",
+        table="chats_message",
+        index="tool_responses_of_chat",
     ),
     "list_due_webhooks": Query(
         lambda team: deliveries._list_due_webhooks([]), table="webhooks_delivery", index="waiting_deliveries"
     ),
     "claim_next_delivery": Query(
         lambda team: deliveries._claim_next(Webhook.objects.get().pk),
-        table="webhooks_delivery", index="waiting_deliveries", without="deliveries_of_webhook",
+        table="webhooks_delivery",
+        index="waiting_deliveries",
+        without="deliveries_of_webhook",
     ),
     "list_waiting": Query(lambda team: claims.list_waiting(200), table="runs_run", index="runs_alive"),
-    "reserve_isolated_runs": Query(
-        lambda team: claims.reserve_isolated_runs(5), table="runs_run", index="runs_alive"
-    ),
+    "reserve_isolated_runs": Query(lambda team: claims.reserve_isolated_runs(5), table="runs_run", index="runs_alive"),
     "list_expired_runs": Query(lambda team: leases.list_expired_runs(), table="runs_run", index="runs_alive"),
     "list_orphaned_runs": Query(
         lambda team: leases.list_orphaned_runs("here:1:a", []), table="runs_run", index="runs_alive"
@@ -74,14 +77,16 @@ QUERIES = {
     ),
     "find_agent_states": Query(
         lambda team: agent_states.find_agent_states([(team.workspace.id, team.robin.id)]),
-        table="runs_run", index="runs_alive",
+        table="runs_run",
+        index="runs_alive",
     ),
     "build_agent_summary_rows": Query(
         lambda team: list(build_agent_summary_rows(list(list_agents(team.alice, team.workspace.id)))),
-        table="runs_run", index="runs_alive",
+        table="runs_run",
+        index="runs_alive",
     ),
     "catch_up": Query(lambda team: catch_up(team.chat.id, None), table="runs_run", index="runs_alive"),
-}  # fmt: skip
+}
 
 FOR_UNIQUENESS = {
     "agent_handle_unique_in_workspace",

@@ -73,8 +73,10 @@ def test_values_of_all_kinds_can_select_objects_and_plain_rows(team):
         lambda chat_id, kind, since: ChatActor.objects.filter(
             chat_id=chat_id, actor__kind=kind, joined_at__lt=since
         ).select_related("actor"),
-        UUID, str, datetime,
-    )  # fmt: skip
+        UUID,
+        str,
+        datetime,
+    )
     people = participants.all(team.chat.pk, "human", now())
     assert {person.actor.name for person in people} == {team.alice.name, team.bob.name}
     assert participants.all(team.chat.pk, "human", team.chat.created_at) == []

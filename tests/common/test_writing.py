@@ -18,16 +18,28 @@ pytestmark = pytest.mark.django_db
 
 def build_run(team, **more):
     return Run(
-        workspace=team.workspace, chat=team.chat, agent=team.robin, concurrency_key="here", payer=team.workspace,
-        origin="test", path=[new_id()], limits={"max_steps": 3}, **more,
-    )  # fmt: skip
+        workspace=team.workspace,
+        chat=team.chat,
+        agent=team.robin,
+        concurrency_key="here",
+        payer=team.workspace,
+        origin="test",
+        path=[new_id()],
+        limits={"max_steps": 3},
+        **more,
+    )
 
 
 def build_message(team, seq):
     return Message(
-        chat=team.chat, author=team.alice, seq=seq, version=seq, type="TEXT_MESSAGE", payload={"text": "好"},
+        chat=team.chat,
+        author=team.alice,
+        seq=seq,
+        version=seq,
+        type="TEXT_MESSAGE",
+        payload={"text": "好"},
         created_at=now(),
-    )  # fmt: skip
+    )
 
 
 def get_fields(row):

@@ -34,12 +34,14 @@ def long_chat(environment):
     Workspace.objects.update(context_max_tokens=2_000)
     rows = [
         Message(
-            chat=team.chat, author=team.alice if number % 2 else team.bob, type="TEXT_MESSAGE",
+            chat=team.chat,
+            author=team.alice if number % 2 else team.bob,
+            type="TEXT_MESSAGE",
             payload={"text": f"note {number}: " + "lorem ipsum dolor " * 5, "mentions": [], "wake": "nobody"},
             created_at=team.chat.created_at,
         )
         for number in range(200)
-    ]  # fmt: skip
+    ]
     rows[20].payload["text"] = "The garage code is 4711."
     chats.save_changes(team.chat.id, rows)
     return rows
@@ -158,11 +160,14 @@ def test_a_model_with_a_small_window_answers_in_the_end_with_less_of_summary_fou
     Workspace.objects.update(context_strategy="retrieve", context_max_tokens=20_000)
     rows = [
         Message(
-            chat=team.chat, author=team.bob, type="TEXT_MESSAGE", created_at=team.chat.created_at,
+            chat=team.chat,
+            author=team.bob,
+            type="TEXT_MESSAGE",
+            created_at=team.chat.created_at,
             payload={"text": f"garage {number} " + "lorem ipsum dolor " * 60, "mentions": [], "wake": "nobody"},
         )
         for number in range(300)
-    ]  # fmt: skip
+    ]
     chats.save_changes(team.chat.id, rows)
     add_summary(team.chat, long_chat[180].seq, *[f"The garage number {number} is closed." for number in range(150)])
     for number in range(40):
@@ -222,9 +227,14 @@ def test_a_correction_is_read_instead_of_the_sentence(environment, long_chat):
     chat = environment.team.chat
     add_summary(chat, long_chat[180].seq, "The garage code is 4711.", seqs=[long_chat[20].seq])
     SummaryCorrection.objects.create(
-        chat=chat, sentence_id=new_id(), section="Decided", old_text="The garage code is 4711.",
-        new_text="The garage code is 4712.", seqs=[long_chat[20].seq], person=environment.team.alice,
-    )  # fmt: skip
+        chat=chat,
+        sentence_id=new_id(),
+        section="Decided",
+        old_text="The garage code is 4711.",
+        new_text="The garage code is 4712.",
+        seqs=[long_chat[20].seq],
+        person=environment.team.alice,
+    )
     text = read_text(prepare(environment))
     assert "4711" not in text
     assert "The garage code is 4712." in text

@@ -22,11 +22,14 @@ BUDGET = 1_000
 def add_messages(team, count, start=0):
     rows = [
         Message(
-            chat=team.chat, author=team.alice, type="TEXT_MESSAGE", created_at=team.chat.created_at,
+            chat=team.chat,
+            author=team.alice,
+            type="TEXT_MESSAGE",
+            created_at=team.chat.created_at,
             payload={"text": f"note {number} " + "lorem ipsum " * 10, "mentions": [], "wake": "nobody"},
         )
         for number in range(start, start + count)
-    ]  # fmt: skip
+    ]
     chats.save_changes(team.chat.id, rows)
     return rows
 
@@ -118,11 +121,14 @@ def test_long_messages_do_not_start_a_summary_after_each_answer(environment):
     for start_at in range(0, 60, 2):
         rows = [
             Message(
-                chat=team.chat, author=team.alice, type="TEXT_MESSAGE", created_at=team.chat.created_at,
+                chat=team.chat,
+                author=team.alice,
+                type="TEXT_MESSAGE",
+                created_at=team.chat.created_at,
                 payload={"text": f"note {number} " + "lorem ipsum " * 40, "mentions": [], "wake": "nobody"},
             )
             for number in range(start_at, start_at + 2)
-        ]  # fmt: skip
+        ]
         chats.save_changes(team.chat.id, rows)
         if summary := start(team):
             write(summary, ("Decided", "Lorem.", [summary.through_seq]))
@@ -158,8 +164,10 @@ def test_a_correction_shows_old_and_new_and_outlives_the_next_summary(environmen
     context.correct_sentence(team.bob, team.chat.id, sentence.id, text="The deposit is 28,000.")
     corrected = read(team).sentences[0]
     assert (corrected.text, corrected.old_text, corrected.corrected_by_name) == (
-        "The deposit is 28,000.", "The deposit is 2,000.", "Bob",
-    )  # fmt: skip
+        "The deposit is 28,000.",
+        "The deposit is 2,000.",
+        "Bob",
+    )
     assert corrected.corrected_at is not None
 
     add_messages(team, 40, 60)
@@ -209,8 +217,12 @@ def test_a_correction_that_is_refused_changes_nothing(environment, rows):
 
 def test_the_content_of_a_deleted_message_leaves_the_summary_at_once(environment, rows):
     team = environment.team
-    write(start(team), ("Decided", "One.", [rows[3].seq]), ("Decided", "Two.", [rows[3].seq, rows[4].seq]),
-          ("Decided", "Three.", [rows[5].seq]))  # fmt: skip
+    write(
+        start(team),
+        ("Decided", "One.", [rows[3].seq]),
+        ("Decided", "Two.", [rows[3].seq, rows[4].seq]),
+        ("Decided", "Three.", [rows[5].seq]),
+    )
     Message.objects.filter(pk=rows[3].pk).delete()
     assert [one.text for one in read(team).sentences] == ["Three."]
 

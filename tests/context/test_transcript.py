@@ -64,8 +64,11 @@ def test_in_a_group_messages_of_others_begin_with_names_and_other_agents_are_use
     ]
     _, turns = build_turns(lines, build_chat(ALICE, BOB, SCRIBE))
     assert turns == [
-        ("user", "Alice: hi"), ("user", "Scribe (agent): hello"), ("user", "Bob: hm"), ("assistant", "yes")
-    ]  # fmt: skip
+        ("user", "Alice: hi"),
+        ("user", "Scribe (agent): hello"),
+        ("user", "Bob: hm"),
+        ("assistant", "yes"),
+    ]
 
 
 def test_a_reply_names_its_addressee():
@@ -75,8 +78,15 @@ def test_a_reply_names_its_addressee():
 
 
 def test_results_follow_their_calls_in_any_order_of_the_log():
-    lines = [build_text(ALICE, "hi"), build_text(ROBIN, "look", RUN), call("a"), call("b"), build_text(ALICE, "and?"),
-             result("b", "B"), result("a", "A")]  # fmt: skip
+    lines = [
+        build_text(ALICE, "hi"),
+        build_text(ROBIN, "look", RUN),
+        call("a"),
+        call("b"),
+        build_text(ALICE, "and?"),
+        result("b", "B"),
+        result("a", "A"),
+    ]
     made, turns = build_turns(lines)
     assert turns == [("user", "hi"), ("assistant", "look"), ("tool", "A"), ("tool", "B"), ("user", "and?")]
     assert [call.id for call in made.turns[2].calls] == ["a", "b"]

@@ -24,11 +24,19 @@ EXCEPTIONS = {
     # Files that a reader or a command writes, and a pattern of names.
     *("Name.tsx", "Name.ctest.tsx", "secrets.json", ".make/", "var/", "dist/", "postgres-18/", "valkey/"),
     # Names of other programs and libraries, and one that a build writes.
-    *("uv.lock", "ModelSerializer", "Overlay", "ScrollArea", "Button_btn", "ProcessPoolExecutor", "max_prepared_statements"),
+    *(
+        "uv.lock",
+        "ModelSerializer",
+        "Overlay",
+        "ScrollArea",
+        "Button_btn",
+        "ProcessPoolExecutor",
+        "max_prepared_statements",
+    ),
     *("Secure", "remote_addr", "realip", "pg_dump", "terminationGracePeriodSeconds", "COMMIT", "LPUSH", "outDir"),
     # The names of Docker volumes, and a pattern of file names.
     *("atelier_postgres", "atelier_valkey", "atelier_files", "test_draft"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -22,20 +22,27 @@ def embedding_model(environment):
 def set_embedding_model(environment, name="concepts", revision=0):
     team = environment.team
     return embeddings.set_embedding_model(
-        team.alice, team.workspace.id, provider="openai_compatible", api_base=environment.model.api_base,
-        default_model=name, revision=revision,
-    )  # fmt: skip
+        team.alice,
+        team.workspace.id,
+        provider="openai_compatible",
+        api_base=environment.model.api_base,
+        default_model=name,
+        revision=revision,
+    )
 
 
 def add_messages(team, *texts, chat=None):
     chat = chat or team.chat
     rows = [
         Message(
-            chat=chat, author=team.bob, type="TEXT_MESSAGE", payload={"text": text, "mentions": [], "wake": "nobody"},
+            chat=chat,
+            author=team.bob,
+            type="TEXT_MESSAGE",
+            payload={"text": text, "mentions": [], "wake": "nobody"},
             created_at=chat.created_at,
         )
         for text in texts
-    ]  # fmt: skip
+    ]
     chats.save_changes(chat.id, rows)
     return rows
 

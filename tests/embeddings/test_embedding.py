@@ -247,8 +247,11 @@ def test_requests_are_in_the_ledger(environment, embedding_model):
     embed_chat(team)
     call = LLMCall.objects.get()
     assert (call.workspace, call.chat_id, call.on_behalf_of, call.model) == (
-        team.workspace, team.chat.id, team.alice, "concepts",
-    )  # fmt: skip
+        team.workspace,
+        team.chat.id,
+        team.alice,
+        "concepts",
+    )
     assert (call.input_tokens, call.output_tokens, call.tokens_estimated, call.cost_micro) == (6, 0, False, 6)
 
 

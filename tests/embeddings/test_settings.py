@@ -36,8 +36,10 @@ def test_an_editor_sets_and_deletes_it(team):
     assert row.is_supported
     assert row.model is not None
     assert (row.model.provider, row.model.default_model, row.model.key_last4) == (
-        "openai", "text-embedding-3-small", KEY[-4:],
-    )  # fmt: skip
+        "openai",
+        "text-embedding-3-small",
+        KEY[-4:],
+    )
     assert KEY not in row.model_dump_json()
     assert EmbeddingModel.objects.get().decrypt_key().reveal() == KEY
     with pytest.raises(Conflict):

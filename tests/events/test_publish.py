@@ -111,6 +111,10 @@ def test_the_first_frame_after_a_restart_of_redis_is_sent():
 
 def _chat_row() -> ChatRow:
     return ChatRow(
-        id=uuid4(), workspace_id=uuid4(), title="x" * 200, version=1, created_by=None,
+        id=uuid4(),
+        workspace_id=uuid4(),
+        title="x" * 200,
+        version=1,
+        created_by=None,
         created_at="2026-01-01T00:00:00Z",
-    )  # fmt: skip
+    )

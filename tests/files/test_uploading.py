@@ -220,11 +220,15 @@ def test_content_of_another_database_is_not_deleted(team, aged_upload, monkeypat
         (b"MZ" + bytes(200), "photo.jpg", "other", "application/octet-stream"),
         (b"a,b\n1,2\n", "table.csv", "text", "text/csv"),
         (samples.make_image(format="JPEG"), "x.exe", "image", "image/jpeg"),
-        (samples.make_sheet(("a",)), "a.docx", "sheet",
-         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        (
+            samples.make_sheet(("a",)),
+            "a.docx",
+            "sheet",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        ),
         ("汉字".encode() * 3000, "long.txt", "text", "text/plain"),
     ],
-)  # fmt: skip
+)
 def test_what_a_file_is_follows_from_its_content(upload, content, name, kind, content_type):
     file = upload(content, name)
     assert (file.kind, file.content_type) == (kind, content_type)

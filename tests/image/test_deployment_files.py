@@ -52,9 +52,13 @@ def test_a_list_and_an_address_can_be_read_from_files(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("new,old\n")
     (tmp_path / "mail").write_text("smtp+tls://user:password@mail.example.org:587\n")
     found = read_settings(
-        "SECRET_KEYS", "EMAIL_HOST", "EMAIL_HOST_PASSWORD", "SENDS_MAIL",
-        SECRET_KEYS_FILE=str(tmp_path / "keys"), EMAIL_URL_FILE=str(tmp_path / "mail"),
-    )  # fmt: skip
+        "SECRET_KEYS",
+        "EMAIL_HOST",
+        "EMAIL_HOST_PASSWORD",
+        "SENDS_MAIL",
+        SECRET_KEYS_FILE=str(tmp_path / "keys"),
+        EMAIL_URL_FILE=str(tmp_path / "mail"),
+    )
     assert found == {
         "SECRET_KEYS": ["new", "old"],
         "EMAIL_HOST": "mail.example.org",

@@ -38,14 +38,23 @@ async def of_shipped(handle: str, job_input: str) -> str:
 @pytest.mark.parametrize(
     ("language", "expected"),
     [
-        ("en", "Counted by the demo model: lines added to the prompt: 2, removed: 1. It now says “Be very kind.”. "
-               "Changed beside the prompt: model, limits.max_steps."),
-        ("zh-hant", "示範模型數出來的：提示詞新增 2 行、刪除 1 行。現在寫著「Be very kind.」。"
-                    "提示詞以外的變更：model、limits.max_steps。"),
-        ("zh-hans", "示范模型数出来的：提示词新增 2 行、删除 1 行。现在写着“Be very kind.”。"
-                    "提示词以外的变更：model、limits.max_steps。"),
+        (
+            "en",
+            "Counted by the demo model: lines added to the prompt: 2, removed: 1. It now says “Be very kind.”. "
+            "Changed beside the prompt: model, limits.max_steps.",
+        ),
+        (
+            "zh-hant",
+            "示範模型數出來的：提示詞新增 2 行、刪除 1 行。現在寫著「Be very kind.」。"
+            "提示詞以外的變更：model、limits.max_steps。",
+        ),
+        (
+            "zh-hans",
+            "示范模型数出来的：提示词新增 2 行、删除 1 行。现在写着“Be very kind.”。"
+            "提示词以外的变更：model、limits.max_steps。",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_a_summary_counts_the_changes_in_the_requested_language(language: str, expected: str) -> None:
     wanted = SpecContent(prompt="Answer.\nBe very kind.\nBe brief.", model="another", limits=Limits(max_steps=5))
     assert await summary(wanted, language) == expected

@@ -101,9 +101,7 @@ def ledger():
         ({"mode": "status", "status": 401}, (0, 0), False, "refused"),
     ],
 )
-def test_each_model_test_has_a_ledger_entry(
-    environment, model, no_tests_running, script, tokens, is_estimated, code
-):  # fmt: skip
+def test_each_model_test_has_a_ledger_entry(environment, model, no_tests_running, script, tokens, is_estimated, code):
     team = environment.team
     model.script(**script)
     test = start(team, model)
@@ -223,9 +221,14 @@ def test_a_server_of_this_machine_is_offered_to_operators_if_it_has_answered(tea
 
     @transaction.atomic
     def choose() -> Credential:
-        return workspaces.set_model(actor, workspace.id, provider="openai_compatible", default_model="llama", revision=0,
+        return workspaces.set_model(
+            actor,
+            workspace.id,
+            provider="openai_compatible",
+            default_model="llama",
+            revision=0,
             api_base=f"http://localhost:{port}/v1",
-        )  # fmt: skip
+        )
 
     assert ("Ollama" in {offer.label for offer in model_tests.list_offers(actor)}) == (who == "alice")
     if is_accepted:
@@ -235,9 +238,13 @@ def test_a_server_of_this_machine_is_offered_to_operators_if_it_has_answered(tea
         choose()
     with pytest.raises(HostRefused):
         model_tests.start_model_test(
-            actor, workspace.id, provider="openai_compatible", api_base=f"http://localhost:{port}/v1",
-            default_model="llama", key=None,
-        )  # fmt: skip
+            actor,
+            workspace.id,
+            provider="openai_compatible",
+            api_base=f"http://localhost:{port}/v1",
+            default_model="llama",
+            key=None,
+        )
     assert not Credential.objects.filter(workspace=workspace).exists()
 
 
@@ -267,9 +274,13 @@ def run_own_test(environment: Any, client: Any, **more: Any) -> model_tests.Mode
 def own_model(environment):
     """Alice's own model."""
     return llm.set_llm_profile(
-        environment.team.alice, provider="openai_compatible", default_model="own", revision=0,
-        api_base=environment.model.api_base, key=Secret("sk-CANARY-of-alice-0001"),
-    )  # fmt: skip
+        environment.team.alice,
+        provider="openai_compatible",
+        default_model="own",
+        revision=0,
+        api_base=environment.model.api_base,
+        key=Secret("sk-CANARY-of-alice-0001"),
+    )
 
 
 @pytest.mark.usefixtures("of_process")
@@ -289,9 +300,7 @@ def test_a_test_of_an_own_model_is_the_persons_in_the_ledger_and_its_result_is_s
 
 @pytest.mark.usefixtures("of_process")
 @pytest.mark.parametrize("change", [{"default_model": "other"}, {"key": Secret("sk-another-key-0001")}])
-def test_a_test_of_settings_that_are_not_stored_is_not_their_result(
-    environment, no_tests_running, own_model, change
-):  # fmt: skip
+def test_a_test_of_settings_that_are_not_stored_is_not_their_result(environment, no_tests_running, own_model, change):
     assert run_own_test(environment, no_tests_running, **change).ok
     own_model.refresh_from_db()
     assert own_model.tested_at is None

@@ -77,11 +77,37 @@ def test_SEC20_any_bytes_of_a_server_are_parsed_or_refused(data: bytes) -> None:
         return  # refused in our own terms; anything else fails the test
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-                        st.sampled_from(["choices", "delta", "content", "tool_calls", "index", "id", "function", "name",
-                                         "arguments", "usage", "error", "finish_reason", "message", "model"]),
-                        inner, max_size=4), max_leaves=12))  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "choices",
+                        "delta",
+                        "content",
+                        "tool_calls",
+                        "index",
+                        "id",
+                        "function",
+                        "name",
+                        "arguments",
+                        "usage",
+                        "error",
+                        "finish_reason",
+                        "message",
+                        "model",
+                    ]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
 def test_SEC20_any_json_of_a_server_is_parsed_or_refused(data: Any) -> None:
     call = {"choices": [{"delta": {"tool_calls": [data]}, "message": {"tool_calls": [data]}}]}
     for sent in (data, {"choices": [data]}, {"choices": [{"delta": data, "message": data}]}, call):

@@ -226,9 +226,12 @@ def test_all_members_are_notified_when_the_provider_or_host_of_the_model_changes
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999", "127.0.0.1:8888"})
 
     def set_model(revision, **fields):
-        workspaces.set_model(team.alice, team.workspace.id, revision=revision,
+        workspaces.set_model(
+            team.alice,
+            team.workspace.id,
+            revision=revision,
             **{"provider": "openai_compatible", "default_model": "m", "api_base": "http://127.0.0.1:9999/v1"} | fields,
-        )  # fmt: skip
+        )
 
     set_model(0)
     set_model(1, default_model="other")
@@ -245,9 +248,14 @@ def test_all_members_are_notified_of_another_region_of_the_model_and_not_of_anot
 
     def set_model(revision, **changes):
         workspaces.set_model(
-            team.alice, team.workspace.id, provider="bedrock", default_model="anthropic.claude", revision=revision,
-            options=options | changes, key=Secret("a secret of AWS"),
-        )  # fmt: skip
+            team.alice,
+            team.workspace.id,
+            provider="bedrock",
+            default_model="anthropic.claude",
+            revision=revision,
+            options=options | changes,
+            key=Secret("a secret of AWS"),
+        )
 
     set_model(0)
     set_model(1, access_key_id="AKIAI44QH8DHBEXAMPLE")
@@ -262,11 +270,17 @@ def store_descriptions(server: ToolServer, **hashes: str) -> None:
     """Store a listing of an MCP server, with the hashes of its tools by their names."""
     tools = tuple(
         MCPToolDescription(
-            name=name, title="", description=text, input_schema={"type": "object"}, output_schema=None, is_read_only=True,
-            annotations={}, hash=text,
+            name=name,
+            title="",
+            description=text,
+            input_schema={"type": "object"},
+            output_schema=None,
+            is_read_only=True,
+            annotations={},
+            hash=text,
         )
         for name, text in hashes.items()
-    )  # fmt: skip
+    )
     store_listing(server.id, server.base_url, MCPListing("Mail", "new", tools, {}, is_cut=False))
 
 

@@ -182,7 +182,7 @@ def test_the_use_of_agents_of_the_release_is_counted_and_no_request_counts_runs(
         publishing.count_use()
     assert list(AgentUse.objects.values_list("agent", "run_count", "workspace_count")) == [
         (browser.pk, 2 * MIN_COUNT, MIN_COUNT)
-    ]  # fmt: skip
+    ]
     assert list(list_directory(team.bob).order_by("-use_count").values_list("pk", flat=True)) == [browser.pk, copy.pk]
     api = sign_in(team.bob.email, PASSWORD)
     with CaptureQueriesContext(connection) as queries:
@@ -262,9 +262,14 @@ def test_typical_costs_are_the_median_of_replies_with_a_known_price(team):
         run = RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
         for part in (cost - 400, 400):
             LLMCallFactory.create(
-                workspace=payer, agent=copy, run_id=run.id, tree_id=run.id, cost_micro=part, total_ms=1500,
+                workspace=payer,
+                agent=copy,
+                run_id=run.id,
+                tree_id=run.id,
+                cost_micro=part,
+                total_ms=1500,
                 paid_by="workspace",
-            )  # fmt: skip
+            )
     unpriced = RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
     LLMCallFactory.create(
         workspace=team.elsewhere,
@@ -287,9 +292,14 @@ def test_typical_costs_include_sub_agents_and_exclude_what_the_agent_did_as_one(
 
     def record(run, agent, *, cost, payer):
         LLMCallFactory.create(
-            workspace=payer, agent=agent, run_id=run.id, tree_id=run.tree_id, cost_micro=cost, total_ms=1000,
+            workspace=payer,
+            agent=agent,
+            run_id=run.id,
+            tree_id=run.tree_id,
+            cost_micro=cost,
+            total_ms=1000,
             paid_by="workspace",
-        )  # fmt: skip
+        )
 
     for number, payer in enumerate(payers):
         chat = add_to_chat(team, copy)
@@ -322,10 +332,15 @@ def test_the_prompt_of_a_public_agent_is_not_shown_to_others(team):
     copy = publish(team)
     add_to_chat(team, copy)
     paths = [
-        f"agents/{copy.id}", f"agents/{copy.id}/versions", f"agents/{copy.id}/versions/1",
-        f"agents/{copy.id}/specs/{copy.current_spec_id}", f"agents/{copy.id}/diff?a=1&b=1", f"agents/{copy.id}/file",
-        "directory", "directory/interpreter",
-    ]  # fmt: skip
+        f"agents/{copy.id}",
+        f"agents/{copy.id}/versions",
+        f"agents/{copy.id}/versions/1",
+        f"agents/{copy.id}/specs/{copy.current_spec_id}",
+        f"agents/{copy.id}/diff?a=1&b=1",
+        f"agents/{copy.id}/file",
+        "directory",
+        "directory/interpreter",
+    ]
     statuses = {}
     for who in (team.charlie, team.bob):
         api = sign_in(who.email, PASSWORD)

@@ -57,17 +57,24 @@ def test_a_public_agent_is_an_independent_copy_with_version_1(team):
         workspace=team.workspace, server=ToolServerFactory.create(workspace=team.workspace), name="mail_room"
     )
     save_version(
-        team, prompt="Use mail_room.\nThen current_time.", model="gpt-4.1", parameters=Parameters(temperature=0.3),
+        team,
+        prompt="Use mail_room.\nThen current_time.",
+        model="gpt-4.1",
+        parameters=Parameters(temperature=0.3),
         limits=Limits(max_steps=7, max_seconds=70),
         tools=(
-            ToolUse(tool="mail_room"), ToolUse(tool="revise_prompt"),
+            ToolUse(tool="mail_room"),
+            ToolUse(tool="revise_prompt"),
             ToolUse(tool="current_time", usage_instructions="When asked."),
         ),
-    )  # fmt: skip
+    )
     copy = publish(team)
     assert (copy.workspace_id, copy.is_public, copy.published_by_workspace, copy.published_from_agent_id) == (
-        None, True, team.workspace, team.robin.id
-    )  # fmt: skip
+        None,
+        True,
+        team.workspace,
+        team.robin.id,
+    )
     [spec] = AgentSpec.objects.filter(agent=copy)
     assert (spec.number, spec.origin, spec.message) == (1, SpecOrigin.PUBLISHED, "")
     content = spec.content()
@@ -86,17 +93,23 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
         workspace=team.workspace, server=ToolServerFactory.create(workspace=team.workspace), name="mail_room"
     )
     save_version(
-        team, prompt="One.\nUse mail_room, not mail_rooms.\nUse `mail_room`.",
+        team,
+        prompt="One.\nUse mail_room, not mail_rooms.\nUse `mail_room`.",
         tools=(
-            ToolUse(tool="mail_room"), ToolUse(tool="revise_prompt"), ToolUse(tool="current_time"), ToolUse(tool="read_pages"),
+            ToolUse(tool="mail_room"),
+            ToolUse(tool="revise_prompt"),
+            ToolUse(tool="current_time"),
+            ToolUse(tool="read_pages"),
         ),
-    )  # fmt: skip
+    )
     check = check_publication(team.alice, team.robin.id)
     assert (check.version, check.prompt_lines, check.model_may_be_missing) == (2, 3, False)
     assert [(tool.name, tool.effect) for tool in check.tools] == [("current_time", "read")]
     assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [
-        ("mail_room", "workspace", [2, 3]), ("revise_prompt", "editing", []), ("read_pages", "pages", [])
-    ]  # fmt: skip
+        ("mail_room", "workspace", [2, 3]),
+        ("revise_prompt", "editing", []),
+        ("read_pages", "pages", []),
+    ]
     assert get_production(publish(team)).content().tool_names == {"current_time"}
     assert (check.name.is_free, check.handle.is_free) == (True, True)
 
@@ -108,8 +121,10 @@ def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
     check = check_publication(team.alice, team.robin.id)
     assert [tool.name for tool in check.tools] == ["delegate"]
     assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [
-        ("scribe", "sub_agent", [1, 3]), ("planner", "sub_agent", []), ("merger", "sub_agent", [])
-    ]  # fmt: skip
+        ("scribe", "sub_agent", [1, 3]),
+        ("planner", "sub_agent", []),
+        ("merger", "sub_agent", []),
+    ]
     [use] = get_production(publish(team)).content().tools
     assert use.custom_config == {"allowed_sub_agents": ["browser"], "max_depth": 2}
     assert get_production(Actor.objects.get(pk=team.robin.pk)).content().tools == (delegate,)
@@ -121,8 +136,9 @@ def test_delegate_is_published_only_with_agents_of_the_release(team):
     check = check_publication(team.alice, team.robin.id)
     assert check.tools == []
     assert [(tool.name, tool.reason) for tool in check.unpublished_tools] == [
-        ("delegate", "no_sub_agent"), ("scribe", "sub_agent")
-    ]  # fmt: skip
+        ("delegate", "no_sub_agent"),
+        ("scribe", "sub_agent"),
+    ]
     save_version(team, prompt="Ask.", tools=(ToolUse(tool="delegate"),))
     assert check_publication(team.alice, team.robin.id).unpublished_tools == []
     assert get_production(publish(team)).content().tools == (ToolUse(tool="delegate"),)
@@ -155,8 +171,9 @@ def test_names_and_handles_are_unique_among_public_agents_and_a_taken_one_comes_
     with pytest.raises(Conflict) as refusal:
         publishing.publish_agent(team.alice, wren.id, name="INTERPRETER", handle="wren", **LISTING)
     assert (refusal.value.code, refusal.value.data) == (
-        Code.NAME_TAKEN, {"suggestions": ["Lighthouse INTERPRETER", "INTERPRETER (Lighthouse)"]}
-    )  # fmt: skip
+        Code.NAME_TAKEN,
+        {"suggestions": ["Lighthouse INTERPRETER", "INTERPRETER (Lighthouse)"]},
+    )
     with pytest.raises(Conflict) as refusal:
         publishing.publish_agent(team.alice, wren.id, name="Wren", handle="interpreter", **LISTING)
     assert refusal.value.code == Code.HANDLE_TAKEN
@@ -314,8 +331,9 @@ def test_a_public_agent_with_the_name_of_a_new_agent_of_the_release_is_renamed(
     copy.refresh_from_db()
     assert (copy.name, copy.handle) == renamed
     assert Listing.objects.get(agent=copy).search_text.split("\n")[:2] == [
-        normalize_for_comparison(copy.name), copy.handle
-    ]  # fmt: skip
+        normalize_for_comparison(copy.name),
+        copy.handle,
+    ]
     [record] = AuditRecord.objects.filter(action="agent.renamed")
     assert (record.object_id, record.facts["old_name"], record.facts["handle"]) == (copy.id, name, copy.handle)
     version = ChatActor.objects.get(chat=chat, actor=copy).version
@@ -368,11 +386,18 @@ def test_only_editors_publish(team, who, error):
 @pytest.mark.parametrize(
     "name",
     [
-        "Inter\u200bpreter", "Interpreter\u2060", "Inter\u00adpreter", "\ufeffInterpreter",
-        "Interpreter\ue000", "Interpreter\U000f0000", "Interpreter\ufffe", "Interpreter\ufdd0", "Interpreter\U0001ffff",
+        "Inter\u200bpreter",
+        "Interpreter\u2060",
+        "Inter\u00adpreter",
+        "\ufeffInterpreter",
+        "Interpreter\ue000",
+        "Interpreter\U000f0000",
+        "Interpreter\ufffe",
+        "Interpreter\ufdd0",
+        "Interpreter\U0001ffff",
     ],
     ids=ascii,
-)  # fmt: skip
+)
 def test_a_public_name_has_no_invisible_characters(team, name):
     before = count_rows()
     check = check_publication(team.alice, team.robin.id, name=name)
@@ -447,13 +472,17 @@ def test_an_update_is_the_next_version_and_its_chats_say_so(team):
     finish_updates()
     assert updated.id == copy.id
     assert list(AgentSpec.objects.filter(agent=copy).order_by("number").values_list("number", "prompt", "message")) == [
-        (1, "Answer.", ""), (2, "Newer.", "Korean, too")
-    ]  # fmt: skip
+        (1, "Answer.", ""),
+        (2, "Newer.", "Korean, too"),
+    ]
     assert Actor.objects.filter(pk=copy.pk, current_spec__number=2).exists()
     [line] = Message.objects.filter(type="AGENT_PUBLISHED")
     assert (line.chat, line.payload["target_name"], line.payload["version"], line.payload["note"]) == (
-        chat, "Interpreter 2", 2, "Korean, too"
-    )  # fmt: skip
+        chat,
+        "Interpreter 2",
+        2,
+        "Korean, too",
+    )
     assert "actor_id" not in line.payload
     assert ChatActor.objects.get(chat=chat, actor=copy).ended_at is None
 
@@ -601,8 +630,9 @@ def test_the_original_stays_while_its_copy_is_public_and_the_error_names_the_cop
     with pytest.raises(Conflict) as refusal:
         agents.delete_agent(team.alice, team.robin.id)
     assert (refusal.value.code, refusal.value.data) == (
-        Code.STILL_PUBLIC, {"agent_id": str(copy.id), "name": "Interpreter", "handle": "interpreter"}
-    )  # fmt: skip
+        Code.STILL_PUBLIC,
+        {"agent_id": str(copy.id), "name": "Interpreter", "handle": "interpreter"},
+    )
     with pytest.raises(IntegrityError) as error, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("UPDATE actors_actor SET status = 'deleted' WHERE id = %s", [team.robin.id])
     assert rule_of(error.value) == "origin_stays_while_public"

@@ -28,9 +28,13 @@ def elsewhere(environment):
     team = environment.team
     with transaction.atomic():
         workspaces.set_model(
-            team.charlie, team.elsewhere.id, provider="openai_compatible", default_model="theirs",
-            api_base=environment.model.api_base, revision=0,
-        )  # fmt: skip
+            team.charlie,
+            team.elsewhere.id,
+            provider="openai_compatible",
+            default_model="theirs",
+            api_base=environment.model.api_base,
+            revision=0,
+        )
     return add_to_chat(team, publish(team))
 
 
@@ -50,8 +54,11 @@ def test_the_workspace_of_the_chat_pays_and_its_default_model_answers_instead_of
     assert (run.state, run.payer_id, run.workspace_id) == ("completed", elsewhere.workspace_id, elsewhere.workspace_id)
     stamp = Message.objects.get(chat=elsewhere, author=copy, type="TEXT_MESSAGE").payload["stamp"]
     assert (stamp["model"], stamp["replaced_model"], stamp["paid_by"], stamp["version"]) == (
-        "theirs", "only-of-the-publisher", "workspace", 1
-    )  # fmt: skip
+        "theirs",
+        "only-of-the-publisher",
+        "workspace",
+        1,
+    )
     assert list(LLMCall.objects.values_list("workspace_id", "model")) == [(elsewhere.workspace_id, "theirs")]
 
 

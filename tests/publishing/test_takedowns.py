@@ -35,8 +35,10 @@ def read_state(agent):
     return (
         Actor.objects.filter(pk=agent.pk).values().get(),
         Listing.objects.filter(agent=agent).values().get(),
-        Message.objects.count(), PendingUpdate.objects.count(), AuditRecord.objects.count(),
-    )  # fmt: skip
+        Message.objects.count(),
+        PendingUpdate.objects.count(),
+        AuditRecord.objects.count(),
+    )
 
 
 def test_a_takedown_keeps_the_chats_and_frees_name_handle_and_original(team):
@@ -47,8 +49,10 @@ def test_a_takedown_keeps_the_chats_and_frees_name_handle_and_original(team):
     copy.refresh_from_db()
     assert copy.taken_down_at is not None
     assert (listing.taken_down_by, listing.taken_down_by_operator, listing.takedown_reason) == (
-        team.alice, False, "It is wrong."
-    )  # fmt: skip
+        team.alice,
+        False,
+        "It is wrong.",
+    )
     [line] = Message.objects.filter(type="AGENT_TAKEN_DOWN")
     assert (line.chat, line.payload["target_id"], line.payload["note"]) == (chat, str(copy.id), "It is wrong.")
     assert "actor_id" not in line.payload

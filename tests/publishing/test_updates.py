@@ -196,9 +196,13 @@ def test_users_and_those_who_edit_a_caller_are_notified_by_the_task_and_only_the
     ginas = workspaces.create_workspace(gina, name="Ginas")
     workspaces.join_workspace(team.alice, ginas.id, role="editor", invited_by=gina)
     public_caller = publishing.publish_agent(
-        gina, make_agent(ginas, gina, "Reader").id, name="Reader", handle="reader",
-        description="Reads.", category=ListingCategory.OTHER,
-    )  # fmt: skip
+        gina,
+        make_agent(ginas, gina, "Reader").id,
+        name="Reader",
+        handle="reader",
+        description="Reads.",
+        category=ListingCategory.OTHER,
+    )
     give_as_tool(public_caller, copy)
     finish_updates()
     Notification.objects.all().delete()
@@ -207,9 +211,12 @@ def test_users_and_those_who_edit_a_caller_are_notified_by_the_task_and_only_the
     assert not Notification.objects.exists()
     finish_updates()
     assert list_notified() == [
-        ("Bob", "Lighthouse", "Alice"), ("Charlie", "Elsewhere", ""), ("Dora", "Theirs", ""), ("Eve", "Theirs", ""),
+        ("Bob", "Lighthouse", "Alice"),
+        ("Charlie", "Elsewhere", ""),
+        ("Dora", "Theirs", ""),
+        ("Eve", "Theirs", ""),
         ("Gina", "Ginas", ""),
-    ]  # fmt: skip
+    ]
     [(type, agent_name, excerpt)] = set(Notification.objects.values_list("type", "agent_name", "excerpt"))
     assert (type, agent_name) == (f"agent_{'published' if what == 'version' else 'taken_down'}", "Interpreter")
     assert excerpt == ("v2" if what == "version" else "It is wrong.")

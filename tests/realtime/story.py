@@ -239,9 +239,7 @@ class Story:
             raise AppError("There is no draft.")
         draft = chance.choice(current)
         holder = draft.lock_holder or self.team.alice
-        return draft, {
-            "actor": holder, "chat_id": self.chat.id, "agent_id": draft.agent_id, "revision": draft.revision
-        }  # fmt: skip
+        return draft, {"actor": holder, "chat_id": self.chat.id, "agent_id": draft.agent_id, "revision": draft.revision}
 
     def claim_draft(self, chance: random.Random) -> None:
         drafts.claim_draft(actor=self.person(chance), chat_id=self.chat.id, agent_id=self.agent(chance).id)
@@ -263,9 +261,12 @@ class Story:
         assert production is not None
         assert production.number is not None
         specs.restore_version(
-            actor=self.team.alice, agent_id=production.agent_id, number=chance.randrange(1, production.number + 1),
-            base_version=production.number, chat_id=self.chat.id,
-        )  # fmt: skip
+            actor=self.team.alice,
+            agent_id=production.agent_id,
+            number=chance.randrange(1, production.number + 1),
+            base_version=production.number,
+            chat_id=self.chat.id,
+        )
 
     def rebase_draft(self, chance: random.Random) -> None:
         drafts.rebase_draft(**self.draft(chance)[1], merge_production=chance.random() < 0.5)
@@ -281,9 +282,7 @@ class Story:
         drafts.release_draft(make_operator(), draft.chat_id, draft.agent_id)
 
     def request_draft(self, chance: random.Random) -> None:
-        drafts.request_draft(
-            actor=self.person(chance), chat_id=self.chat.id, agent_id=self.draft(chance)[0].agent_id
-        )  # fmt: skip
+        drafts.request_draft(actor=self.person(chance), chat_id=self.chat.id, agent_id=self.draft(chance)[0].agent_id)
 
     def hand_over_draft(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
@@ -307,18 +306,24 @@ class Story:
         draft, names = self.draft(chance)
         drafts.apply_draft(**names)
         comparisons.start_comparison(
-            actor=self.person(chance), chat_id=self.chat.id, agent_id=draft.agent_id, id=uuid4(), text="Which?",
+            actor=self.person(chance),
+            chat_id=self.chat.id,
+            agent_id=draft.agent_id,
+            id=uuid4(),
+            text="Which?",
             revision=draft.revision,
-        )  # fmt: skip
+        )
 
     def cast_vote_on_comparison(self, chance: random.Random) -> None:
         asked = list(Message.objects.filter(chat=self.chat, type="COMPARISON").order_by("seq"))
         if not asked:
             raise AppError("Nothing is compared.")
         cast_vote(
-            actor=self.person(chance), chat_id=self.chat.id, comparison_id=chance.choice(asked[-2:]).id,
+            actor=self.person(chance),
+            chat_id=self.chat.id,
+            comparison_id=chance.choice(asked[-2:]).id,
             choice=chance.choice(["production", "equal", "draft", None]),
-        )  # fmt: skip
+        )
 
     # --- suggestions ------------------------------------------------------------------------------------------------
 
@@ -334,8 +339,13 @@ class Story:
     def suggest_spec(self, chance: random.Random) -> None:
         content = SpecContent(prompt=f"Be late, {chance.randrange(100)} times.")
         suggestions.suggest_spec(
-            self.person(chance), self.chat.id, self.agent(chance).id, id=uuid4(), content=content, base_version=1,
-        )  # fmt: skip
+            self.person(chance),
+            self.chat.id,
+            self.agent(chance).id,
+            id=uuid4(),
+            content=content,
+            base_version=1,
+        )
 
     def reject_suggestion(self, chance: random.Random) -> None:
         made = self.suggestion(chance)
@@ -348,8 +358,12 @@ class Story:
     def merge_suggestions(self, chance: random.Random) -> None:
         made = [self.suggestion(chance, state="pending", merge=None) for _ in range(2)]
         suggestions.merge_suggestions(
-            self.team.alice, made[0].agent_id, id=uuid4(), suggestion_ids=[one.id for one in made], chat_id=self.chat.id,
-        )  # fmt: skip
+            self.team.alice,
+            made[0].agent_id,
+            id=uuid4(),
+            suggestion_ids=[one.id for one in made],
+            chat_id=self.chat.id,
+        )
 
     def merge_suggestions_in_another_chat(self, chance: random.Random) -> None:
         """Accept a suggestion of this chat in another chat."""

@@ -68,8 +68,14 @@ def open_stalled_socket(web: Web, key: str, topic: str) -> Any:
 
 
 def large_change(team: Any, version: int) -> Changes:
-    row = ChatRow(id=team.chat.id, workspace_id=team.workspace.id, title="x" * 100_000, version=version, created_by=None,
-                  created_at="2026-01-01T00:00:00Z")  # fmt: skip
+    row = ChatRow(
+        id=team.chat.id,
+        workspace_id=team.workspace.id,
+        title="x" * 100_000,
+        version=version,
+        created_by=None,
+        created_at="2026-01-01T00:00:00Z",
+    )
     return Changes(topic=f"chat:{team.chat.id}", after=version - 1, version=version, rows=[row])
 
 
@@ -172,18 +178,32 @@ async def test_MSG8_a_client_that_sends_thousands_of_messages_is_closed(team, we
         async with open_socket(web, team.alice) as alice:
             assert await close_code(alice, [message] * 10_000) == 4029
         assert web.get_peak_memory() - before < 10 * MB
-        await run_in_db_thread(publish_now, Delta(
-            topic=topic, message_id=team.chat.id, row_id=team.chat.id, run_id=team.chat.id, agent_id=team.robin.id,
-            attempt=1, part="text", offset=0, text="after all that",
-        ))  # fmt: skip
+        await run_in_db_thread(
+            publish_now,
+            Delta(
+                topic=topic,
+                message_id=team.chat.id,
+                row_id=team.chat.id,
+                run_id=team.chat.id,
+                agent_id=team.robin.id,
+                attempt=1,
+                part="text",
+                offset=0,
+                text="after all that",
+            ),
+        )
         assert (await receive_type(bob, "delta"))["text"] == "after all that"
 
 
 def test_SEC20_the_process_survives_connections_that_send_random_bytes(team, web):
     """The bytes are not HTTP."""
     rng = random.Random(20)
-    starts = [b"", b"GET / HTTP/1.1\r\n", b"POST /api/v1/me HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
-              b"GET /ws/ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"]  # fmt: skip
+    starts = [
+        b"",
+        b"GET / HTTP/1.1\r\n",
+        b"POST /api/v1/me HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"GET /ws/ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n",
+    ]
     for _ in range(300):
         with contextlib.suppress(OSError), create_connection(("127.0.0.1", web.port)) as line:
             line.settimeout(0.02)
@@ -230,9 +250,12 @@ async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the
 
 
 HANDSHAKE = (
-    b"Host: 127.0.0.1", b"Connection: Upgrade", b"Upgrade: websocket", b"Sec-WebSocket-Version: 13",
+    b"Host: 127.0.0.1",
+    b"Connection: Upgrade",
+    b"Upgrade: websocket",
+    b"Sec-WebSocket-Version: 13",
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-)  # fmt: skip
+)
 ODD_HANDSHAKES = {
     "a header of 20 kB": (b"/ws/", b"Authorization: Bearer atl_" + b"x" * 20_000),
     "300 headers": (b"/ws/", *(b"X-%d: x" % number for number in range(300))),

@@ -76,8 +76,11 @@ async def test_concurrent_read_cursors_are_written_together_and_sent_to_other_ta
         await tab.send(type="mark_read", topic=topic, seq=head)
     frame = await phone.receive_until(is_list_change)
     assert (frame["chat_id"], frame["unread"], frame["mentioned"], frame["last_read_seq"]) == (
-        str(team.chat.id), 0, False, head,
-    )  # fmt: skip
+        str(team.chat.id),
+        0,
+        False,
+        head,
+    )
     assert writes == [2]
     unread = Notification.objects.filter(person=team.bob, type="mention", read_at=None)
     assert not await run_in_db_thread(unread.exists)

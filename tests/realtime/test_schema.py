@@ -141,10 +141,16 @@ DEEP = {"custom_config": {"a": {"b": {"c": 1}}}, "tool": "web_fetch"}
 
 @pytest.mark.parametrize(
     "content",
-    [{"limits": {"max_steps": "3"}}, {"limits": {"max_steps": True}}, {"parameters": {"temperature": "1"}},
-     {"tools": [{"tool": "web_fetch", "is_enabled": 1}]}, {"tools": [{"tool": "web_fetch", "is_enabled": "yes"}]},
-     {"tools": [DEEP]}, {"tools": [{"tool": "web_fetch", "custom_config": {str(n): n for n in range(51)}}]}],
-)  # fmt: skip
+    [
+        {"limits": {"max_steps": "3"}},
+        {"limits": {"max_steps": True}},
+        {"parameters": {"temperature": "1"}},
+        {"tools": [{"tool": "web_fetch", "is_enabled": 1}]},
+        {"tools": [{"tool": "web_fetch", "is_enabled": "yes"}]},
+        {"tools": [DEEP]},
+        {"tools": [{"tool": "web_fetch", "custom_config": {str(n): n for n in range(51)}}]},
+    ],
+)
 def test_nested_fields_of_a_spec_are_validated_as_the_schema_states(team, content):
     path = f"chats/{team.chat.pk}/agents/{team.robin.pk}/draft"
     alice = client_for(team, "alice")
@@ -168,9 +174,16 @@ def test_an_id_without_hyphens_is_refused(team, id):
 
 
 @pytest.mark.parametrize(
-    "query", ["notifications?unread=1", "notifications?unread=yes", "workspaces?limit=1_0", "workspaces?limit=%2B1",
-              "workspaces?limit=1&limit=2", "workspaces?cursor=&cursor="],
-)  # fmt: skip
+    "query",
+    [
+        "notifications?unread=1",
+        "notifications?unread=yes",
+        "workspaces?limit=1_0",
+        "workspaces?limit=%2B1",
+        "workspaces?limit=1&limit=2",
+        "workspaces?cursor=&cursor=",
+    ],
+)
 def test_an_invalid_or_repeated_query_parameter_is_refused(team, query):
     client_for(team, "alice").refused(400, "invalid", "GET", query)
 

@@ -43,8 +43,14 @@ async def test_MSG7_a_stalled_client_gets_the_close_code_if_it_reads_again_in_ti
     """The outbox is bounded. `test_attacks.py` tests a client that never reads again."""
     topic = f"chat:{team.chat.id}"
     head = await run_in_db_thread(get_version, team.chat.id)
-    row = ChatRow(id=team.chat.id, workspace_id=team.workspace.id, title="x" * 100_000, version=head, created_by=None,
-                  created_at="2026-01-01T00:00:00Z")  # fmt: skip
+    row = ChatRow(
+        id=team.chat.id,
+        workspace_id=team.workspace.id,
+        title="x" * 100_000,
+        version=head,
+        created_by=None,
+        created_at="2026-01-01T00:00:00Z",
+    )
     headers = {"X-Session-Token": await run_in_db_thread(create_session_key, team.alice)}
     async with connect(get_socket_url(server), additional_headers=headers, max_queue=1) as alice:
         await alice.send(json.dumps({"type": "subscribe", "topic": topic}))
@@ -162,8 +168,26 @@ async def test_MSG6_a_hundred_concurrent_reconnections_cost_a_few_queries(team, 
 
 # --- random messages ------------------------------------------------------------------------------------------------
 
-ODD: list[Any] = [None, True, 0, -1, 2**70, 1e308, "", "\x00", "\ud800", "x" * 5000, [], {}, [[]], {"": None}, "chat:", "chat:x",
-       "actor:00000000-0000-0000-0000-000000000000", "__class__"]  # fmt: skip
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    2**70,
+    1e308,
+    "",
+    "\x00",
+    "\ud800",
+    "x" * 5000,
+    [],
+    {},
+    [[]],
+    {"": None},
+    "chat:",
+    "chat:x",
+    "actor:00000000-0000-0000-0000-000000000000",
+    "__class__",
+]
 
 
 def build_random_message(rng, topics):

@@ -63,10 +63,17 @@ async def test_SEC4_an_outsider_gets_no_frames_of_a_chat_and_no_information_abou
     answers = [
         await charlie.subscribe(topic)
         for topic in (
-            f"chat:{team.chat.id}", f"workspace:{team.workspace.id}", f"actor:{team.alice.id}",
-            f"chat:{uuid4()}", f"workspace:{uuid4()}", f"actor:{uuid4()}", "chat:x", "", "elsewhere:1",
+            f"chat:{team.chat.id}",
+            f"workspace:{team.workspace.id}",
+            f"actor:{team.alice.id}",
+            f"chat:{uuid4()}",
+            f"workspace:{uuid4()}",
+            f"actor:{uuid4()}",
+            "chat:x",
+            "",
+            "elsewhere:1",
         )
-    ]  # fmt: skip
+    ]
     assert {(answer["type"], answer["code"]) for answer in answers} == {("error", "not_found")}
     await run_in_db_thread(post, team.chat, team.alice, "not for charlie")
     assert await charlie.is_silent()
@@ -76,9 +83,18 @@ async def test_SEC4_an_outsider_gets_no_frames_of_a_chat_and_no_information_abou
 
 async def test_SEC6_a_cookie_requires_our_origin(team, tabs):
     for origin in (
-        None, "null", "", "https://evil.example", "http://localhost:8000.evil.example", "http://evil@localhost:8000",
-        "http://localhost:9999", "http://localhost", "ftp://localhost:8000", "http://localhost:8000/path", "localhost:8000",
-    ):  # fmt: skip
+        None,
+        "null",
+        "",
+        "https://evil.example",
+        "http://localhost:8000.evil.example",
+        "http://evil@localhost:8000",
+        "http://localhost:9999",
+        "http://localhost",
+        "ftp://localhost:8000",
+        "http://localhost:8000/path",
+        "localhost:8000",
+    ):
         tab = await tabs.build_tab(team.alice, origin=origin)
         assert not await tab.connect(), origin
 
@@ -124,9 +140,18 @@ async def test_only_one_path_is_a_socket(team, tabs):
 
 async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
     tab = await tabs.open_tab(team.alice)
-    for text in ("", "{", "[]", "null", '{"type": "subscribe"}', '{"type": "delete", "topic": "x"}',
-                 '{"type": "subscribe", "topic": 5}', '{"type":"subscribe","topic":"chat:x","since":-1}',
-                 '{"type":"typing","topic":"' + "x" * 200 + '"}', "[" * 10_000):  # fmt: skip
+    for text in (
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"type": "subscribe"}',
+        '{"type": "delete", "topic": "x"}',
+        '{"type": "subscribe", "topic": 5}',
+        '{"type":"subscribe","topic":"chat:x","since":-1}',
+        '{"type":"typing","topic":"' + "x" * 200 + '"}',
+        "[" * 10_000,
+    ):
         await tab.socket.send_input({"type": "websocket.receive", "text": text})
         frame = await tab.receive()
         assert (frame["type"], frame["code"]) == ("error", "invalid")
@@ -196,9 +221,17 @@ CARETS: list[Any] = [3, -1, 10**18, 1.5, "3", None, [], True]
 
 def draft_with_caret(team, draft, caret):
     """Return a `draft` frame, which only the server may send."""
-    return {"type": "draft", "topic": f"chat:{team.chat.id}", "draft_id": str(draft.id), "agent_id": str(team.robin.id),
-            "revision": draft.revision + 1, "lock_holder_id": str(team.alice.id), "lock_expires_at": "2100-01-01T00:00:00Z",
-            "written": {"prompt": "Forged"}, "caret": caret}  # fmt: skip
+    return {
+        "type": "draft",
+        "topic": f"chat:{team.chat.id}",
+        "draft_id": str(draft.id),
+        "agent_id": str(team.robin.id),
+        "revision": draft.revision + 1,
+        "lock_holder_id": str(team.alice.id),
+        "lock_expires_at": "2100-01-01T00:00:00Z",
+        "written": {"prompt": "Forged"},
+        "caret": caret,
+    }
 
 
 @pytest.mark.parametrize("forger", ["alice", "bob", "charlie"])

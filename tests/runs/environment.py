@@ -28,9 +28,14 @@ class RunEnvironment:
         self.model = model
         self.engine: Engine | None = None
         with transaction.atomic():
-            workspaces.set_model(team.alice, team.workspace.id, provider="openai_compatible", default_model="scripted",
-                api_base=model.api_base, revision=0,
-            )  # fmt: skip
+            workspaces.set_model(
+                team.alice,
+                team.workspace.id,
+                provider="openai_compatible",
+                default_model="scripted",
+                api_base=model.api_base,
+                revision=0,
+            )
             Notification.objects.all().delete()  # the notification about the model
 
     def post(self, text: str, *, by: Actor | None = None, chat: Chat | None = None, **more: Any) -> Message:

@@ -36,8 +36,12 @@ class JobEnvironment:
         job_input = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
         with transaction.atomic():
             run = start_job(
-                by or team.alice, team.workspace.id, kind=kind, subject_id=subject_id or uuid4(), job_input=job_input,
-            )  # fmt: skip
+                by or team.alice,
+                team.workspace.id,
+                kind=kind,
+                subject_id=subject_id or uuid4(),
+                job_input=job_input,
+            )
         if self.environment.engine is not None:
             self.environment.engine.submit([run.id])
         return run

@@ -75,8 +75,9 @@ def test_production_and_the_draft_answer_the_same_message_each_with_its_own_prom
     done = environment.wait_until_idle()
     answers = get_answers_by_side(environment)
     assert {side: answer.text for side, answer in answers.items()} == {
-        "production": "from production", "draft": "from the draft"
-    }  # fmt: skip
+        "production": "from production",
+        "draft": "from the draft",
+    }
     assert {answer.payload["stamp"]["compared"] for answer in answers.values()} == {str(message.id)}
     assert answers["production"].payload["stamp"]["version"] == 1
     assert answers["draft"].payload["stamp"]["draft_by"] == "Alice"

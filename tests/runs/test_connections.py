@@ -53,9 +53,9 @@ def test_RUN8_sockets_and_runs_leave_connections_to_postgres_free(environment, s
 
         async def follow_all(tokens):
             async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-                joining = asyncio.gather(*[
-                    follow(session, person, token) for person, token in tokens for _ in range(OF_ONE)
-                ])  # fmt: skip
+                joining = asyncio.gather(
+                    *[follow(session, person, token) for person, token in tokens for _ in range(OF_ONE)]
+                )
                 while not joining.done():
                     most.append(await asyncio.to_thread(record_counts))
                     await asyncio.sleep(0.1)

@@ -111,10 +111,7 @@ def test_RUN3_a_frozen_worker_that_continues_writes_nothing(environment, start_w
 
 
 def test_RUN4_queued_runs_are_executed_after_redis_has_lost_its_data(environment, start_worker):
-    chats = [
-        environment.open_chat(f"{number}")
-        for number in range(100 if IS_CHAOS else 20)
-    ]  # fmt: skip
+    chats = [environment.open_chat(f"{number}") for number in range(100 if IS_CHAOS else 20)]
     environment.model.script(text="done")
     for chat in chats:
         environment.post("hello", chat=chat)
@@ -143,10 +140,7 @@ def test_RUN6_a_worker_that_gets_sigterm_queues_its_runs_again(environment, star
 
 def test_RUN6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_continue(environment, start_worker):
     workers = [start_worker(), start_worker()]
-    chats = [
-        environment.open_chat(f"{number}")
-        for number in range(20)
-    ]  # fmt: skip
+    chats = [environment.open_chat(f"{number}") for number in range(20)]
     environment.model.script(text="word " * 40, every=0.2)
     for chat in chats:
         environment.post("hello", chat=chat)

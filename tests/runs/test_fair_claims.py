@@ -40,11 +40,16 @@ def queued(team, number, *, person=None, workspace=None):
     """Return queued runs, each with its own concurrency key."""
     return Run.objects.bulk_create(
         RunFactory.build_batch(
-            number, workspace=workspace or team.workspace, chat=team.chat, agent=team.robin, spec=team.robin.current_spec,
-            on_behalf_of=person or team.alice, origin="compare",
+            number,
+            workspace=workspace or team.workspace,
+            chat=team.chat,
+            agent=team.robin,
+            spec=team.robin.current_spec,
+            on_behalf_of=person or team.alice,
+            origin="compare",
             stamp={"spec_id": str(team.robin.current_spec_id), "version": 1},
         )
-    )  # fmt: skip
+    )
 
 
 def claim_all(slots):
@@ -152,14 +157,22 @@ def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, sett
     drafts.apply_draft(**where, revision=draft.revision)
     comparisons.start_comparison(**where, id=new_id(), text="Which?", revision=None)
     failed = RunFactory.create(
-        chat=team.chat, agent=team.robin, on_behalf_of=team.alice, state="failed", trigger_id=new_id(),
+        chat=team.chat,
+        agent=team.robin,
+        on_behalf_of=team.alice,
+        state="failed",
+        trigger_id=new_id(),
         concurrency_key=build_concurrency_key(team.robin.id, team.chat.id, "chat"),
-    )  # fmt: skip
+    )
     again = runs.retry_run(actor=team.alice, run_id=failed.id)
     with transaction.atomic():
         job = start_job(
-            team.alice, team.workspace.id, kind="summary", subject_id=new_id(), job_input=JobInput("?", {}, 10),
-        )  # fmt: skip
+            team.alice,
+            team.workspace.id,
+            kind="summary",
+            subject_id=new_id(),
+            job_input=JobInput("?", {}, 10),
+        )
     assert {run.origin for run in claim_all(slots)} == {"compare", "retry"}
     assert claims.claim_run(job.id, "here:1:a", slots=slots) is None
     slots.release_slot(again.id)

@@ -100,8 +100,11 @@ def victim(environment, servers, settings):
     AgentToolConfig.objects.filter(spec=spec).update(is_enabled=False)
     for position, tool in enumerate(("web_fetch", "revise_prompt"), 5):
         spec.tool_configs.create(position=position, tool=tool, custom_config={"retries": 0} if position == 5 else {})
-    pages = {f"read-{where}-about-{goal}": [fetch(f"http://{site}/{where}-about-{goal}")] for where in ("page", "title")
-             for goal in NAMES}  # fmt: skip
+    pages = {
+        f"read-{where}-about-{goal}": [fetch(f"http://{site}/{where}-about-{goal}")]
+        for where in ("page", "title")
+        for goal in NAMES
+    }
     environment.model.script(mode="obey", orders=goals(evil) | pages)
     environment.site = site
     return environment

@@ -35,9 +35,11 @@ def done(environment, engine):
     environment.post("What time is it?")
     environment.wait_until_idle()
     engine.stop()
-    assert (Run.objects.get().state, Step.objects.count(), Message.objects.filter(run_id=Run.objects.get().pk).count()) == (
-        "completed", 3, 3
-    )  # fmt: skip
+    assert (
+        Run.objects.get().state,
+        Step.objects.count(),
+        Message.objects.filter(run_id=Run.objects.get().pk).count(),
+    ) == ("completed", 3, 3)
     invariants.check()
 
 

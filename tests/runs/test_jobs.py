@@ -47,8 +47,9 @@ def test_a_job_is_executed_and_its_hook_called_once(job_environment):
     assert job_environment.recorded_ends == [("completed", "It answers shorter.", "")]
     [asked] = job_environment.environment.model.requests
     assert [(turn["role"], turn["content"]) for turn in asked.body["messages"]] == [
-        ("system", SHIPPED["summarizer"].content.prompt), ("user", "What would be different?")
-    ]  # fmt: skip
+        ("system", SHIPPED["summarizer"].content.prompt),
+        ("user", "What would be different?"),
+    ]
     assert "tools" not in asked.body
     assert (run.stamp["version"], run.stamp["model"], run.stamp["paid_by"]) == (1, "scripted", "workspace")
     assert Message.objects.count() == lines

@@ -45,8 +45,9 @@ def test_a_merge_by_a_model_becomes_a_draft(environment, board):
     merge = reload(merge)
     assert (merge.state, merge.method, merge.error) == ("done", "agent", "")
     assert [segment["contributors"] for segment in merge.result["segments"] if segment["contributors"]] == [
-        [str(first.id)], [str(second.id)]
-    ]  # fmt: skip
+        [str(first.id)],
+        [str(second.id)],
+    ]
     assert reload(first).state == reload(second).state == "accepted"
 
 

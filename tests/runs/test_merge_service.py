@@ -95,9 +95,10 @@ def test_the_signature_follows_standard_webhooks() -> None:
     # The example of the specification.
     body, secret = '{"event_type":"ping","data":{"success":true}}', Secret("whsec_plJ3nmyCDGBKInavdOK15jsl")
     assert build_signature_headers(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
-        "webhook-id": "msg_loFOjxBNrRLzqYUf", "webhook-timestamp": "1731705121",
+        "webhook-id": "msg_loFOjxBNrRLzqYUf",
+        "webhook-timestamp": "1731705121",
         "webhook-signature": "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=",
-    }  # fmt: skip
+    }
 
 
 async def test_the_service_gets_a_signed_request_and_answers_json(service: MergeService) -> None:

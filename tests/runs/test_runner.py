@@ -22,12 +22,19 @@ def test_a_message_is_answered_and_the_answer_has_a_stamp(environment):
     assert (run.state, run.attempt, run.steps_done, run.trigger_id) == ("completed", 1, 1, message.id)
     question, answer = environment.log()
     assert (answer.type, answer.author, answer.text, answer.run_id) == (
-        "TEXT_MESSAGE", environment.team.robin, "Hello Alice.", run.id
-    )  # fmt: skip
+        "TEXT_MESSAGE",
+        environment.team.robin,
+        "Hello Alice.",
+        run.id,
+    )
     stamp = Stamp.model_validate(answer.payload["stamp"])
     assert (stamp.version, stamp.draft_apply, stamp.model, stamp.provider, stamp.paid_by) == (
-        1, None, "scripted", "openai_compatible", "workspace"
-    )  # fmt: skip
+        1,
+        None,
+        "scripted",
+        "openai_compatible",
+        "workspace",
+    )
     assert (stamp.input_tokens, stamp.output_tokens) == (11, 2)
     assert "incomplete" not in answer.payload or answer.payload["incomplete"] is False
 
@@ -51,8 +58,12 @@ def test_each_request_has_a_ledger_entry(environment):
     [run] = environment.wait_until_idle()
     call = LLMCall.objects.get()
     assert (call.run_id, call.tree_id, call.agent, call.on_behalf_of, call.workspace) == (
-        run.id, run.id, environment.team.robin, environment.team.alice, environment.team.workspace
-    )  # fmt: skip
+        run.id,
+        run.id,
+        environment.team.robin,
+        environment.team.alice,
+        environment.team.workspace,
+    )
     assert (call.chat_id, call.spec, call.is_draft) == (environment.team.chat.id, run.spec, False)
     assert (call.input_tokens, call.output_tokens, call.finish, call.tries, call.attempt) == (11, 3, "stop", 1, 1)
     assert (run.input_tokens, run.output_tokens) == (11, 3)
@@ -65,15 +76,19 @@ def test_a_tool_is_called_and_the_model_answers_its_result(environment):
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"]
     _, call, result, answer = environment.log()
     assert (call.payload["name"], call.payload["arguments"], call.payload["step"]) == (
-        "current_time", '{"timezone": "Asia/Tokyo"}', 1
-    )  # fmt: skip
+        "current_time",
+        '{"timezone": "Asia/Tokyo"}',
+        1,
+    )
     assert (result.payload["tool_call_id"], result.payload["status"]) == (call.payload["call_id"], "ok")
     assert "Asia/Tokyo, UTC+09:00" in result.payload["text"]
     assert "Asia/Tokyo" in answer.text
     assert [row.run_id for row in environment.log()[1:]] == [run.id] * 3
     assert list(run.steps.order_by("started_at").values_list("kind", "number", "state")) == [
-        ("llm", 1, "done"), ("tool", 1, "done"), ("llm", 2, "done")
-    ]  # fmt: skip
+        ("llm", 1, "done"),
+        ("tool", 1, "done"),
+        ("llm", 2, "done"),
+    ]
 
 
 def test_the_applied_draft_answers_in_its_chat_and_the_stamp_says_so(environment):

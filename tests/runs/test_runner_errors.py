@@ -157,9 +157,12 @@ def test_a_merge_that_is_too_long_for_its_model_fails_and_is_not_shortened(envir
     environment.model.script(mode="status", status=400, error=MODEL_IS_SMALL)
     with transaction.atomic():
         run = start_job(
-            environment.team.alice, environment.team.workspace.id, kind="merge", subject_id=uuid4(),
+            environment.team.alice,
+            environment.team.workspace.id,
+            kind="merge",
+            subject_id=uuid4(),
             job_input=JobInput("long " * 5_000, {}, expected=400),
-        )  # fmt: skip
+        )
     engine.submit([run.id])
     environment.wait_until_idle()
     run.refresh_from_db()
@@ -204,8 +207,9 @@ def test_RUN10_a_run_whose_model_stalls_twice_fails_and_keeps_the_streamed_text(
     # The loop requested it once more, and both connections were closed.
     assert len(environment.model.requests) == 2
     assert list(LLMCall.objects.order_by("pk").values_list("error_code", "attempt")) == [
-        ("timeout_idle", 1), ("timeout_idle", 2)
-    ]  # fmt: skip
+        ("timeout_idle", 1),
+        ("timeout_idle", 2),
+    ]
     for number in range(2):
         environment.model.wait_until_left(number)
 
@@ -336,8 +340,11 @@ def test_characters_that_cannot_be_stored_do_not_fail_the_run(environment):
 def test_errors_of_the_operators_key_are_not_shown_to_tenants(environment, settings, model, caplog):
     Credential.objects.all().delete()
     settings.SYSTEM_MODEL = {
-        "provider": "openai_compatible", "api_base": model.api_base, "key": "operators-key-0001", "models": ("scripted",),
-    }  # fmt: skip
+        "provider": "openai_compatible",
+        "api_base": model.api_base,
+        "key": "operators-key-0001",
+        "models": ("scripted",),
+    }
     model.script(mode="status", status=401, error="Organisation org-OF-THE-OPERATOR has no quota")
     environment.post("hello")
     [run] = environment.wait_until_idle()
@@ -350,8 +357,11 @@ def test_a_run_whose_model_the_operator_does_not_offer_fails_with_that_code(envi
     AgentSpec.objects.filter(pk=environment.team.robin.current_spec_id).update(model="scripted:online")
     Credential.objects.all().delete()
     settings.SYSTEM_MODEL = {
-        "provider": "openai_compatible", "api_base": model.api_base, "key": "operators-key-0001", "models": ("scripted",),
-    }  # fmt: skip
+        "provider": "openai_compatible",
+        "api_base": model.api_base,
+        "key": "operators-key-0001",
+        "models": ("scripted",),
+    }
     environment.post("hello")
     [run] = environment.wait_until_idle()
     assert (run.state, run.error_code, run.attempt) == ("failed", "model_unusable", 1)

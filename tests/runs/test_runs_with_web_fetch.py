@@ -145,9 +145,15 @@ def test_SEC9_an_address_in_a_file_is_opened_only_if_a_person_has_written_the_fi
     team = environment.team
     url = f"{site}/tides"
     file = FileFactory.create(
-        chat=team.chat, uploaded_by=team[writer], name="notes.txt", kind=FileKind.TEXT, text=f"See {url} now", thumbnail="",
-        width=None, height=None,
-    )  # fmt: skip
+        chat=team.chat,
+        uploaded_by=team[writer],
+        name="notes.txt",
+        kind=FileKind.TEXT,
+        text=f"See {url} now",
+        thumbnail="",
+        width=None,
+        height=None,
+    )
     team.robin.current_spec.tool_configs.create(position=10, tool=tool)
     arguments = {"read_file": {"file_id": str(file.id)}, "search_files": {"text": "See"}}[tool]
     environment.model.script(text="done")

@@ -39,9 +39,15 @@ async def find_consent(configured, context):
 def build_toolbox(run, *, effect="write", is_idempotent=False, is_task=False, build_task=None, **config):
     """A toolbox with one tool, `it`."""
     body = {
-        "__doc__": "It.", "name": "it", "effect": effect, "is_idempotent": is_idempotent, "Args": Nothing, "run": run,
-        "is_task": is_task, "build_task": build_task,
-    }  # fmt: skip
+        "__doc__": "It.",
+        "name": "it",
+        "effect": effect,
+        "is_idempotent": is_idempotent,
+        "Args": Nothing,
+        "run": run,
+        "is_task": is_task,
+        "build_task": build_task,
+    }
     context = ToolContext(Actor(name="Scribe"), None, None, None, "")  # type: ignore[arg-type]  # no run in this test
 
     async def in_transaction(call, work, seconds):

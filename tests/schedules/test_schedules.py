@@ -37,9 +37,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def create(environment, *, by=None, **fields):
     team = environment.team
     fields = {
-        "name": "Morning", "instructions": "Read https://news.example and sum it up.", "expression": "0 8 1 1 *",
+        "name": "Morning",
+        "instructions": "Read https://news.example and sum it up.",
+        "expression": "0 8 1 1 *",
         "time_zone": "Asia/Taipei",
-    } | fields  # fmt: skip
+    } | fields
     return schedules.create_schedule(by or team.alice, team.chat.id, team.robin.id, **fields)
 
 
@@ -157,8 +159,11 @@ def test_RUN26_a_schedule_that_is_due_wakes_its_agent_for_its_owner_with_its_ins
     [run] = environment.wait_until_idle()
     [line] = environment.log("AGENT_WOKEN")
     assert (run.state, run.trigger_id, run.on_behalf_of, run.woken_by) == (
-        "completed", line.pk, environment.team.alice, environment.team.alice
-    )  # fmt: skip
+        "completed",
+        line.pk,
+        environment.team.alice,
+        environment.team.alice,
+    )
     assert (line.payload["reason"], line.payload["name"]) == ("schedule", "Morning")
     assert "Read https://news.example and sum it up." in str(environment.model.requests[-1])
     time = ScheduledTime.objects.get()
@@ -363,9 +368,13 @@ def test_a_schedule_pauses_while_a_budget_of_its_owner_is_used_up(environment):
     _make_editor(environment)
     ModelPriceFactory.create(workspace=team.workspace)
     budget = usage.create_budget(
-        team.alice, team.workspace.id, scope=BudgetScope.PERSON, period=BudgetPeriod.DAY, limit_micro=0,
+        team.alice,
+        team.workspace.id,
+        scope=BudgetScope.PERSON,
+        period=BudgetPeriod.DAY,
+        limit_micro=0,
         subject_id=team.alice.id,
-    )  # fmt: skip
+    )
     make_due(schedule)
     schedules.fire_due_schedules()
     schedule.refresh_from_db()
@@ -392,6 +401,7 @@ def test_a_schedule_whose_budget_is_used_up_pauses_when_its_owner_leaves_and_not
     with transaction.atomic():
         chats.remove_participant(other, team.chat.id, team.alice.id)
     assert {(row.name, row.paused_reason, row.next_at) for row in Schedule.objects.all()} == {
-        ("Morning", "owner_left", None), ("Off", "owner_left", None)
-    }  # fmt: skip
+        ("Morning", "owner_left", None),
+        ("Off", "owner_left", None),
+    }
     assert list_notified() == ["Alice"]

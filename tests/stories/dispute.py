@@ -31,10 +31,16 @@ class Dispute:
         self.workspace = workspace["id"]
         self.home = f"/w/{workspace['handle']}"
         mallory.ok(
-            "PUT", f"workspaces/{self.workspace}/model",
-            {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted", "revision": 0,
-             "key": "sk-story-0123456789"},
-        )  # fmt: skip
+            "PUT",
+            f"workspaces/{self.workspace}/model",
+            {
+                "provider": "openai_compatible",
+                "api_base": model.api_base,
+                "default_model": "scripted",
+                "revision": 0,
+                "key": "sk-story-0123456789",
+            },
+        )
         body = {"name": texts.name, "prompt": texts.prompt, "open_chat": True}
         agent = mallory.ok("POST", f"workspaces/{self.workspace}/agents", body)
         self.chat, self.agent = agent["chat_id"], agent["actor"]["id"]

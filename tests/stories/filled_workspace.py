@@ -81,9 +81,12 @@ class FilledWorkspace:
         alice.ok("POST", notes, {"text": "Carol prefers morning calls.", "chat_id": self.chat})
         for name, expression in (("Morning fares", "0 8 * * 1-5"), ("Weekly review", "30 17 * * 5")):
             schedule = {
-                "id": str(new_id()), "name": name, "instructions": "Read the fares.", "expression": expression,
+                "id": str(new_id()),
+                "name": name,
+                "instructions": "Read the fares.",
+                "expression": expression,
                 "time_zone": "Asia/Taipei",
-            }  # fmt: skip
+            }
             row = alice.ok("POST", f"chats/{self.chat}/agents/{self.planner}/schedules", schedule)
         alice.ok("PATCH", f"schedules/{row['id']}", {"revision": row["revision"], "is_enabled": False})
 
@@ -104,10 +107,12 @@ class FilledWorkspace:
         """Publish both versions of Planner."""
         self.public = f"planner-{str(new_id())[-8:]}"
         listing: dict[str, Any] = {
-            "name": f"Planner {self.public[-8:]}", "description": "Plans group trips, with one proposal first.",
-            "category": "business", "languages": ["en", "zh-hant"],
+            "name": f"Planner {self.public[-8:]}",
+            "description": "Plans group trips, with one proposal first.",
+            "category": "business",
+            "languages": ["en", "zh-hant"],
             "examples": ["Plan a day in Kyoto for twelve.", "幫十二人安排京都一日遊。"],
-        }  # fmt: skip
+        }
         self.alice.ok("POST", f"agents/{self.planner}/publish", listing | {"handle": self.public, "version": 1})
         self.alice.ok("PUT", f"agents/{self.planner}/publication", listing | {"message": "Shorter answers"})
 

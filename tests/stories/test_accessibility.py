@@ -186,8 +186,17 @@ def open_dialogs_and_settings(screens: Screens) -> None:
     page.keyboard.press("Escape")
     workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.url))
     for section in (
-        "general", "members", "model", "context", "tools", "budgets", "profile", "ownModel", "security", "tokens",
-    ):  # fmt: skip
+        "general",
+        "members",
+        "model",
+        "context",
+        "tools",
+        "budgets",
+        "profile",
+        "ownModel",
+        "security",
+        "tokens",
+    ):
         screens.open(f"{workspace}/settings?section={section}")
         expect(page.get_by_role("main").locator("input, select, button").first).to_be_attached()
         expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()

@@ -16,10 +16,16 @@ def team(stack, model):
     alice, bob = Integrator(stack, "Alice"), Integrator(stack, "Bob")
     workspace = alice.ok("POST", "workspaces", {"name": "Lighthouse"})["id"]
     alice.ok(
-        "PUT", f"workspaces/{workspace}/model",
-        {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted", "revision": 0,
-         "key": "sk-CANARY-story-0123456789"},
-    )  # fmt: skip
+        "PUT",
+        f"workspaces/{workspace}/model",
+        {
+            "provider": "openai_compatible",
+            "api_base": model.api_base,
+            "default_model": "scripted",
+            "revision": 0,
+            "key": "sk-CANARY-story-0123456789",
+        },
+    )
     body = {"name": "Scribe", "template": "scribe", "prompt": "You are Scribe. MARK-ONE", "open_chat": True}
     agent = alice.ok("POST", f"workspaces/{workspace}/agents", body)
     link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]

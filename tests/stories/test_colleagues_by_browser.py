@@ -186,9 +186,12 @@ def test_a_schedule_and_a_person_wake_an_agent_again(room: Room, tmp_path):
     room.model.script(system="You are Researcher", match="I wake you by hand", text="I have looked again: nothing new.")
     room.model.script(system="You are Researcher", match="Read the fares", text="Good morning: the fares are the same.")
     body = {
-        "id": str(new_id()), "name": "Morning fares", "instructions": "Read the fares.", "expression": "0 8 * * *",
+        "id": str(new_id()),
+        "name": "Morning fares",
+        "instructions": "Read the fares.",
+        "expression": "0 8 * * *",
         "time_zone": "Asia/Taipei",
-    }  # fmt: skip
+    }
     room.alice.ok("POST", f"chats/{room.chat}/agents/{room.researcher}/schedules", body)
     room.stack.execute("UPDATE schedules_schedule SET next_at = now() WHERE id = %s", body["id"])
     for screen in (room.screen, room.phone):

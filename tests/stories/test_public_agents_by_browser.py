@@ -137,8 +137,11 @@ def make_operator(olga: Person) -> str:
     variables = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD}
     subprocess.run(
         [sys.executable, "-m", "launcher.manage", "createsuperuser", "--noinput", "--email", email],
-        cwd=ROOT, env=olga.stack.environment | variables, check=True, capture_output=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=olga.stack.environment | variables,
+        check=True,
+        capture_output=True,
+    )
     return email
 
 

@@ -79,8 +79,10 @@ def test_FAIR6_the_next_person_at_a_browser_sees_and_sends_nothing_of_the_previo
     assert posted == []
 
     # Bob leaves; Alice finds all that is hers, where she was, and it goes out in her name.
-    page.evaluate("fetch('/_allauth/browser/v1/auth/session', {method: 'DELETE', headers: {'X-CSRFToken': "
-                  "document.cookie.match(/csrftoken=([^;]*)/)[1]}})")  # fmt: skip
+    page.evaluate(
+        "fetch('/_allauth/browser/v1/auth/session', {method: 'DELETE', headers: {'X-CSRFToken': "
+        "document.cookie.match(/csrftoken=([^;]*)/)[1]}})"
+    )
     page.goto(chat)
     sign_in(page, of_alice)
     page.wait_for_url("**/w/**")

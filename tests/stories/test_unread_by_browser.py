@@ -134,8 +134,11 @@ def test_a_link_opens_a_message_at_any_distance_or_reports_that_it_is_gone(peopl
     while not last.count():
         more = bob.log.evaluate("log => log.scrollHeight")
         page.keyboard.press("End")
-        page.wait_for_function("height => document.querySelector('#log').scrollHeight !== height || "
-                               "document.body.innerText.includes('number 109.')", arg=more)  # fmt: skip
+        page.wait_for_function(
+            "height => document.querySelector('#log').scrollHeight !== height || "
+            "document.body.innerText.includes('number 109.')",
+            arg=more,
+        )
     page.keyboard.press("End")
     expect(last).to_be_in_viewport()
     follow("01a20402-4ab5-74f2-8e29-359224e0a725")

@@ -20,9 +20,11 @@ SEGMENTS = [
     {"text": "Name your sources.", "from": []},
 ]
 CONFLICT = {
-    "question": "How friendly?", "between": ["s1", "s2"], "chosen": 1,
+    "question": "How friendly?",
+    "between": ["s1", "s2"],
+    "chosen": 1,
     "choices": [{"from": "s1", "text": "Be friendly."}, {"from": "s2", "text": "Be brief and friendly."}],
-}  # fmt: skip
+}
 
 
 class Environment:
@@ -35,10 +37,16 @@ class Environment:
         alice = self.alice
         self.workspace = alice.ok("POST", "workspaces", {"name": "Lighthouse"})["id"]
         alice.ok(
-            "PUT", f"workspaces/{self.workspace}/model",
-            {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted", "revision": 0,
-             "key": "sk-story-0123456789"},
-        )  # fmt: skip
+            "PUT",
+            f"workspaces/{self.workspace}/model",
+            {
+                "provider": "openai_compatible",
+                "api_base": model.api_base,
+                "default_model": "scripted",
+                "revision": 0,
+                "key": "sk-story-0123456789",
+            },
+        )
         body = {"name": "Scribe", "prompt": PROMPT, "open_chat": True}
         agent = alice.ok("POST", f"workspaces/{self.workspace}/agents", body)
         self.chat, self.scribe = agent["chat_id"], agent["actor"]["id"]
@@ -107,8 +115,9 @@ def test_two_suggestions_are_merged_compared_saved_and_a_version_restored(enviro
     )
     pending = alice.ok("GET", f"workspaces/{environment.workspace}/suggestions?state=pending")["results"]
     assert {(row["author"]["name"], row["base_version"], row["production"]) for row in pending} == {
-        ("Bob", 1, 2), ("Carol", 1, 2),
-    }  # fmt: skip
+        ("Bob", 1, 2),
+        ("Carol", 1, 2),
+    }
     detail = alice.ok("GET", f"suggestions/{first['id']}")
     assert "+Quote prices in TWD." in detail["against_base"]["prompt"]
     assert "-Always say the date." in detail["against_production"]["prompt"]
@@ -127,8 +136,9 @@ def test_two_suggestions_are_merged_compared_saved_and_a_version_restored(enviro
     assert draft["base_version"] == 2
     names = {contributor["id"]: contributor["name"] for contributor in draft["provenance"]["contributors"]}
     contributors_by_text = {
-        segment["text"].strip(): [names[v] for v in segment["contributors"]] for segment in draft["provenance"]["segments"]
-    }  # fmt: skip
+        segment["text"].strip(): [names[v] for v in segment["contributors"]]
+        for segment in draft["provenance"]["segments"]
+    }
     assert contributors_by_text["Quote prices in TWD."] == ["Bob"]
     assert contributors_by_text["Be brief and friendly."] == ["Carol"]
     assert draft["provenance"]["conflicts"][0]["question"] == "How friendly?"
@@ -160,9 +170,10 @@ def test_two_suggestions_are_merged_compared_saved_and_a_version_restored(enviro
     # v1 against v3, and restored as v4.
     assert "+Never shout." in alice.ok("GET", f"agents/{environment.scribe}/diff?a=1&b=3")["prompt"]
     restored = alice.ok(
-        "POST", f"agents/{environment.scribe}/versions/1/restore",
+        "POST",
+        f"agents/{environment.scribe}/versions/1/restore",
         {"base_version": 3, "message": "Back to the start", "chat_id": environment.chat},
-    )  # fmt: skip
+    )
     assert (restored["number"], restored["origin"], restored["prompt"]) == (4, "restored", PROMPT)
     replies = bob.ok("GET", f"agents/{environment.scribe}/versions/2/replies")["results"]
     assert [reply["chat_id"] for reply in replies] == [environment.chat]

@@ -21,9 +21,14 @@ SEGMENTS = [
     {"text": "BRIEF-MARK: be brief.", "from": ["s2"]},
 ]
 CONFLICT = {
-    "question": "How long may it be?", "between": ["s1", "s2"], "chosen": 1,
-    "choices": [{"from": "s1", "text": "TWD-MARK: quote prices in TWD."}, {"from": "s2", "text": "BRIEF-MARK: be brief."}],
-}  # fmt: skip
+    "question": "How long may it be?",
+    "between": ["s1", "s2"],
+    "chosen": 1,
+    "choices": [
+        {"from": "s1", "text": "TWD-MARK: quote prices in TWD."},
+        {"from": "s2", "text": "BRIEF-MARK: be brief."},
+    ],
+}
 
 
 @dataclass
@@ -211,8 +216,15 @@ def alice_instructs_scribe(people: People) -> None:
     expect(alice.workshop.get_by_role("button", name="Continue editing")).to_be_visible()
 
 
-STORY = (bob_suggests, carol_suggests, alice_merges, alice_compares_and_saves, both_are_notified, alice_restores,
-         alice_instructs_scribe)  # fmt: skip
+STORY = (
+    bob_suggests,
+    carol_suggests,
+    alice_merges,
+    alice_compares_and_saves,
+    both_are_notified,
+    alice_restores,
+    alice_instructs_scribe,
+)
 
 
 def test_from_a_suggestion_to_a_version_and_back(people: People) -> None:

@@ -53,14 +53,25 @@ class SuggestionEnvironment:
         return SpecContent.model_validate({**self.scribe.current_spec.content().as_json(), "prompt": prompt, **fields})
 
     def suggest(
-        self, prompt: str = BRIEFER, who: str = "bob", *, base: int = 1, note: str = "", chat: Chat | None = None,
+        self,
+        prompt: str = BRIEFER,
+        who: str = "bob",
+        *,
+        base: int = 1,
+        note: str = "",
+        chat: Chat | None = None,
         **fields: Any,
-    ) -> Suggestion:  # fmt: skip
+    ) -> Suggestion:
         """Suggest a text."""
         return suggestions.suggest_spec(
-            self[who], (chat or self.chat).id, self.scribe.id, id=new_id(),
-            content=self.build_content(prompt, **fields), base_version=base, note=note,
-        )  # fmt: skip
+            self[who],
+            (chat or self.chat).id,
+            self.scribe.id,
+            id=new_id(),
+            content=self.build_content(prompt, **fields),
+            base_version=base,
+            note=note,
+        )
 
     def draft_args(self, who: str = "alice", chat: Chat | None = None) -> dict[str, Any]:
         return {"actor": self[who], "chat_id": (chat or self.chat).id, "agent_id": self.scribe.id}
@@ -124,10 +135,12 @@ def build_answer(second_text: str = "Use one sentence.") -> dict[str, Any]:
     """Build a valid answer to a merge of KINDER (s1) and another last line (s2)."""
     return {
         "segments": [
-            build_segment("Be very kind.\n", "s1"), build_segment(MIDDLE), build_segment(f"{second_text}\n", "s2"),
+            build_segment("Be very kind.\n", "s1"),
+            build_segment(MIDDLE),
+            build_segment(f"{second_text}\n", "s2"),
         ],
         "conflicts": [],
-    }  # fmt: skip
+    }
 
 
 def list_jobs(kind: str) -> list[Run]:

@@ -22,12 +22,15 @@ def build_suggestions(*texts, base=PRODUCTION):
     """Build the suggestions s1, s2, … with these prompts, made on `base`."""
     return name_suggestions(
         [
-            Contribution(Contributor(id=new_id(), actor_id=new_id(), name=f"N{number}"), SpecContent(prompt=base),
-                     SpecContent(prompt=text))
+            Contribution(
+                Contributor(id=new_id(), actor_id=new_id(), name=f"N{number}"),
+                SpecContent(prompt=base),
+                SpecContent(prompt=text),
+            )
             for number, text in enumerate(texts, 1)
         ],
         [""] * len(texts),
-    )  # fmt: skip
+    )
 
 
 def build_prompt(answer, *texts, production=PRODUCTION, base=PRODUCTION):

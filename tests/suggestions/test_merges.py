@@ -75,7 +75,7 @@ def test_a_single_suggestion_on_production_becomes_a_draft_without_a_model(envir
         1,
         None,
     )
-    assert list_segments(draft) == [(f"Be kind.\n{MIDDLE}", []), ("Use one sentence.\n", ["Bob"])]  # fmt: skip
+    assert list_segments(draft) == [(f"Be kind.\n{MIDDLE}", []), ("Use one sentence.\n", ["Bob"])]
     assert (suggestion.state, suggestion.merge, suggestion.decided_by, suggestion.saved_as) == (
         "accepted",
         merge,
@@ -232,8 +232,11 @@ def test_a_retried_merge_keeps_the_reason_why_it_was_merged_line_by_line(environ
     drafts.release_draft(**environment.draft_args("carol"), revision=environment.find_draft().revision)
     merge = suggestions.retry_merge(environment["alice"], merge.id)
     assert (merge.state, merge.method, merge.error_code, merge.error) == (
-        "done", "text", "server", "The model's server failed."
-    )  # fmt: skip
+        "done",
+        "text",
+        "server",
+        "The model's server failed.",
+    )
 
 
 def test_two_suggestions_of_one_person_have_different_titles(environment):
@@ -445,8 +448,9 @@ def test_conflicts_name_the_contributors_of_their_choices(environment):
     assert (about_prompt["question"], about_prompt["chosen"]) == ("Short or loud?", 1)
     assert [choice["contributor"] for choice in about_prompt["choices"]] == [None, str(second.id)]
     assert (about_steps["about"], [choice["text"] for choice in about_steps["choices"]]) == (
-        "limits.max_steps", ["5", "3"]
-    )  # fmt: skip
+        "limits.max_steps",
+        ["5", "3"],
+    )
     marked = [one["text"] for one in environment.find_draft().provenance["segments"] if one["conflict"] == 0]
     assert marked == ["Be loud.\n"]
 
@@ -473,8 +477,10 @@ def test_a_merge_whose_draft_is_locked_keeps_its_outcome_and_detaches_its_sugges
     assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_locked", "agent")
     assert "Bob" not in merge.error  # people who are not in the chat can read it (SEC2)
     assert (get_states(first, second), reload(first).merge, reload(locked_draft).written) == (
-        ["pending", "pending"], None, locked_draft.written
-    )  # fmt: skip
+        ["pending", "pending"],
+        None,
+        locked_draft.written,
+    )
     assert merge.content["prompt"].startswith("Be very kind.")
     assert Notification.objects.filter(type="merge_failed", person=environment["alice"]).count() == 1
     with assert_refused(Conflict, Code.DRAFT_LOCKED):
@@ -539,8 +545,10 @@ def test_a_stopped_merge_detaches_its_suggestions_and_ignores_its_answer(environ
         suggestions.stop_merge(environment["bob"], merge.id)
     suggestions.stop_merge(environment["alice"], merge.id)
     assert (reload(merge).state, reload(first).merge, Run.objects.get(pk=run.pk).stopped_by) == (
-        "stopped", None, environment["alice"]
-    )  # fmt: skip
+        "stopped",
+        None,
+        environment["alice"],
+    )
     merge.run = run
     environment.answer_merge(merge, build_answer())
     assert (reload(merge).state, environment.find_draft(), get_states(first, second)) == (

@@ -140,9 +140,12 @@ def test_a_merge_that_ends_while_it_is_stopped_is_either_done_or_stopped(environ
     first, second = environment.suggest(KINDER), environment.suggest(BRIEFER, "carol")
     merge = environment.merge(first, second)
     results = run_concurrently(
-        2, lambda number: (lambda: environment.answer_merge(merge, build_answer()).state,
-                           lambda: suggestions.stop_merge(environment["alice"], merge.id).state)[number]()
-    )  # fmt: skip
+        2,
+        lambda number: (
+            lambda: environment.answer_merge(merge, build_answer()).state,
+            lambda: suggestions.stop_merge(environment["alice"], merge.id).state,
+        )[number](),
+    )
     state = reload(merge).state
     assert state in ("done", "stopped")
     assert {reload(one).state for one in (first, second)} == {"accepted" if state == "done" else "pending"}

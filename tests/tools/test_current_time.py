@@ -26,13 +26,22 @@ def test_the_result_has_the_date_the_time_the_weekday_and_the_zone(ask):
 @pytest.mark.parametrize(
     ("place", "zone"),
     [
-        ("Tokyo", "Asia/Tokyo"), ("東京", "Asia/Tokyo"), ("东京", "Asia/Tokyo"), ("北京", "Asia/Shanghai"),
-        ("臺北", "Asia/Taipei"), ("台北市", "Asia/Taipei"), ("香港", "Asia/Hong_Kong"),
+        ("Tokyo", "Asia/Tokyo"),
+        ("東京", "Asia/Tokyo"),
+        ("东京", "Asia/Tokyo"),
+        ("北京", "Asia/Shanghai"),
+        ("臺北", "Asia/Taipei"),
+        ("台北市", "Asia/Taipei"),
+        ("香港", "Asia/Hong_Kong"),
         ("new york", "America/New_York"),
-        ("New York, USA", "America/New_York"), ("纽约", "America/New_York"), ("São Paulo", "America/Sao_Paulo"),
-        ("europe/paris", "Europe/Paris"), ("UTC", "UTC"), ("San Francisco", "America/Los_Angeles"),
+        ("New York, USA", "America/New_York"),
+        ("纽约", "America/New_York"),
+        ("São Paulo", "America/Sao_Paulo"),
+        ("europe/paris", "Europe/Paris"),
+        ("UTC", "UTC"),
+        ("San Francisco", "America/Los_Angeles"),
     ],
-)  # fmt: skip
+)
 def test_a_city_is_found_in_any_script_and_case(place, zone):
     found = find_zone(place)
     assert found is not None

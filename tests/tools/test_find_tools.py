@@ -70,8 +70,10 @@ def test_tools_are_found_by_words_of_their_names_servers_and_descriptions(find_t
 def test_the_result_has_the_server_and_the_description_of_each_tool(find_tools):
     output = find(find_tools, "weather")
     assert data_of(output).model_dump(mode="json") == {
-        "kind": "found_tools", "query": "weather", "tools": [{"name": "weather", "server": "Sky"}],
-    }  # fmt: skip
+        "kind": "found_tools",
+        "query": "weather",
+        "tools": [{"name": "weather", "server": "Sky"}],
+    }
     assert output.text.splitlines()[1].startswith("- weather (Sky): Tomorrow's weather")
 
 

@@ -26,17 +26,28 @@ from tools.stored_tool import MAX_CHARACTERS, get_call_semaphore
 KEY = "k3y-with/slash+and%sign"
 
 
-def build_tool(base_url: str, request: dict[str, Any] | None = None, *, auth: str = "none", auth_name: str = "",
-               key: str = "", headers: dict[str, str] | None = None, **fields: Any) -> HTTPTool:  # fmt: skip
+def build_tool(
+    base_url: str,
+    request: dict[str, Any] | None = None,
+    *,
+    auth: str = "none",
+    auth_name: str = "",
+    key: str = "",
+    headers: dict[str, str] | None = None,
+    **fields: Any,
+) -> HTTPTool:
     server = ToolServer(
         kind="http", name="Booking", base_url=base_url, auth=auth, auth_name=auth_name, headers=headers or {}
     )
     server.encrypted_credential = encrypt_credential(server, Secret(key))
     mapping = request or {"method": "GET", "path": "/things", "arguments": [{"name": "query", "where": "query"}]}
     row = WorkspaceTool(
-        server=server, name="find", description="Find.", request=mapping,
+        server=server,
+        name="find",
+        description="Find.",
+        request=mapping,
         **{"effect": "read" if mapping["method"] == "GET" else "write", "input_schema": {"type": "object"}} | fields,
-    )  # fmt: skip
+    )
     return HTTPTool(row)
 
 
@@ -63,13 +74,17 @@ def echo(request: web.Request) -> web.Response:
 
 
 BOOK = {
-    "method": "POST", "path": "/v1/{city}/holds", "body": "json",
+    "method": "POST",
+    "path": "/v1/{city}/holds",
+    "body": "json",
     "arguments": [
-        {"name": "city", "where": "path"}, {"name": "dates", "where": "query"},
+        {"name": "city", "where": "path"},
+        {"name": "dates", "where": "query"},
         {"name": "trace", "where": "header", "target": "X-Trace"},
-        {"name": "party", "where": "body"}, {"name": "name", "where": "body", "target": "lead_name"},
+        {"name": "party", "where": "body"},
+        {"name": "name", "where": "body", "target": "lead_name"},
     ],
-}  # fmt: skip
+}
 
 
 async def test_each_argument_goes_to_its_place(site: Site) -> None:
@@ -81,9 +96,13 @@ async def test_each_argument_goes_to_its_place(site: Site) -> None:
 
     site.pages["/api/v1/東京 🗼/holds"] = book
     output = await call(
-        build_tool(site.url("/api/"), BOOK), city="東京 🗼", dates=["2026-01-02", "2026-01-03"], trace="t-1", party=2,
+        build_tool(site.url("/api/"), BOOK),
+        city="東京 🗼",
+        dates=["2026-01-02", "2026-01-03"],
+        trace="t-1",
+        party=2,
         name="李雷",
-    )  # fmt: skip
+    )
     [asked] = site.asked
     assert asked.raw_path == "/api/v1/%E6%9D%B1%E4%BA%AC%20%F0%9F%97%BC/holds?dates=2026-01-02&dates=2026-01-03"
     assert (asked.method, asked.headers["X-Trace"], asked.headers["Idempotency-Key"]) == ("POST", "t-1", "call_7")
@@ -268,9 +287,12 @@ async def test_RUN15_only_a_call_that_may_be_repeated_is_retried(
 async def test_arguments_are_checked_by_the_schema_and_unknown_ones_are_not_sent(site: Site) -> None:
     site.pages["/things"] = echo
     schema = {
-        "type": "object", "required": ["query"], "additionalProperties": False,
-        "properties": {"query": {"$ref": "#/$defs/Text"}}, "$defs": {"Text": {"type": "string", "maxLength": 5}},
-    }  # fmt: skip
+        "type": "object",
+        "required": ["query"],
+        "additionalProperties": False,
+        "properties": {"query": {"$ref": "#/$defs/Text"}},
+        "$defs": {"Text": {"type": "string", "maxLength": 5}},
+    }
     tool = build_tool(site.url(), input_schema=schema)
     assert "'query' is a required property" in str(await fail(tool))
     assert "query: 'too long' is too long" in str(await fail(tool, query="too long"))

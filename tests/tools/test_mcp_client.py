@@ -134,9 +134,7 @@ async def test_a_call_that_is_cancelled_leaves_nothing_behind(real):
     real.control(tools=["wait"])
     tool = await find_tool(real, "wait")
     before = asyncio.all_tasks()
-    task = asyncio.create_task(
-        call_server_tool(build_server_url(real), "wait", {}, pinned_hash=tool.hash, seconds=30)
-    )  # fmt: skip
+    task = asyncio.create_task(call_server_tool(build_server_url(real), "wait", {}, pinned_hash=tool.hash, seconds=30))
     await asyncio.sleep(0.5)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -47,10 +47,16 @@ __all__ = ["_scripted_model", "engine", "environment", "model"]
 pytestmark = pytest.mark.django_db(transaction=True)
 TOKEN = "tok-CANARY-mcp-0001"
 AUTHORIZATION = {
-    "issuer": "https://login.example.org", "authorization_endpoint": "https://login.example.org/a",
-    "token_endpoint": "https://login.example.org/t", "client_id": "c", "auth_method": "none", "scope": "",
-    "resource": "https://mcp.example.org/", "server_url": "https://mcp.example.org/", "wants_issuer": False,
-}  # fmt: skip
+    "issuer": "https://login.example.org",
+    "authorization_endpoint": "https://login.example.org/a",
+    "token_endpoint": "https://login.example.org/t",
+    "client_id": "c",
+    "auth_method": "none",
+    "scope": "",
+    "resource": "https://mcp.example.org/",
+    "server_url": "https://mcp.example.org/",
+    "wants_issuer": False,
+}
 
 
 @pytest.fixture
@@ -197,8 +203,12 @@ def test_the_value_beside_the_text_of_a_result_is_stored_for_the_web_app(environ
     environment.wait_until_idle()
     data = {row.payload["name"]: row.payload.get("data") for row in environment.log("TOOL_RESPONSE")}
     assert data[report.name] == {
-        "kind": "mcp_result", "server": "Mail room", "tool": "get_report", "text": '{\n "opened": 12\n}', "is_cut": False
-    }  # fmt: skip
+        "kind": "mcp_result",
+        "server": "Mail room",
+        "tool": "get_report",
+        "text": '{\n "opened": 12\n}',
+        "is_cut": False,
+    }
     assert data[subscribers.name] is None
 
 
@@ -468,11 +478,17 @@ def test_a_sign_in_url_has_pkce_and_names_the_server(team, settings):
         server=server,
         encrypted_secrets="",
         authorization_server={
-            "issuer": "https://login.example", "authorization_endpoint": "https://login.example/a?x=1",
-            "token_endpoint": "https://login.example/t", "client_id": "c", "auth_method": "none", "scope": "",
-            "resource": "https://mcp.example/mcp", "server_url": "https://mcp.example/mcp", "wants_issuer": True,
+            "issuer": "https://login.example",
+            "authorization_endpoint": "https://login.example/a?x=1",
+            "token_endpoint": "https://login.example/t",
+            "client_id": "c",
+            "auth_method": "none",
+            "scope": "",
+            "resource": "https://mcp.example/mcp",
+            "server_url": "https://mcp.example/mcp",
+            "wants_issuer": True,
         },
-    )  # fmt: skip
+    )
     session: dict[str, Any] = {}
     url = urlsplit(services.start_sign_in(team.alice, server.pk, session))
     query = parse_qs(url.query)
@@ -494,10 +510,16 @@ def test_a_browser_that_comes_back_is_sent_to_the_web_app(team, client):
     tools = f"/w/{team.workspace.handle}/settings?section=tools"
     assert (answer.status_code, answer["Location"]) == (302, f"{tools}&sign_in=expired")
     found = {
-        "issuer": "https://login.example", "authorization_endpoint": "https://login.example/a",
-        "token_endpoint": "https://login.example/t", "client_id": "c", "auth_method": "none", "scope": "",
-        "resource": "https://mcp.example/", "server_url": "https://mcp.example/", "wants_issuer": False,
-    }  # fmt: skip
+        "issuer": "https://login.example",
+        "authorization_endpoint": "https://login.example/a",
+        "token_endpoint": "https://login.example/t",
+        "client_id": "c",
+        "auth_method": "none",
+        "scope": "",
+        "resource": "https://mcp.example/",
+        "server_url": "https://mcp.example/",
+        "wants_issuer": False,
+    }
     ServerAuthorizationFactory.create(server=server, authorization_server=found)
     url = client.post(f"/api/v1/mcp-servers/{server.pk}/sign-in").json()["url"]
     state = parse_qs(urlsplit(url).query)["state"][0]

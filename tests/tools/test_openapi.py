@@ -33,42 +33,62 @@ def schema_of(operation: Operation) -> dict[str, Any]:
 
 
 def test_parameters_of_path_and_operation_are_merged_and_cookies_are_left_out():
-    [operation] = list_of({
-        "/fares/{id}": {
-            "parameters": [
-                {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}},
-                {"name": "lang", "in": "query", "schema": {"type": "string"}},
-            ],
-            "post": {
-                "operationId": "Hold.Seats", "summary": "Hold seats.", "tags": ["Holds"],
+    [operation] = list_of(
+        {
+            "/fares/{id}": {
                 "parameters": [
-                    {"name": "lang", "in": "query", "schema": {"enum": ["en", "zh"]}, "description": "The language."},
-                    {"name": "session", "in": "cookie", "schema": {}},
-                    {"name": "Authorization", "in": "header", "schema": {}},
-                    {"name": "X-Trace", "in": "header", "required": True, "schema": {"type": "string"}},
+                    {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}},
+                    {"name": "lang", "in": "query", "schema": {"type": "string"}},
                 ],
-                "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}},
-            },
+                "post": {
+                    "operationId": "Hold.Seats",
+                    "summary": "Hold seats.",
+                    "tags": ["Holds"],
+                    "parameters": [
+                        {
+                            "name": "lang",
+                            "in": "query",
+                            "schema": {"enum": ["en", "zh"]},
+                            "description": "The language.",
+                        },
+                        {"name": "session", "in": "cookie", "schema": {}},
+                        {"name": "Authorization", "in": "header", "schema": {}},
+                        {"name": "X-Trace", "in": "header", "required": True, "schema": {"type": "string"}},
+                    ],
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}},
+                },
+            }
         }
-    })  # fmt: skip
+    )
     assert (operation.key, operation.name, operation.tag, operation.effect) == (
-        "Hold.Seats", "hold_seats", "Holds", "write"
-    )  # fmt: skip
+        "Hold.Seats",
+        "hold_seats",
+        "Holds",
+        "write",
+    )
     assert schema_of(operation) == {
-        "type": "object", "additionalProperties": False, "required": ["id", "X-Trace", "body"],
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["id", "X-Trace", "body"],
         "properties": {
-            "id": {"type": "integer"}, "lang": {"enum": ["en", "zh"], "description": "The language."},
-            "X-Trace": {"type": "string"}, "body": {"type": "object"},
+            "id": {"type": "integer"},
+            "lang": {"enum": ["en", "zh"], "description": "The language."},
+            "X-Trace": {"type": "string"},
+            "body": {"type": "object"},
         },
-    }  # fmt: skip
+    }
     assert operation.definition is not None
     assert operation.definition.request == {
-        "method": "POST", "path": "/fares/{id}", "body": "whole",
+        "method": "POST",
+        "path": "/fares/{id}",
+        "body": "whole",
         "arguments": [
-            {"name": "id", "where": "path", "target": ""}, {"name": "lang", "where": "query", "target": ""},
-            {"name": "X-Trace", "where": "header", "target": ""}, {"name": "body", "where": "body", "target": ""},
+            {"name": "id", "where": "path", "target": ""},
+            {"name": "lang", "where": "query", "target": ""},
+            {"name": "X-Trace", "where": "header", "target": ""},
+            {"name": "body", "where": "body", "target": ""},
         ],
-    }  # fmt: skip
+    }
 
 
 def test_a_cycle_of_references_ends_and_the_schema_validates():
@@ -83,17 +103,23 @@ def test_a_cycle_of_references_ends_and_the_schema_validates():
 
 
 def test_what_3_0_says_in_its_own_way_is_written_as_json_schema():
-    body = {"type": "object", "required": ["id", "age"], "properties": {
-        "id": {"type": "string", "readOnly": True}, "age": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
-        "nick": {"type": "string", "nullable": True, "example": "x", "xml": {}},
-    }}  # fmt: skip
+    body = {
+        "type": "object",
+        "required": ["id", "age"],
+        "properties": {
+            "id": {"type": "string", "readOnly": True},
+            "age": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
+            "nick": {"type": "string", "nullable": True, "example": "x", "xml": {}},
+        },
+    }
     [operation] = list_of(
         {"/p": {"put": {"requestBody": {"content": {"application/json": {"schema": body}}}}}}, "3.0.3"
-    )  # fmt: skip
+    )
     assert schema_of(operation)["properties"]["body"] == {
-        "type": "object", "required": ["age"],
+        "type": "object",
+        "required": ["age"],
         "properties": {"age": {"type": "integer", "exclusiveMinimum": 0}, "nick": {"type": ["string", "null"]}},
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -107,7 +133,7 @@ def test_what_3_0_says_in_its_own_way_is_written_as_json_schema():
         (post_of("Big"), "its schema is larger"),
         (post_of("Wide"), "it uses more than 200"),
     ],
-)  # fmt: skip
+)
 def test_an_operation_that_cannot_become_a_tool_says_why(operation, problem):
     schemas: dict[str, Any] = {"Big": {"enum": ["x" * 100] * 400}}
     schemas["Wide"] = {"properties": {f"n{n}": {"$ref": f"#/components/schemas/N{n}"} for n in range(300)}}

@@ -76,8 +76,11 @@ def test_the_row_of_a_tool_has_its_settings_with_their_limits():
     row = next(row for row in build_tool_rows() if row.name == "web_fetch")
     assert set(row.config_schema["properties"]) == {"retries", "timeout_s", "max_chars"}
     assert row.config_schema["properties"]["max_chars"] == {
-        "type": "integer", "default": 12_000, "minimum": 500, "maximum": 19_000,
-    }  # fmt: skip
+        "type": "integer",
+        "default": 12_000,
+        "minimum": 500,
+        "maximum": 19_000,
+    }
 
 
 def test_a_tool_whose_calls_are_not_retried_has_no_setting_for_retries():

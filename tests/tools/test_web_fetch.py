@@ -38,9 +38,14 @@ async def fetch(url: str, start: int = 0, **config) -> str:
 async def result_of(url: str, start: int = 0, **config) -> ToolOutput:
     it = WebFetch()
     context = ToolContext(
-        actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1",
-        config=it.parse_config(config), is_url_allowed=allow_any_url,
-    )  # fmt: skip
+        actor=Actor(name="Scribe"),
+        on_behalf_of=None,
+        chat_id=None,
+        run_id=uuid4(),
+        call_id="call_1",
+        config=it.parse_config(config),
+        is_url_allowed=allow_any_url,
+    )
     return await it.run(context, WebFetch.Args(url=url, start=start))
 
 

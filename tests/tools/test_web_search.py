@@ -39,9 +39,13 @@ def search(tool, site, settings):
     async def run(provider="searxng", *, query="tea  prices", **config):
         settings.WEB_SEARCH = {"provider": provider, "url": site.url().rstrip("/"), "key": "sekret"}
         context = ToolContext(
-            actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="c",
+            actor=Actor(name="Scribe"),
+            on_behalf_of=None,
+            chat_id=None,
+            run_id=uuid4(),
+            call_id="c",
             config=tool.parse_config({"timeout_s": 2, **config}),
-        )  # fmt: skip
+        )
         return await tool.run(context, tool.parse_arguments(json.dumps({"query": query})))
 
     return run

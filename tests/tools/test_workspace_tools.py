@@ -87,8 +87,12 @@ def give(environment: Any, *names: str) -> None:
 def test_SEC17_a_credential_is_stored_encrypted_and_never_returned(team):
     api = client_for(team, "alice")
     body = {
-        "kind": "http", "name": "Booking", "base_url": "https://api.example.org", "auth": "bearer", "credential": KEY
-    }  # fmt: skip
+        "kind": "http",
+        "name": "Booking",
+        "base_url": "https://api.example.org",
+        "auth": "bearer",
+        "credential": KEY,
+    }
     answer = api("POST", f"workspaces/{team.workspace.id}/http-servers", body)
     assert answer.status_code == 201
     server = ToolServer.objects.get()
@@ -248,8 +252,10 @@ def test_a_policy_is_set_for_known_tools_only_and_shown_with_them(team):
         assert (policies["web_fetch"], policies["current_time"]) == ("ask", "auto")
     before = fingerprint()
     for actor, tool, error in (
-        (team.bob, "web_fetch", Forbidden), (team.charlie, "web_fetch", NotFound), (team.alice, "nothing", NotFound)
-    ):  # fmt: skip
+        (team.bob, "web_fetch", Forbidden),
+        (team.charlie, "web_fetch", NotFound),
+        (team.alice, "nothing", NotFound),
+    ):
         with pytest.raises(error):
             tools.set_policy(actor, team.workspace.id, tool, policy=Policy.AUTO)
     assert fingerprint() == before
@@ -338,9 +344,11 @@ def test_the_settings_of_a_tool_are_saved_in_a_version_and_apply_to_its_calls(en
     )
     changed = {one.field: one.after for one in diff(before, saved.content()).fields}
     assert changed["tools.find_fares"] == {
-        "tool": "find_fares", "is_enabled": True, "custom_config": {"retries": 2},
+        "tool": "find_fares",
+        "is_enabled": True,
+        "custom_config": {"retries": 2},
         "usage_instructions": "Give the real party size.",
-    }  # fmt: skip
+    }
     assert changed["tools.list_stops"]["is_enabled"] is False
 
     booking.status = 503
@@ -356,8 +364,10 @@ def test_the_settings_of_a_tool_are_saved_in_a_version_and_apply_to_its_calls(en
     assert (sum(booking.keys.values()), booking.paths.count("/fares")) == (1, 3)
     results = {row.payload["name"]: row.payload for row in environment.log("TOOL_RESPONSE")}
     assert {name: result["status"] for name, result in results.items()} == {
-        "hold_seats": "error", "find_fares": "error", "find_slowly": "timeout",
-    }  # fmt: skip
+        "hold_seats": "error",
+        "find_fares": "error",
+        "find_slowly": "timeout",
+    }
     assert "within 0.2 s" in results["find_slowly"]["text"]
     asked = environment.model.requests[0].body
     assert [one["function"]["name"] for one in asked["tools"]] == ["find_fares", "find_slowly", "hold_seats"]
@@ -460,8 +470,10 @@ def test_a_document_is_read_and_its_operations_become_tools_and_changes_switch_t
     assert read.is_ok
     assert read.document is not None
     assert [(one["key"], one["problem"]) for one in read.document["operations"]] == [
-        ("listFares", ""), ("holdSeats", ""), ("POST /scan", "it takes image/png, which cannot be sent")
-    ]  # fmt: skip
+        ("listFares", ""),
+        ("holdSeats", ""),
+        ("POST /scan", "it takes image/png, which cannot be sent"),
+    ]
     server = add_server(team, booking.url, kind="openapi")
     chosen = [ChosenOperation(key="listFares", name="list_fares"), ChosenOperation(key="holdSeats", name="hold_seats")]
     made = tools.import_operations(team.alice, server.id, job_id=read.id, chosen=chosen)

@@ -204,9 +204,11 @@ def test_a_budget_of_the_operator_limits_what_the_key_of_the_operator_pays(price
     assert (run.state, Balance.objects.count()) == ("completed", 0)
     Credential.objects.all().delete()
     settings.SYSTEM_MODEL = {
-        "provider": "openai_compatible", "api_base": priced.model.api_base, "key": "operators-key-0001",
+        "provider": "openai_compatible",
+        "api_base": priced.model.api_base,
+        "key": "operators-key-0001",
         "models": ("scripted",),
-    }  # fmt: skip
+    }
     requests = len(priced.model.requests)
     priced.post("paid by the operator")
     *_, run = priced.wait_until_idle()

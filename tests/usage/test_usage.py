@@ -54,9 +54,18 @@ def test_the_sums_of_a_month(team, calls):
     LLMCallFactory.create(workspace=team.elsewhere, cost_micro=9)
     report = read_usage(team)
     expected = {
-        "runs": 3, "calls": 4, "stopped_calls": 1, "failed_calls": 1, "unpriced_calls": 1, "input_tokens": 40,
-        "output_tokens": 20, "cost_micro": 150, "draft_micro": 50, "pace_micro": None, "pace_until": None,
-    }  # fmt: skip
+        "runs": 3,
+        "calls": 4,
+        "stopped_calls": 1,
+        "failed_calls": 1,
+        "unpriced_calls": 1,
+        "input_tokens": 40,
+        "output_tokens": 20,
+        "cost_micro": 150,
+        "draft_micro": 50,
+        "pace_micro": None,
+        "pace_until": None,
+    }
     assert report["totals"] == expected
     [row] = report["rows"]
     assert (row["name"], row["key"], row["models"]) == (team.robin.name, str(team.robin.id), ["a", "b", "gpt"])

@@ -60,9 +60,13 @@ def test_a_used_up_budget_pauses_no_schedule_of_a_program(environment, bot):
     team = environment.team
     ModelPriceFactory.create(workspace=team.workspace)
     usage.create_budget(
-        team.alice, team.workspace.id, scope=BudgetScope.PERSON, period=BudgetPeriod.DAY, limit_micro=0,
+        team.alice,
+        team.workspace.id,
+        scope=BudgetScope.PERSON,
+        period=BudgetPeriod.DAY,
+        limit_micro=0,
         subject_id=team.alice.id,
-    )  # fmt: skip
+    )
     ScheduleFactory.create(chat=team.chat, agent=bot, owner=team.alice, next_at=now() - timedelta(minutes=1))
     schedules.fire_due_schedules()
     assert (Schedule.objects.get().paused_reason, len(read_wakes(bot))) == ("", 1)

@@ -40,8 +40,11 @@ def test_the_only_agent_of_a_chat_is_woken_by_every_message(environment):
     assert woken(environment, "hello") == ["robin"]
     [run] = environment.runs()
     assert (run.on_behalf_of, run.agent_hops, run.payer, run.origin) == (
-        environment.team.alice, 0, environment.team.workspace, "wake"
-    )  # fmt: skip
+        environment.team.alice,
+        0,
+        environment.team.workspace,
+        "wake",
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,11 +335,16 @@ def test_RUN18_the_limits_do_not_read_more_of_a_longer_chat(crowd, monkeypatch):
     made = now() - timedelta(days=3)
     rows = [
         Message(
-            chat=chat, author=robin, type="TEXT_MESSAGE", seq=old + number, version=old + number, created_at=made,
+            chat=chat,
+            author=robin,
+            type="TEXT_MESSAGE",
+            seq=old + number,
+            version=old + number,
+            created_at=made,
             payload={"text": "of an agent", "mentions": []},
         )
         for number in range(1, 3_001)
-    ]  # fmt: skip
+    ]
     Message.objects.bulk_create(rows)
     Chat.objects.filter(pk=chat.pk).update(version=old + 3_000)
     for number in range(MAX_WAKES_OF_PAIR):

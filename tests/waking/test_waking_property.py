@@ -151,9 +151,11 @@ class World:
 
     def fire(self):
         schedule = ScheduleFactory.create(
-            chat=self.chance.choice(self.chats), agent=self.chance.choice(self.agents), owner=self.team.alice,
+            chat=self.chance.choice(self.chats),
+            agent=self.chance.choice(self.agents),
+            owner=self.team.alice,
             next_at=now() - timedelta(seconds=1),
-        )  # fmt: skip
+        )
         assert schedules.fire_due_schedules() == 1
         schedule.delete()
 

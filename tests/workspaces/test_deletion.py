@@ -73,8 +73,10 @@ def test_its_members_lose_everything_at_once_and_the_others_are_notified(team):
     assert not Notification.objects.exclude(person=team.bob).exists()
     [record] = AuditRecord.objects.filter(action="workspace.deleted")
     assert (record.actor, record.workspace_id, record.facts) == (
-        team.alice, team.workspace.id, {"name": "Lighthouse", "members": 2, "as_operator": False}
-    )  # fmt: skip
+        team.alice,
+        team.workspace.id,
+        {"name": "Lighthouse", "members": 2, "as_operator": False},
+    )
 
 
 def test_its_keys_and_invite_links_end_and_its_handle_is_free_again(db):
@@ -116,8 +118,10 @@ def test_a_public_agent_refuses_it_by_name_and_nothing_changes(team):
     purge(team.workspace)
     copy.refresh_from_db()
     assert (copy.published_by_workspace, copy.published_from_agent, copy.taken_down_at is None) == (
-        team.workspace, team.robin, False
-    )  # fmt: skip
+        team.workspace,
+        team.robin,
+        False,
+    )
     assert AgentSpec.objects.filter(agent=copy).exists()
 
 
@@ -243,9 +247,23 @@ def list_tables():
 
 
 TABLES = [
-    "actors", "agents", "approvals", "chats", "embeddings", "events", "files", "llm", "notifications", "publishing", "runs",
-    "schedules", "suggestions", "tools", "usage", "workspaces",
-]  # fmt: skip
+    "actors",
+    "agents",
+    "approvals",
+    "chats",
+    "embeddings",
+    "events",
+    "files",
+    "llm",
+    "notifications",
+    "publishing",
+    "runs",
+    "schedules",
+    "suggestions",
+    "tools",
+    "usage",
+    "workspaces",
+]
 
 
 def read_rows():
@@ -305,10 +323,23 @@ def test_every_table_of_a_workspace_is_purged():
         "workspaces.workspacegrant",
     }
     purged = {
-        "chats.chat", "files.file", "runs.run", "suggestions.suggestion", "suggestions.merge", "tools.toolserver",
-        "tools.workspacetool", "tools.toolpolicy", "usage.budget", "usage.modelprice", "usage.tokenfactor", "schedules.schedule",
-        "memory.note", "memory.memoryclearing", "memory.historyentry", "memory.memoryuse",
-    }  # fmt: skip
+        "chats.chat",
+        "files.file",
+        "runs.run",
+        "suggestions.suggestion",
+        "suggestions.merge",
+        "tools.toolserver",
+        "tools.workspacetool",
+        "tools.toolpolicy",
+        "usage.budget",
+        "usage.modelprice",
+        "usage.tokenfactor",
+        "schedules.schedule",
+        "memory.note",
+        "memory.memoryclearing",
+        "memory.historyentry",
+        "memory.memoryuse",
+    }
     tables = {
         model._meta.label_lower
         for model in apps.get_models()

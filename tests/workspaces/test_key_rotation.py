@@ -29,9 +29,14 @@ def stored(settings):
     person = make_person("Dora")
     made = [workspaces.create_workspace(person, name=f"W{number}") for number in range(7)]
     for number, workspace in enumerate(made):
-        workspaces.set_model(person, workspace.id, provider="openai", default_model="gpt", revision=0,
+        workspaces.set_model(
+            person,
+            workspace.id,
+            provider="openai",
+            default_model="gpt",
+            revision=0,
             key=Secret(f"sk-secret-{number}"),
-        )  # fmt: skip
+        )
     settings.SECRET_KEYS = [NEW, OLD]
     return made
 

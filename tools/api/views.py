@@ -154,7 +154,11 @@ def _build_row(tool: WorkspaceTool) -> WorkspaceToolRow:
 def _build_job_row(job: jobs.ToolJob) -> ToolJobRow:
     """Return the row of a job. The text of a document is not returned: the client needs what was read of it."""
     return ToolJobRow(
-        id=UUID(job.id), state=job.state, is_ok=job.is_ok, message=job.message, seconds=job.seconds,
+        id=UUID(job.id),
+        state=job.state,
+        is_ok=job.is_ok,
+        message=job.message,
+        seconds=job.seconds,
         text=job.text if job.kind == "test" else "",
         document=DocumentRow.model_validate(job.document) if job.document else None,
-    )  # fmt: skip
+    )

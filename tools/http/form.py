@@ -79,9 +79,11 @@ class ToolForm(StrictModel):
             description=remove_invisible(self.description).strip(),
             effect=self.effect or ("read" if self.method in READ_METHODS else "write"),
             input_schema={
-                "type": "object", "properties": properties, "additionalProperties": False,
+                "type": "object",
+                "properties": properties,
+                "additionalProperties": False,
                 "required": [one.name for one in self.arguments if one.is_required or one.where == "path"],
             },
             output_schema=None,
             request=mapping.model_dump(mode="json"),
-        )  # fmt: skip
+        )

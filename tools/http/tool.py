@@ -54,9 +54,14 @@ class HTTPTool(StoredTool):
             )
         shown = shorten(text, MAX_CHARACTERS)
         data = HTTPResponseData(
-            server=server.name, method=request.method, path=self.row.request["path"], status=response.status,
-            content_type=content_type, text=shown, is_cut=shown != text or len(body) == MAX_BYTES,
-        )  # fmt: skip
+            server=server.name,
+            method=request.method,
+            path=self.row.request["path"],
+            status=response.status,
+            content_type=content_type,
+            text=shown,
+            is_cut=shown != text or len(body) == MAX_BYTES,
+        )
         return ToolOutput(
             f"HTTP {response.status}\n{self.fence_answer(shown)}" if text else f"HTTP {response.status}", data
         )

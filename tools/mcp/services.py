@@ -59,9 +59,15 @@ def add_mcp_server(
     Raises what `create_server` raises.
     """
     server = create_server(
-        actor, workspace_id, kind=ServerKind.MCP, name=name, base_url=base_url, auth=auth,
-        auth_name=auth_name, credential=credential,
-    )  # fmt: skip
+        actor,
+        workspace_id,
+        kind=ServerKind.MCP,
+        name=name,
+        base_url=base_url,
+        auth=auth,
+        auth_name=auth_name,
+        credential=credential,
+    )
     send = partial(current_app.send_task, LIST_TASK, [str(server.id)])
     transaction.on_commit(send, robust=True)
     return server
@@ -87,9 +93,12 @@ def start_sign_in(actor: "Actor", server_id: UUID, session: MutableMapping[str, 
     stored = encrypt_for(Secret(verifier), owner=str(server.id), purpose=ServerAuthorization.PURPOSE)
     # One at a time: a later start ends an earlier one.
     session[_SESSION_KEY] = {
-        "state": state, "server": str(server.id), "workspace": server.workspace.handle, "verifier": stored,
+        "state": state,
+        "server": str(server.id),
+        "workspace": server.workspace.handle,
+        "verifier": stored,
         "at": now().timestamp(),
-    }  # fmt: skip
+    }
     found = AuthorizationServer.from_json(authorization.authorization_server)
     return build_authorize_url(
         found, redirect_uri=build_redirect_uri(settings.WEB_APP_URL, server.id), state=state, verifier=verifier

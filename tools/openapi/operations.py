@@ -78,12 +78,14 @@ def _read_operation(
     key = operation_id if isinstance(operation_id, str) and operation_id else f"{method} {path}"
     tags = raw.get("tags")
     fields: dict[str, Any] = {
-        "key": key[:400], "method": method, "path": path[:400],
+        "key": key[:400],
+        "method": method,
+        "path": path[:400],
         "tag": to_line(tags[0], 80) if isinstance(tags, list) and tags else "",
         "name": _make_name(key, names),
         "summary": to_line(raw.get("summary") or raw.get("description"), 200),
         "effect": "read" if method in READ_METHODS else "write",
-    }  # fmt: skip
+    }
     try:
         return Operation(**fields, definition=_build_definition(document, path, method, item, raw))
     except InvalidDocument as problem:

@@ -23,11 +23,14 @@ def describe_document(text: str, url: str) -> dict[str, Any]:
 
     document = parse_document(text, url)
     return {
-        "title": document.title, "version": document.version, "base_url": document.base_url,
-        "auth": str(document.sign_in.auth), "auth_name": document.sign_in.auth_name,
+        "title": document.title,
+        "version": document.version,
+        "base_url": document.base_url,
+        "auth": str(document.sign_in.auth),
+        "auth_name": document.sign_in.auth_name,
         "size": len(text.encode("utf-8", "replace")),
         "operations": [asdict(operation) for operation in list_operations(document)],
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

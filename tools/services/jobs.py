@@ -186,17 +186,20 @@ async def _read_document(workspace_id: UUID, job: ToolJob) -> ToolJob:
     except AppError as error:
         return replace(job, message=error.message)
     source = {
-        "url": url, "hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
+        "url": url,
+        "hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
         "definitions": [operation.pop("definition") for operation in document["operations"]],
-    }  # fmt: skip
+    }
     return replace(job, is_ok=True, document=document, source=source)
 
 
 async def _fetch_document(url: str) -> str:
     async with open_url(
-        url, allow_private=settings.ALLOW_PRIVATE_HOSTS, headers={"Accept": "application/json, */*;q=0.5"},
+        url,
+        allow_private=settings.ALLOW_PRIVATE_HOSTS,
+        headers={"Accept": "application/json, */*;q=0.5"},
         seconds=READ_SECONDS,
-    ) as response:  # fmt: skip
+    ) as response:
         if response.status != 200:
             raise InvalidDocument(f"The server did not give the document (HTTP {response.status}).")
         body = await read_capped(response, MAX_BYTES + 1)
@@ -227,9 +230,11 @@ def _store_result(workspace_id: UUID, job: ToolJob) -> None:
     if job.kind == "test":
         try:
             ToolServer.objects.filter(tools=job.job_input["tool_id"]).update(
-                state=ServerState.OK if job.is_ok else ServerState.FAILED, tested_at=now(),
-                error_code="", last_error=job.message.split("\n")[0][:500],
-            )  # fmt: skip
+                state=ServerState.OK if job.is_ok else ServerState.FAILED,
+                tested_at=now(),
+                error_code="",
+                last_error=job.message.split("\n")[0][:500],
+            )
             publish_workspace_list_changed(workspace_id, "tools")
         finally:
             connections.close_all()

@@ -162,9 +162,13 @@ def _set_credential(server: ToolServer, credential: Secret) -> None:
 
 def _record(actor: Actor, action: str, server: ToolServer) -> None:
     audit.record(
-        actor, action, workspace_id=server.workspace_id, object_id=server.id, kind=server.kind,
+        actor,
+        action,
+        workspace_id=server.workspace_id,
+        object_id=server.id,
+        kind=server.kind,
         host=urlsplit(server.base_url).netloc,
-    )  # fmt: skip
+    )
     publish_workspace_list_changed(server.workspace_id, "tools")
 
 

@@ -23,9 +23,15 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 @transaction.atomic
 def create_tool(
-    actor: Actor, server_id: UUID, *, name: str, form: ToolForm, title: str = "", is_idempotent: bool = False,
+    actor: Actor,
+    server_id: UUID,
+    *,
+    name: str,
+    form: ToolForm,
+    title: str = "",
+    is_idempotent: bool = False,
     timeout_s: float = 30.0,
-) -> WorkspaceTool:  # fmt: skip
+) -> WorkspaceTool:
     """Add a tool to an HTTP server by a form. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`, `QuotaReached`."""
     server = get_server_for(actor, server_id, lock=True)
     if server.kind != ServerKind.HTTP:
@@ -132,9 +138,14 @@ def save_tool(actor: Actor, action: str, tool: WorkspaceTool) -> WorkspaceTool:
 def record_tool(actor: Actor, action: str, tool: WorkspaceTool) -> None:
     """Write the audit record of a change, and let open clients read the tools again."""
     audit.record(
-        actor, action, workspace_id=tool.workspace_id, object_id=tool.id, tool=tool.name, effect=tool.effect,
+        actor,
+        action,
+        workspace_id=tool.workspace_id,
+        object_id=tool.id,
+        tool=tool.name,
+        effect=tool.effect,
         hash=tool.pinned_hash[:12],
-    )  # fmt: skip
+    )
     publish_workspace_list_changed(tool.workspace_id, "tools")
 
 

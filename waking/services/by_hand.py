@@ -88,9 +88,17 @@ def prepare_wake(
     agent = participant.actor
     memory_scope = getattr(participant, "memory_scope")  # noqa: B009 -- an annotation of `AGENTS_OF_CHAT`
     message = chats.build_system_message(
-        chat.id, "AGENT_WOKEN", actor=person, target=agent, reason=reason, name=name, text=instructions,
-        schedule_id=schedule_id, due_at=due_at, missed=missed,
-    )  # fmt: skip
+        chat.id,
+        "AGENT_WOKEN",
+        actor=person,
+        target=agent,
+        reason=reason,
+        name=name,
+        text=instructions,
+        schedule_id=schedule_id,
+        due_at=due_at,
+        missed=missed,
+    )
     message.id = id or new_id()
     if agent.runs_outside:
         agents_woken_outside.call(chat, message, [(agent, reason)])

@@ -162,9 +162,12 @@ def _find_addressed_agents(
     for participant in participants:
         agent = participant.actor
         if agent.id == author.id or not is_addressed(
-            agent.id, participant.response,
-            is_like_person=is_like_person, mentioned=mentioned, answered_author_id=answered_id,
-        ):  # fmt: skip
+            agent.id,
+            participant.response,
+            is_like_person=is_like_person,
+            mentioned=mentioned,
+            answered_author_id=answered_id,
+        ):
             continue
         refusal = find_reason_not_to_wake(agent)
         if refusal is None and participant.response == Response.NEVER:

@@ -177,9 +177,12 @@ def _store_outcome(delivery: Delivery, status: int | None, error: str) -> None:
         if webhook.is_enabled and at - webhook.failing_since >= DISABLED_AFTER:
             webhook.is_enabled = False
             audit.record(
-                None, "webhook.disabled", workspace_id=webhook.agent.workspace_id, object_id=webhook.id,
+                None,
+                "webhook.disabled",
+                workspace_id=webhook.agent.workspace_id,
+                object_id=webhook.id,
                 agent=str(webhook.agent_id),
-            )  # fmt: skip
+            )
             webhook_disabled.call(webhook.agent, webhook.url.split("/")[2])
     delivery.save(update_fields=["tries", "status", "error", "next_at", "state", "ended_at"])
     webhook.save(update_fields=["failing_since", "is_enabled"])

@@ -38,10 +38,13 @@ def _build_me_row(request: Request) -> MeRow:
     change = EmailChange.objects.filter(person=person.pk, expires_at__gt=Now()).first()
     workspaces = workspaces_visible_to(person).order_by("name", "pk")
     return MeRow(
-        actor=person.to_row(), email=person.email, new_email=change and change.email, language=person.language or None,
+        actor=person.to_row(),
+        email=person.email,
+        new_email=change and change.email,
+        language=person.language or None,
         workspaces=[build_workspace_row(workspace) for workspace in workspaces],
         viewing=request.auth.to_row() if isinstance(request.auth, Viewing) else None,
-    )  # fmt: skip
+    )
 
 
 class Me(APIView):

@@ -17,9 +17,13 @@ class Command(BaseCommand):
         parser.add_argument("--chat", type=UUID, required=True, help="The id of the chat.")
         parser.add_argument("--count", type=int, default=1_000_000, help="The number of messages.")
         parser.add_argument(
-            "--facts", type=int, default=0, nargs="?", const=50,
+            "--facts",
+            type=int,
+            default=0,
+            nargs="?",
+            const=50,
             help=f"So many of the messages (50; at most {MAX_FACTS}) are facts. Their questions are printed as JSON.",
-        )  # fmt: skip
+        )
         parser.add_argument("--seed", type=int, default=1, help="Another number makes other messages.")
 
     def handle(self, *args: Any, **options: Any) -> None:
