@@ -213,7 +213,7 @@ def test_SEC20_the_process_survives_connections_that_send_random_bytes(team, web
 
 
 BAD_COOKIES = [r'"\000aaaaaaaa"', r'"\377aaaaaaaa"', "x" * 3000, "a" * 32]
-ATTACKERS, KNOCKS, COMERS = 16, 60, 40
+ATTACKERS, KNOCKS, COMERS = 16, 20, 13
 
 
 async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the_log(team, web):
@@ -245,8 +245,8 @@ async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the
         await asyncio.gather(*attacks)
     assert came == [200] * COMERS
     assert statuses <= {401, 404, 302, 429}
-    assert web.log.stat().st_size - logged < 10_000
-    assert web.get_peak_memory() - before < 30 * MB
+    assert web.log.stat().st_size - logged < 3_000
+    assert web.get_peak_memory() - before < 20 * MB
 
 
 HANDSHAKE = (
