@@ -213,7 +213,7 @@ def test_SEC20_the_process_survives_connections_that_send_random_bytes(team, web
 
 
 BAD_COOKIES = [r'"\000aaaaaaaa"', r'"\377aaaaaaaa"', "x" * 3000, "a" * 32]
-ATTACKERS, KNOCKS, COMERS = 16, 20, 13
+ATTACKERS, TRIES, VISITORS = 16, 20, 13
 
 
 async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the_log(team, web):
@@ -223,7 +223,7 @@ async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the
     statuses: set[int] = set()
 
     async def attack(client: httpx.AsyncClient, number: int) -> None:
-        for read_handshake in range(KNOCKS):
+        for read_handshake in range(TRIES):
             cookie = {"Cookie": f"sessionid={BAD_COOKIES[(number + read_handshake) % len(BAD_COOKIES)]}"}
             with contextlib.suppress(ConnectionClosed, InvalidStatus):
                 async with connect(url, additional_headers=cookie, origin=origin, compression=None) as socket:
@@ -241,9 +241,9 @@ async def test_FAIR7_handshakes_with_bad_cookies_do_not_block_people_or_fill_the
 
     async with httpx.AsyncClient(base_url=web.url, timeout=20) as client:
         attacks = [asyncio.create_task(attack(client, number)) for number in range(ATTACKERS)]
-        came = [await come() for _ in range(COMERS)]
+        came = [await come() for _ in range(VISITORS)]
         await asyncio.gather(*attacks)
-    assert came == [200] * COMERS
+    assert came == [200] * VISITORS
     assert statuses <= {401, 404, 302, 429}
     assert web.log.stat().st_size - logged < 3_000
     assert web.get_peak_memory() - before < 20 * MB
