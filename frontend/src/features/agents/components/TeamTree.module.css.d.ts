@@ -8,17 +8,14 @@
 
 declare const tree: string;
 declare const node: string;
-declare const target: string;
 
 export {
 	tree,
-	node,
-	target
+	node
 };
 
 declare const __default_export__: {
 	tree: typeof tree;
 	node: typeof node;
-	target: typeof target;
 };
 export default __default_export__;
