@@ -12,8 +12,8 @@ def is_addressed(
     """Return whether a message addresses this agent, whose response mode in the chat is `response`.
 
     A message addresses the agents that it mentions. That of a person also addresses the agent to which it replies and those set to
-    `always`; and so does that of an agent in a chat between agents (`is_like_person`). The callers apply `never`: the agent is addressed,
-    and does not answer.
+    `always`; and so does that of an agent in a chat between agents (`is_like_person`). The callers apply `never`: the
+    agent is addressed, and does not answer.
     """
     if agent_id in mentioned:
         return True

@@ -386,54 +386,52 @@ class SystemPayload(Payload):
     """An event in the chat: its actor, action and object.
 
     The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
-    agent that acted for the actor. A model writes `summary` later.
-
-    `payer_name`: the person whose own model failed, for a run that failed for this reason.
-    `budget`: the budget that ended the run.
-
-    For a woken agent: `reason`, the `name` of the schedule, its instructions (`text`), when it was due, and how many earlier times
-    were missed. For a limit of waking: the limit, the number `most`, and the names of the agents that were not woken.
-
-    `message_id`: the message that was pinned.
-
-    For an applied draft: `spec_id` is its spec, `before_id` the spec that answered in the chat until then,
-    `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
+    agent that acted for the actor. The comments say which events have the other fields.
     """
 
     actor_id: UUID | None = None
     actor_name: str = ""
     target_id: UUID | None = None
     target_name: str = ""
+    via: str = ""
+    note: str = ""
+    # A version that was saved, an applied draft, a suggestion, a merge.
     version: int | None = None
     draft_apply: int | None = None
-    note: str = ""
-    run_id: UUID | None = None
-    code: str | None = None
-    via: str = ""
     suggestion_id: UUID | None = None
     merge_id: UUID | None = None
     authors: list[str] = []
-    # When a person joins: the agent that answers only when mentioned from now on.
+    # A person who joins: the agent that answers only when mentioned from now on.
     wake_id: UUID | None = None
     wake_name: str = ""
+    # A run that was stopped or failed: its error, the person whose own model failed, and the budget that ended it.
+    run_id: UUID | None = None
+    code: str | None = None
     payer_name: str = ""
     budget: BudgetRefusal | None = None
+    # What a model writes about the event later.
     summary: str = ""
     summary_state: Literal["pending", "ready", "failed"] | None = None
+    # An applied draft: its spec, the spec that answered in the chat until then, the number of lines of the prompt that differ, and
+    # the changed fields.
     spec_id: UUID | None = None
     before_id: UUID | None = None
     lines_changed: int | None = None
     touches: list[str] = []
+    # The strategy by which an agent reads a long chat from now on.
     strategy: ContextStrategy | None = None
+    # A woken agent: of a schedule, its id, its name, its instructions, when it was due, and how many earlier times were missed.
     reason: Literal["hand", "schedule"] | None = None
     schedule_id: UUID | None = None
     name: str | None = None
     text: str | None = Field(default=None, max_length=MAX_TEXT)
     due_at: datetime | None = None
     missed: int | None = None
+    # A limit of waking: which one, its number, and the names of the agents that were not woken.
     limit: WakeLimit | None = None
     most: int | None = None
     agent_names: list[str] | None = None
+    # A message that was pinned.
     message_id: UUID | None = None
 
 

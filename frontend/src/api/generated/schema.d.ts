@@ -3074,8 +3074,8 @@ export interface components {
             time_zone: string;
         };
         /**
-         * @description A budget, with what is spent of it now. For each person or agent (`subject_id` null), and for runs: of the one that has spent
-         *     most, `subject_name`. `ends_at`: when the budget begins again.
+         * @description A budget, with what is spent of it now. A budget for each person, each agent (`subject_id` null) or each run has the amounts
+         *     of the one that has spent most, whose name is `subject_name`. `ends_at`: when the period ends, and the next one begins.
          */
         BudgetRow: {
             by_operator: boolean;
@@ -6141,18 +6141,7 @@ export interface components {
          * @description An event in the chat: its actor, action and object.
          *
          *     The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
-         *     agent that acted for the actor. A model writes `summary` later.
-         *
-         *     `payer_name`: the person whose own model failed, for a run that failed for this reason.
-         *     `budget`: the budget that ended the run.
-         *
-         *     For a woken agent: `reason`, the `name` of the schedule, its instructions (`text`), when it was due, and how many earlier times
-         *     were missed. For a limit of waking: the limit, the number `most`, and the names of the agents that were not woken.
-         *
-         *     `message_id`: the message that was pinned.
-         *
-         *     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
-         *     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
+         *     agent that acted for the actor. The comments say which events have the other fields.
          */
         SystemPayload: {
             /** @default null */
