@@ -26,30 +26,6 @@ class NetworkIsClosed(BaseException):
     """A test tried to reach another machine. Not an `Exception`, so that code that retries on errors does not catch it."""
 
 
-# The files of the whole stack that take longest. The launcher's is not the first, because its first start of an installation, with
-# all migrations, must not take longer than a minute: at the beginning each process of the tests starts one.
-LONGEST = (
-    "tests/stories/test_accessibility.py",
-    "tests/stories/test_sub_agents_by_browser.py",
-    "tests/runs/test_crash.py",
-    "tests/launcher/test_launch.py",
-    "tests/runs/test_isolation.py",
-    "tests/runs/test_killed_writes.py",
-    "tests/stories/test_hostile_text.py",
-    "tests/admin/test_by_browser.py",
-    "tests/stories/test_by_browser.py",
-    "tests/stories/test_tools_by_browser.py",
-    "tests/stories/test_other_servers.py",
-    "tests/waking/test_killed_workers.py",
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files: one that were begun at the end would run while the other processes have nothing to do."""
-    ranks = {file: rank for rank, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: ranks.get(item.nodeid.partition("::")[0], len(ranks)))
-
-
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of every later garbage collection: measured, a tenth of the CPU of the
     fuzz tests."""
