@@ -88,8 +88,10 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     row = page.get_by_role("listitem").filter(has_text="children under 2")
     row.get_by_role("button", name="Forget this note").click()
     expect(row).to_have_count(0)
+    undo = page.get_by_role("button", name="Undo").first
+    undo.hover()  # A toast stays while the mouse is over it.
     page.screenshot(path=tmp_path / "forgotten.png")
-    page.get_by_role("button", name="Undo").first.click()
+    undo.click()
     expect(row).to_be_visible()
 
     # Clearing the history raises its generation, and can be undone.
