@@ -40,7 +40,7 @@ class CpuBudget:
 
 @dataclass(frozen=True, slots=True)
 class HTTPCaller:
-    """The originator of a request. Requests with the same `key` threads_per_caller threads and a budget.
+    """The originator of a request. Requests with the same `key` share `threads_per_caller` threads and a budget.
 
     `is_shared`: many people may have this key, such as an IP address. They get twice the threads and no common budget.
     """

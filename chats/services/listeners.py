@@ -32,7 +32,7 @@ def revoke_links_of_member(workspace: Workspace, actor: Actor, demoter: Actor) -
 
 
 def publish_profile(actor: Actor) -> None:
-    """Publish the changed name or avatar of a person in their chats and to the members of their workspaces."""
+    """Publish the changed name, handle or avatar of a person in their chats and to the members of their workspaces."""
     publish_participants(actor, lock_chats_of(actor))
     for workspace_id in actor.memberships.values_list("workspace", flat=True):
         publish_workspace_list_changed(workspace_id, "members")
