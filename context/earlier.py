@@ -21,7 +21,7 @@ from context.selectors import (
 )
 from context.transcript import LogEntry
 from embeddings.selectors import VectorRequest
-from events.payloads import ContextFacts, ContextStrategy, MessageReference
+from events.payloads import ContextFacts, ContextLimit, ContextStrategy, MessageReference
 from llm.sent_requests import Section, SectionKind
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines
@@ -68,13 +68,16 @@ class EarlierContext:
     vector_request: VectorRequest | None = None
     sections: tuple[Section, ...] = ()
 
-    def list_kept_entries(self, entries: Iterable[LogEntry], kept: Collection[UUID | None]) -> list[LogEntry]:
-        """Return the entries that are read in full: those from `kept_from` on, and those whose id or run is in `kept`."""
-        return [one for one in entries if one.seq >= self.kept_from or one.id in kept or one.run_id in kept]
+    def list_kept_entries(self, entries: Iterable[LogEntry], ids: Collection[UUID | None]) -> list[LogEntry]:
+        """Return the entries that are read in full: those from `kept_from` on, and those whose id or run is in `ids`."""
+        return [one for one in entries if one.seq >= self.kept_from or one.id in ids or one.run_id in ids]
 
-    def with_facts(self, **facts: object) -> "EarlierContext":
-        """Return a copy with these fields of `facts`; without facts, itself."""
-        return replace(self, facts=self.facts.model_copy(update=facts)) if self.facts else self
+    def with_size(self, *, turns: int, limit: int, limit_by: ContextLimit) -> "EarlierContext":
+        """Return a copy whose facts have this number of turns and this limit of tokens; itself if it has no facts."""
+        if self.facts is None:
+            return self
+        size = {"turns": turns, "limit": limit, "limit_by": limit_by}
+        return replace(self, facts=self.facts.model_copy(update=size))
 
 
 def compute_tokens(rows: Iterable[LogRow]) -> int:

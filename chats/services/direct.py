@@ -33,8 +33,7 @@ def open_direct_chat(
 
     Each is a member or an agent of the workspace, or a public agent. `agent_id`: an editor opens the chat of this agent and
     `other_id`, which must be an agent, too. `on_behalf_of` is the person for whom an agent opens the chat. Two calls at once return
-    the same chat. Raises `NotFound`, `Forbidden`, `LimitReached`, `QuotaReached`,
-    `Invalid`.
+    the same chat. Raises `NotFound`, `Forbidden`, `LimitReached`, `QuotaReached`, `Invalid`.
     """
     verb = WorkspaceVerb.CREATE_CHAT if agent_id is None else WorkspaceVerb.CREATE_AGENT
     workspace = get_workspace_for(actor, workspace_id, verb, on_behalf_of=on_behalf_of)

@@ -204,7 +204,7 @@ class ChatRun(RunKind):
         sections.append(Section("memory", memory.text, memory.chat_ids))
         if run.earlier is not None:
             # Not all messages that were kept fit into the budget.
-            run.earlier = run.earlier.with_facts(turns=count_texts(transcript), limit=size, limit_by=limit_by)
+            run.earlier = run.earlier.with_size(turns=count_texts(transcript), limit=size, limit_by=limit_by)
             sections += run.earlier.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}

@@ -27,8 +27,8 @@ def build_usage_owner(run: Run) -> UsageOwner:
 
 
 def resolve_model_of_run(run: Run, endpoint: Endpoint, name: str) -> ResolvedModel:
-    """Return a model with its price and the budgets that limit this run. Makes a query only
-    if the run was not read by a claim."""
+    """Return a model with its price and the budgets that limit this run. Makes a query only if the run was not
+    read by a claim."""
     rules = getattr(run, "usage_rules", None) or read_rules(run.payer_id)  # an annotation of the query of a claim
     return resolve_model(endpoint, name, build_usage_owner(run), rules)
 

@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.db import connection, transaction
 from drf_spectacular.generators import SchemaGenerator
 
 from actors import services as actors
-from actors.models import Actor
-from actors.sessions import SessionStore
 from agents.models import AgentGrant
 from agents.permissions import AgentVerb, get_agent_for
 from chats import services as chats
@@ -25,6 +22,7 @@ from tests.api.client import Api
 from tests.api.operations import OPERATIONS, PEOPLE, Operation
 from tests.factories.workspaces import grant_right
 from tests.people import Team
+from tests.realtime.tab import create_session_key
 from workspaces import services as workspaces
 from workspaces.grants import list_grantable_permissions
 from workspaces.models import WorkspaceGrant
@@ -74,18 +72,8 @@ def client_for(team: Team, who: str, by: str = "session") -> Api:
         token, api.bearer = actors.create_token(team[who], name="A program", days=1)
         actors.record_token_use(token)  # not written again within the minute
     else:
-        api.client.cookies[settings.SESSION_COOKIE_NAME] = create_session(team[who])
+        api.client.cookies[settings.SESSION_COOKIE_NAME] = create_session_key(team[who])
     return api
-
-
-def create_session(person: Actor) -> str:
-    """Return the key of a new session of this person, as `force_login` makes it with a third of the queries."""
-    session = SessionStore()
-    session[SESSION_KEY] = str(person.pk)
-    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
-    session.create()
-    return str(session.session_key)
 
 
 def send_operation(api: Api, operation: Operation, things: dict[str, Any]) -> Any:

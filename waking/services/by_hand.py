@@ -1,6 +1,7 @@
 """Waking an agent without a message: by hand, and for a schedule."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -23,9 +24,9 @@ from waking.services.wake import find_reason_not_to_wake
 @transaction.atomic
 def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None = None) -> tuple[Message, bool]:
     """Wake an agent by hand, so that it looks at the chat again. Return the system message, and whether it was created: the same
-    `id` again returns the first one. Editors also wake the agents of a chat between agents. A queued
-    run of the agent reads the message, and none is added. An active run reads it at its next step; if it has none, the new run
-    begins afterwards.
+    `id` again returns the first one. Editors also wake the agents of a chat between agents. If the agent has a queued run,
+    that one reads the message, and none is added. An active run reads the message at its next step; if it has no further step, the
+    new run begins after it.
 
     Raises `NotFound`, `Forbidden` for an agent as actor, and `Conflict` when the agent is suspended or taken down (`agent_refused`)
     or another message has this id (`id_taken`).
@@ -67,7 +68,7 @@ def get_agent_of_chat(chat: Chat, agent_id: UUID) -> ChatActor:
 
 def prepare_wake(
     chat: Chat,
-    participant: ChatActor,
+    participant: Any,
     person: Actor,
     *,
     id: UUID | None = None,
@@ -78,15 +79,14 @@ def prepare_wake(
     due_at: datetime | None = None,
     missed: int | None = None,
 ) -> list[chats.RowChange]:
-    """Return the system message that wakes the agent, and its queued run, which works for the person. Send the
-    task of the run on commit.
+    """Return the system message that wakes the agent, and its queued run, which works for the person. Send the task of the run on
+    commit.
 
-    `participant`: from `get_agent_of_chat`. The caller has locked the chat and saves the rows. The run is not inserted when the
-    agent has a queued one in this chat, which will read the message. An agent whose program runs outside has no run: its program
-    is notified.
+    `participant`: from `get_agent_of_chat`, with its annotation `memory_scope`. The caller has locked the chat and saves the rows.
+    The run is not inserted when the agent has a queued one in this chat, which will read the message. An agent whose program runs
+    outside has no run: its program is notified.
     """
     agent = participant.actor
-    memory_scope = getattr(participant, "memory_scope")  # noqa: B009 -- an annotation of `AGENTS_OF_CHAT`
     message = chats.build_system_message(
         chat.id,
         "AGENT_WOKEN",
@@ -108,7 +108,7 @@ def prepare_wake(
         chat=chat,
         agent=agent,
         origin="wake",
-        concurrency_key=build_concurrency_key(agent.id, chat.id, memory_scope),
+        concurrency_key=build_concurrency_key(agent.id, chat.id, participant.memory_scope),
         trigger_id=message.id,
         woken_by=person,
         payer_id=chat.workspace_id,
