@@ -101,6 +101,17 @@ def test_a_chat_opens_at_the_first_new_message_and_only_seen_messages_are_read(p
     expect(page.get_by_role("button", name="1 new message")).to_be_visible()
 
 
+def test_messages_that_were_seen_right_before_a_reload_are_read(people):
+    alice, bob = people
+    chat = get_chat_id(alice.page)
+    for text in ("seen first", "seen second"):
+        alice.page.evaluate(POST, [chat, [text]])
+        expect(bob.log.get_by_text(text)).to_be_in_viewport()
+    bob.page.reload()
+    expect(bob.log.get_by_text("seen second")).to_be_in_viewport()
+    expect(bob.log.get_by_text("New", exact=True)).to_have_count(0)
+
+
 def test_a_link_opens_a_message_at_any_distance_or_reports_that_it_is_gone(people):
     alice, bob = people
     page, chat = bob.page, get_chat_id(alice.page)

@@ -140,8 +140,11 @@ export const wakeAgent = (chatId: string, agentId: string, id: string) =>
       body: { id },
     }),
   )
+/** Moves the read cursor of this person. The request outlives a page that is closed. */
 export const markRead = (chatId: string, seq: number) =>
-  unwrap(rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq } }))
+  unwrap(
+    rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq }, keepalive: true }),
+  )
 
 export const pinMessage = (chatId: string, messageId: string) =>
   unwrap(

@@ -51,6 +51,16 @@ describe('the read cursor', () => {
     expect(sent).toEqual([6, 7])
   })
 
+  it('is saved when the page closes, also if it was sent', () => {
+    const { cursor, sent, saved } = createTestCursor()
+    cursor.close()
+    expect(saved).toEqual([])
+    cursor.moveTo(6)
+    cursor.moveTo(7)
+    cursor.close()
+    expect([sent, saved]).toEqual([[6], [7]])
+  })
+
   it('never moves back', () => {
     const { cursor, sent } = createTestCursor()
     cursor.moveTo(3)

@@ -1,4 +1,4 @@
-/** Sends the read cursor of this person to the server: over the socket, every few seconds, and when the chat is closed. */
+/** Sends the read cursor of this person to the server: over the socket, every few seconds, and when the chat or the page is closed. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { type ChatSummaryRow, keys, markRead } from '@/api'
@@ -14,6 +14,8 @@ interface Cursor {
   moveTo(seq: number): void
   /** Saves the cursor if it has not been sent, and returns it. */
   leave(): number
+  /** Saves the cursor before the page closes, even if it was sent: the server writes what it gets over the socket half a second later. */
+  close(): void
 }
 
 /** Creates a read cursor. `send` returns whether it was sent; otherwise, and on leaving, `save` is called. */
@@ -50,6 +52,9 @@ export function createReadCursor(
       }
       return reached
     },
+    close() {
+      if (reached > readSeq) saveReached(reached)
+    },
   }
 }
 
@@ -66,6 +71,11 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
       ),
     [chatId],
   )
+  useEffect(() => {
+    // A page that is closed or reloaded does not unmount.
+    window.addEventListener('pagehide', cursor.close)
+    return () => window.removeEventListener('pagehide', cursor.close)
+  }, [cursor])
   useEffect(
     () => () => {
       if (isViewing()) return
