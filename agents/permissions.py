@@ -70,7 +70,7 @@ def _build_role(actor: Actor) -> Combinable:
 
 def _list_with_rights(principals: list[Actor]) -> QuerySet[Actor]:
     agents = Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED)
-    rows: QuerySet[Actor] = annotate_rights(agents, principals, role=_build_role, grants=AgentGrant)
+    rows: QuerySet[Actor] = annotate_rights(agents, principals, role=_build_role, grant_class=AgentGrant)
     return rows.select_related("current_spec")
 
 

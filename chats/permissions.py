@@ -27,6 +27,8 @@ from workspaces.permissions import (
 
 
 class ChatVerb(StrEnum):
+    """A value is stored as part of the name of a permission, such as `stop_run_chat`, and stays when its name here changes."""
+
     SEE = "see"
     POST = "post"
     ADD_PARTICIPANT = "add_participant"
@@ -81,7 +83,7 @@ def _build_is_participant(actor: Actor) -> Exists:
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
     """Return the chats that all `principals` are in, annotated with their roles and grants."""
-    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=_build_role, grants=ChatGrant)
+    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=_build_role, grant_class=ChatGrant)
     for principal in principals:
         rows = rows.filter(_build_is_participant(principal))
     return rows
@@ -103,7 +105,7 @@ def chats_readable_by(principals: list[Actor]) -> QuerySet[Chat]:
         reader = Case(When(Exact(role, Value(Role.EDITOR.value)), then=Value(READER)), output_field=CharField())
         return Case(When(is_between_agents=True, then=reader), default=role, output_field=CharField())
 
-    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=build_role, grants=ChatGrant)
+    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=build_role, grant_class=ChatGrant)
     for principal in principals:
         is_participant = Q(_build_is_participant(principal))
         rows = rows.filter(is_participant if principal.is_agent else is_participant | Q(is_between_agents=True))

@@ -23,20 +23,20 @@ M = TypeVar("M", bound=Model)
 RoleVerbs = Mapping[str, frozenset[V]]
 
 
-def build_grants_subquery(actor: Any, grants: type[Model]) -> ArraySubquery:
+def build_grants_subquery(actor: Any, grant_class: type[Model]) -> ArraySubquery:
     """Return a subquery for the codenames that are granted to the actor on the row."""
-    rows: QuerySet[Any] = grants._default_manager.filter(user=actor, content_object=OuterRef("pk"))
+    rows: QuerySet[Any] = grant_class._default_manager.filter(user=actor, content_object=OuterRef("pk"))
     return ArraySubquery(rows.values("permission__codename"))
 
 
 def annotate_rights(
-    rows: QuerySet[M], principals: Iterable[Any], *, role: Callable[[Any], Any], grants: type[Model]
+    rows: QuerySet[M], principals: Iterable[Any], *, role: Callable[[Any], Any], grant_class: type[Model]
 ) -> Any:
     """Annotate the rows with the role and the grants of each principal, as `role_<n>` and `granted_<n>`."""
     annotations: dict[str, Any] = {}
     for number, principal in enumerate(principals):
         annotations[f"role_{number}"] = role(principal)
-        annotations[f"granted_{number}"] = build_grants_subquery(principal, grants)
+        annotations[f"granted_{number}"] = build_grants_subquery(principal, grant_class)
     return rows.annotate(**annotations)
 
 

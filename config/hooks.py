@@ -78,7 +78,7 @@ LISTENERS: dict[str, list[str]] = {
     "usage.hooks.budget_warning": ["notifications.services.listeners.notify_budget_warning"],
     "chats.hooks.actor_left": [
         "agents.services.listeners.end_drafts_of_leaver",
-        "runs.services.runs.stop_runs_of_leaver",
+        "runs.services.runs.end_runs_of_leaver",
         "schedules.services.firing.pause_schedules_of_leaver",
     ],
 }

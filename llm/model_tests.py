@@ -82,8 +82,8 @@ class ModelTest:
     models: tuple[str, ...] = ()
 
 
-class TestedSettings(TypedDict):
-    """The settings of a model that is tested."""
+class ModelSettingsInput(TypedDict):
+    """The settings of a model that a person saves or tests, as keyword arguments of the services."""
 
     provider: str
     default_model: str
@@ -103,7 +103,7 @@ def list_offers(actor: Actor) -> list[Offer]:
     return found + [Offer("openai_compatible", one.label, one.api_base, tuple(one.models)) for one in local]
 
 
-def start_model_test(actor: Actor, workspace_id: UUID, **settings: Unpack[TestedSettings]) -> ModelTest:
+def start_model_test(actor: Actor, workspace_id: UUID, **settings: Unpack[ModelSettingsInput]) -> ModelTest:
     """Have a worker send the model one short question or, if `default_model` is empty, list the models of the server.
 
     `key` null: the key that is stored for the same provider and address. A workspace and a person can have one test of each
@@ -112,14 +112,14 @@ def start_model_test(actor: Actor, workspace_id: UUID, **settings: Unpack[Tested
     return _start_test(actor, get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL).id, **settings)
 
 
-def start_llm_profile_test(actor: Actor, **settings: Unpack[TestedSettings]) -> ModelTest:
+def start_llm_profile_test(actor: Actor, **settings: Unpack[ModelSettingsInput]) -> ModelTest:
     """Test a person's own model in the same way. Raises `Forbidden` if the operator does not allow it, `Invalid`, `LimitReached`,
     `Unavailable`."""
     check_policy(settings["provider"])
     return _start_test(actor, actor.id, **settings)
 
 
-def _start_test(actor: Actor, owner_id: UUID, **settings: Unpack[TestedSettings]) -> ModelTest:
+def _start_test(actor: Actor, owner_id: UUID, **settings: Unpack[ModelSettingsInput]) -> ModelTest:
     """Start a test for the owner of the key: a workspace or a person."""
     model, key, options = settings["default_model"].strip(), settings.get("key"), dict(settings.get("options") or {})
     provider, api_base = settings["provider"], settings.get("api_base", "")

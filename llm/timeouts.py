@@ -103,7 +103,7 @@ class Deadlines:
         self._timeouts = timeouts
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._idle_deadline: float | None = None
+        self._wait_deadline: float | None = None
         self.first_token_s: float | None = None
 
     @property
@@ -112,20 +112,20 @@ class Deadlines:
         return self._loop.time() - self._started
 
     def pause(self) -> None:
-        """Stop the clock while the reader processes a chunk, until the next `limit_time`."""
+        """Do not enforce the limits while the caller processes a chunk, until the next `limit_time`."""
         if self.first_token_s is None:
             self.first_token_s = self.seconds
-        self._idle_deadline = None
+        self._wait_deadline = None
 
     @asynccontextmanager
     async def limit_time(self) -> AsyncIterator[None]:
-        """Limit the time of the block. Raises `LLMError`."""
+        """Limit the time of a read that may be repeated: the limit counts from the first read after a chunk. Raises `LLMError`."""
         first = self.first_token_s is None
-        if self._idle_deadline is None:
+        if self._wait_deadline is None:
             begin = self._started if first else self._loop.time()
-            self._idle_deadline = begin + (self._timeouts.first if first else self._timeouts.idle)
+            self._wait_deadline = begin + (self._timeouts.first if first else self._timeouts.idle)
         code = "timeout_first" if first else "timeout_idle"
-        when, code = min((self._idle_deadline, code), (self._started + self._timeouts.total, "timeout_total"))
+        when, code = min((self._wait_deadline, code), (self._started + self._timeouts.total, "timeout_total"))
         try:
             async with asyncio.timeout_at(when) as limit:
                 yield

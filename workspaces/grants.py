@@ -19,12 +19,12 @@ from workspaces.models import Membership, Workspace
 if TYPE_CHECKING:
     from actors.models import Actor
 
-Grants = type[UserObjectPermissionBase]
+GrantClass = type[UserObjectPermissionBase]
 
 
-def list_grantable_permissions(grants: Grants) -> QuerySet[Permission]:
+def list_grantable_permissions(grant_class: GrantClass) -> QuerySet[Permission]:
     """Return the permissions that grants of this class can have: those of the object's `Meta.permissions`."""
-    column: Any = grants._meta.get_field("content_object")  # type: ignore[misc]  # every subclass has it
+    column: Any = grant_class._meta.get_field("content_object")  # type: ignore[misc]  # every subclass has it
     target = column.related_model._meta
     known = Permission.objects.filter(content_type__app_label=target.app_label, content_type__model=target.model_name)
     return known.exclude(codename__regex=r"^(add|change|delete|view)_").order_by("name")
@@ -56,13 +56,17 @@ def _get_workspace_id(target: Any) -> UUID | None:
     return workspace_id
 
 
-def add_grant(grants: Grants, *, operator: "Actor", person: "Actor", permission: Permission, target: Any) -> Any:
+def add_grant(
+    grant_class: GrantClass, *, operator: "Actor", person: "Actor", permission: Permission, target: Any
+) -> Any:
     """Grant a person a permission on an object, or return the existing grant. Raises `Forbidden`, `Invalid`."""
-    check_operator(operator, grants)
+    check_operator(operator, grant_class)
     check_grant(person=person, target=target)
-    if not list_grantable_permissions(grants).filter(pk=permission.pk).exists():
+    if not list_grantable_permissions(grant_class).filter(pk=permission.pk).exists():
         raise Invalid(_("This kind of access can't be granted here."))
-    grant, is_new = grants._default_manager.get_or_create(user=person, permission=permission, content_object=target)
+    grant, is_new = grant_class._default_manager.get_or_create(
+        user=person, permission=permission, content_object=target
+    )
     if is_new:
         _record_and_notify(grant, operator, "grant.given")
     return grant

@@ -53,7 +53,7 @@ def build_role_expression(actor: "Actor", workspace: str) -> Combinable:
 
 def _with_rights(principals: list[Any]) -> QuerySet[Workspace]:
     rows: QuerySet[Workspace] = annotate_rights(
-        Workspace.objects.all(), principals, role=lambda a: build_role_expression(a, "pk"), grants=WorkspaceGrant
+        Workspace.objects.all(), principals, role=lambda a: build_role_expression(a, "pk"), grant_class=WorkspaceGrant
     )
     return rows
 

@@ -279,7 +279,8 @@ def _end_membership(workspace: Workspace, member_id: UUID, remover: "Actor") -> 
     )
     end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), remover)
     member_left.call(workspace, membership.actor, remover)
-    audit.record(remover, "member.removed", workspace_id=workspace.id, object_id=member_id)
+    action = "member.removed" if removed else "member.left"
+    audit.record(remover, action, workspace_id=workspace.id, object_id=member_id)
     _notify_member_changed(workspace.id, member_id)
 
 

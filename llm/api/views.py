@@ -137,7 +137,7 @@ class OneLLMProfileTest(APIView):
         return build_response(_build_row(model_tests.get_llm_profile_test(request.user, test_id)))
 
 
-def _read_settings(body: ModelBody | ModelTestBody) -> model_tests.TestedSettings:
+def _read_settings(body: ModelBody | ModelTestBody) -> model_tests.ModelSettingsInput:
     return {
         "provider": body.provider,
         "api_base": body.api_base,

@@ -136,9 +136,9 @@ def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list
     return [*changes, *build_resumed_callers([run for run in runs if run.ended_at is not None])]
 
 
-def stop_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:
-    """Return the changes that stop the runs of an agent that leaves a chat, and those that end the runs of a person who leaves
-    while they wait for people. A listener of `actor_left`."""
+def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:
+    """Return the changes that end runs when an actor leaves a chat: the runs of an agent that leaves are stopped, and runs that
+    work for the person who leaves and wait for an approval fail (`rights_lost`). A listener of `actor_left`."""
     runs = Run.objects.filter(chat=chat).select_related("agent").order_by("pk")
     changes = stop_runs_of_agent(chat, actor)
     waiting = list(runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor))

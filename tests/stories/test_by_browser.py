@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
-from tests.stories.screens import Person, invite, start
+from tests.stories.screens import Person, invite_by_forms, start, start_by_forms
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -25,8 +25,8 @@ def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
 def test_the_main_job(people, stack: Stack, model: ScriptedModel):
     alice, bob = people
     model.reset()
-    start(alice, model)
-    invite(alice, bob, "suggester")
+    start_by_forms(alice, model)
+    invite_by_forms(alice, bob, "suggester")
 
     # Both see the answer arrive word by word, stamped v1.
     model.script(match="hello", text="Good morning to you both, what shall I write today?", every=0.25)

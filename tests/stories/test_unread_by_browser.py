@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
-from tests.stories.screens import Person, invite, start
+from tests.stories.screens import Person, get_chat_id, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -38,10 +38,6 @@ def people(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[tup
     yield alice, bob
     alice.close()
     bob.close()
-
-
-def get_chat_id(page: Page) -> str:
-    return re.sub(r".*/c/([^?#]+).*", r"\1", page.url)
 
 
 def find_chat_link(page: Page, title: str):

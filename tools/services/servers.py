@@ -65,7 +65,8 @@ def create_server(
 def change_server(
     actor: Actor, server_id: UUID, *, revision: int, credential: Secret | None = None, **changes: Any
 ) -> ToolServer:
-    """Change `name`, `base_url`, `auth`, `auth_name` or `headers` of a server.
+    """Change `name`, `base_url`, `auth`, `auth_name`, `headers` or the credential of a server. Of an MCP server, only the name and
+    the credential can be changed.
 
     `credential` null keeps the stored one if address and sign-in are unchanged; otherwise it is deleted, so that a person who
     cannot read it cannot send it to another server. Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `Conflict`.

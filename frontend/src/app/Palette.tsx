@@ -14,6 +14,7 @@ import {
   MessageSquareText,
   MoonStar,
   PencilRuler,
+  Pin,
   Plus,
   Search,
   Settings,
@@ -24,7 +25,7 @@ import {
 import { useMemo, useState } from 'react'
 import { type FoundMessage, useAgents, useChats, useChatsBetweenAgents, useMembers, wakeAgent } from '@/api'
 import { useParticipants } from '@/features/chats'
-import { type ActionId, actionIds, actions, findActionHandler, formatShortcut } from '@/lib/actions'
+import { actions, findActionHandler, formatShortcut, type PaletteActionId, paletteActionIds } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
@@ -266,10 +267,11 @@ function splitAtMatch(label: string, query: string): string[] {
   return [label.slice(0, at), label.slice(at, at + needle.length), label.slice(at + needle.length)]
 }
 
-const icons: Partial<Record<ActionId, LucideIcon>> = {
+const icons: Readonly<Record<PaletteActionId, LucideIcon>> = {
   'suggestions.open': GitPullRequestArrow,
   'directory.open': Library,
   'versions.open': History,
+  'pins.open': Pin,
   'runs.stop': Square,
   'chat.create': SquarePen,
   'agent.create': Plus,
@@ -279,20 +281,20 @@ const icons: Partial<Record<ActionId, LucideIcon>> = {
   'keys.open': Keyboard,
 }
 
-const navigationIds: readonly ActionId[] = ['suggestions.open', 'directory.open', 'versions.open']
+const navigationIds: readonly PaletteActionId[] = ['suggestions.open', 'directory.open', 'versions.open']
 
-/** Returns an option for each action of `actions` that has a text and is available. */
-function useActionOptions(): { id: ActionId; option: Option }[] {
+/** Returns an option for each action that is available. */
+function useActionOptions(): { id: PaletteActionId; option: Option }[] {
   const { t } = useTexts()
   return useMemo(
     () =>
-      actionIds.flatMap(id => {
+      paletteActionIds.flatMap(id => {
         const { text, about } = actions[id]
         const handler = text ? findActionHandler(id) : null
         if (!text || !handler) return []
         const label = about ? `${t(about)}: ${t(text)}` : t(text)
         const end = formatShortcut(id)
-        return [{ id, option: { id, label, icon: icons[id] ?? Square, run: () => handler(), ...(end ? { end } : {}) } }]
+        return [{ id, option: { id, label, icon: icons[id], run: () => handler(), ...(end ? { end } : {}) } }]
       }),
     [t],
   )
@@ -319,7 +321,7 @@ function useGroups(): Group[] {
         params: { ...params, chat: id },
         search: workshopAgentId ? { workshop: workshopAgentId } : {},
       })
-    const isNavigation = ({ id }: { id: ActionId }) => navigationIds.includes(id)
+    const isNavigation = ({ id }: { id: PaletteActionId }) => navigationIds.includes(id)
     return [
       {
         title: t('chats'),

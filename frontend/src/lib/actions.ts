@@ -67,8 +67,12 @@ const table = {
 
 export type ActionId = keyof typeof table
 
+/** The actions that are in the palette. */
+export type PaletteActionId = { [Id in ActionId]: 'text' extends keyof (typeof table)[Id] ? Id : never }[ActionId]
+
 export const actions: Readonly<Record<ActionId, Action>> = table
 export const actionIds = Object.keys(table) as ActionId[]
+export const paletteActionIds = actionIds.filter(id => actions[id].text) as PaletteActionId[]
 
 /** Formats the keys of an action for people, such as "Ctrl K". */
 export const formatShortcut = (id: ActionId): string => formatKeys(actions[id].keys)

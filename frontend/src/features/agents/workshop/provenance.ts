@@ -41,16 +41,22 @@ const areConsecutive = (lines: readonly number[]) => lines.every((line, at) => l
 /** Returns the segments with another choice of a conflict, which replaces all segments of that conflict. */
 function replaceSegments(
   segments: readonly Segment[],
-  conflict: number,
+  conflictIndex: number,
   choice: Conflict['choices'][number],
 ): Segment[] {
-  const first = segments.findIndex(segment => segment.conflict === conflict)
+  const first = segments.findIndex(segment => segment.conflict === conflictIndex)
   if (first < 0) return [...segments]
   const text = splitLines(choice.text)
     .map(line => `${line}\n`)
     .join('')
-  const segment: Segment = { text, contributors: choice.contributor ? [choice.contributor] : [], conflict }
-  return segments.flatMap((other, index) => (index === first ? [segment] : other.conflict === conflict ? [] : [other]))
+  const segment: Segment = {
+    text,
+    contributors: choice.contributor ? [choice.contributor] : [],
+    conflict: conflictIndex,
+  }
+  return segments.flatMap((other, index) =>
+    index === first ? [segment] : other.conflict === conflictIndex ? [] : [other],
+  )
 }
 
 /** Returns the layer of the contributors: suggestions for a merge, otherwise editing. */
@@ -87,24 +93,29 @@ export function findSources(provenance: Provenance, content: SpecContent): Sourc
   return { segments, located: locateSegments(segments, content.prompt), chosen }
 }
 
-const isEmptyChoice = (conflict: Conflict, choice: number) =>
-  splitLines(conflict.choices[choice]?.text ?? '').length === 0
+const isEmptyChoice = (conflict: Conflict, choiceIndex: number) =>
+  splitLines(conflict.choices[choiceIndex]?.text ?? '').length === 0
 
-function isInText(segments: readonly Segment[], conflict: number, text: string): boolean {
-  const parts = locateSegments(segments, text).filter(part => part.segment.conflict === conflict)
+function isInText(segments: readonly Segment[], conflictIndex: number, text: string): boolean {
+  const parts = locateSegments(segments, text).filter(part => part.segment.conflict === conflictIndex)
   return parts.length > 0 && parts.every(part => part.isComplete) && areConsecutive(parts.flatMap(part => part.lines))
 }
 
 /** Returns the prompt with another choice of a conflict, or null when the current text of the conflict was edited. */
-export function replaceChoice(sources: Sources, conflict: number, choice: string, text: string): string | null {
-  const at = sources.located.findIndex(part => part.segment.conflict === conflict)
-  const parts = sources.located.filter(part => part.segment.conflict === conflict)
+export function replaceChoice(
+  sources: Sources,
+  conflictIndex: number,
+  choiceText: string,
+  prompt: string,
+): string | null {
+  const at = sources.located.findIndex(part => part.segment.conflict === conflictIndex)
+  const parts = sources.located.filter(part => part.segment.conflict === conflictIndex)
   const lines = parts.flatMap(part => part.lines)
   if (at < 0 || !parts.every(part => part.isComplete) || !areConsecutive(lines)) return null
   const before = sources.located.slice(0, at).flatMap(part => part.lines)
   const start = (lines[0] ?? Math.max(0, ...before) + 1) - 1
-  const all = text.split('\n')
-  all.splice(start, lines.length, ...splitLines(choice))
+  const all = prompt.split('\n')
+  all.splice(start, lines.length, ...splitLines(choiceText))
   return all.join('\n')
 }
 
