@@ -15,7 +15,9 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, NotFound
 from common.text import normalize_for_comparison
-from tests.people import make_agent
+from events.models import AuditRecord
+from events.rows import Role
+from tests.people import make_agent, make_person
 from workspaces import services as workspaces
 from workspaces.models import Membership
 
@@ -29,6 +31,18 @@ def test_removing_a_member_removes_them_from_all_chats(team):
     for chat in (team.chat, other):
         with pytest.raises(NotFound):
             get_chat_for(team.bob, chat.id, ChatVerb.SEE)
+
+
+def test_the_audit_trail_tells_who_left_from_who_was_removed(team):
+    carol = make_person("Carol")
+    Membership.objects.create(workspace=team.workspace, actor=carol, role=Role.SUGGESTER)
+    workspaces.leave_workspace(team.bob, team.workspace.id)
+    workspaces.remove_member(team.alice, team.workspace.id, carol.id)
+    records = AuditRecord.objects.filter(action__in=["member.left", "member.removed"]).order_by("pk")
+    assert [(record.action, record.actor_id, record.object_id) for record in records] == [
+        ("member.left", team.bob.id, team.bob.id),
+        ("member.removed", team.alice.id, carol.id),
+    ]
 
 
 def test_a_participant_who_is_added_again_keeps_their_row(team):
