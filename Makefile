@@ -58,7 +58,7 @@ check-image: dev ## run the steps of the Dockerfile as root without Docker, and 
 	$(BIN)/python -m pytest -v -m image tests/image
 
 test: test-fast ## Python, TypeScript and browser tests, on servers of their own
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "stack or browser"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "stack or browser"
 
 test-fast: dev ## the tests that need neither the running product nor a browser
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser and not image"
