@@ -32,15 +32,15 @@ class RevisePrompt(Tool):
 
     def check_rights(self, ctx: ToolContext) -> None:
         if ctx.chat_id is None or ctx.on_behalf_of is None:
-            raise ToolError("Nobody in a chat has asked for this.", final=True)
+            raise ToolError("Nobody in a chat has asked for this.", is_final=True)
         try:
             get_agent_for(ctx.on_behalf_of, ctx.actor.pk, AgentVerb.SAVE)
         except (Forbidden, NotFound) as error:
-            raise ToolError(_explain_refusal(ctx, error), final=True) from error
+            raise ToolError(_explain_refusal(ctx, error), is_final=True) from error
 
     def run(self, ctx: ToolContext, args: Args) -> str:
         if ctx.chat_id is None or ctx.on_behalf_of is None:
-            raise ToolError("Nobody in a chat has asked for this.", final=True)
+            raise ToolError("Nobody in a chat has asked for this.", is_final=True)
         try:
             drafts.revise_prompt(
                 ctx.actor,
@@ -51,10 +51,10 @@ class RevisePrompt(Tool):
                 reason=to_storable(args.reason),
             )
         except (Forbidden, NotFound) as error:
-            raise ToolError(_explain_refusal(ctx, error), final=True) from error
+            raise ToolError(_explain_refusal(ctx, error), is_final=True) from error
         except Conflict as error:
             raise ToolError(
-                f"Nothing was changed: {error.message} {' '.join(error.hints)}".strip(), final=True
+                f"Nothing was changed: {error.message} {' '.join(error.hints)}".strip(), is_final=True
             ) from error
         return "Your new prompt is a draft now. Say that it waits for review in the workshop, and is not in use before that."
 

@@ -72,7 +72,7 @@ class TaskTool(Tool):
         return schema
 
     def run(self, ctx: ToolContext, args: TaskArgs) -> str:
-        raise ToolError("A task is given only in a chat.", final=True)
+        raise ToolError("A task is given only in a chat.", is_final=True)
 
     def build_task_for(self, agent: Actor, args: TaskArgs, config: ToolConfig) -> AgentTask:
         """Return the task for this agent. Raises `ToolError` for what is no id of a file, and for JSON that
@@ -83,13 +83,13 @@ class TaskTool(Tool):
         try:
             file_ids = tuple(UUID(id) for id in options.file_ids)
         except ValueError:
-            raise ToolError("options.file_ids: this is not the id of a file.", final=True) from None
+            raise ToolError("options.file_ids: this is not the id of a file.", is_final=True) from None
         try:
             context = to_storable_json(args.context) if args.context else None
         except ValueError as error:
-            raise ToolError(f"context: {error}", final=True) from None
+            raise ToolError(f"context: {error}", is_final=True) from None
         if context and len(json.dumps(context, ensure_ascii=False)) > MAX_CONTEXT_CHARACTERS:
-            raise ToolError(f"context: it has more than {MAX_CONTEXT_CHARACTERS:,} characters.", final=True)
+            raise ToolError(f"context: it has more than {MAX_CONTEXT_CHARACTERS:,} characters.", is_final=True)
         return AgentTask(
             agent_id=agent.id,
             text=to_storable(args.task),
@@ -150,7 +150,7 @@ class Delegate(TaskTool):
         if found is None:
             names = ", ".join(agent.handle for agent in self.sub_agents) or "none"
             raise ToolError(
-                f"There is no agent {args.name!r} that you may give tasks to. There are: {names}.", final=True
+                f"There is no agent {args.name!r} that you may give tasks to. There are: {names}.", is_final=True
             )
         return self.build_task_for(found, args, config)
 

@@ -50,4 +50,4 @@ class AskUser(Tool):
 
     def run(self, ctx: ToolContext, args: Args) -> str:
         # The toolbox makes a question of a call, unless nobody can be asked.
-        raise ToolError("Nobody can be asked here. Go on without an answer, and say what you assumed.", final=True)
+        raise ToolError("Nobody can be asked here. Go on without an answer, and say what you assumed.", is_final=True)

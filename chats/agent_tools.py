@@ -42,7 +42,7 @@ class SearchHistory(Tool):
 
     def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
         if ctx.chat_id is None:
-            raise ToolError("There are no messages here.", final=True)
+            raise ToolError("There are no messages here.", is_final=True)
         query = " ".join(to_storable(args.query).split())
         if not split_terms(query):
             raise ToolError("There is no word to look for.")

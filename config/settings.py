@@ -427,7 +427,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": ["realtime.schema.add_frames"],
+    "POSTPROCESSING_HOOKS": ["realtime.schema.complete_document"],
 }
 
 # --- the rest -------------------------------------------------------------------------------------------------

@@ -29,9 +29,10 @@ from tools.fence import fence_lines
 SHARE = 4
 """Older messages get at most the fourth part of the tokens of a conversation."""
 START_SHARE = 0.7
-"""A summary is started when the messages that none stands for have this part of the tokens of a conversation."""
+"""A summary is started when the messages that no summary covers have this part of the tokens of a conversation."""
 MIN_KEPT = 12
-"""The newest messages that are kept besides a summary; it stands for them only if they are long (`MAX_KEPT_SHARE`)."""
+"""The number of newest messages that are read in full beside a summary. A summary also covers some of them if they are very long
+(`MAX_KEPT_SHARE` in `context/services/summaries.py`)."""
 MAX_FOUND_CHARACTERS = 1_200
 """Characters of a found message that are added."""
 PINNED_CHARACTERS = (1_200, 600, 300, 150)
@@ -53,10 +54,11 @@ class LogRow:
 
 @dataclass(frozen=True)
 class EarlierContext:
-    """The text about the older messages, and from which number on messages are read in full. `is_new`: the agent reads the chat by
-    this strategy for the first time. `needs_summary`: a summary should be started at the end of the run; `needs_embeddings`: its
-    messages should be embedded. `vector_request`: what is needed to search by meaning, too. `budget`: tokens of the conversation.
-    `sections`: the parts of the text, in their order. A chat that is still read whole has no text and no facts."""
+    """The text about the older messages, and the `seq` from which on messages are read in full (`kept_from`). `is_new`: the agent
+    reads the chat by this strategy for the first time. `needs_summary`: a summary should be started at the end of the run;
+    `needs_embeddings`: the messages of the chat should be embedded. `vector_request`: what is needed to search by meaning, too.
+    `budget`: tokens of the conversation. `sections`: the parts of the text, in their order. A chat that is still read whole has no
+    text and no facts."""
 
     budget: int
     needs_summary: bool
@@ -86,7 +88,7 @@ def compute_tokens(rows: Iterable[LogRow]) -> int:
 
 
 def choose_kept(rows: Sequence[LogRow], budget: int) -> int:
-    """Return the number from which on the newest messages fit into this budget; at least the last message."""
+    """Return the `seq` of the oldest message that is kept: as many of the newest as fit into this budget, and always the last."""
     kept_from = rows[-1].seq
     for row in reversed(rows):
         budget -= row.tokens + TOKENS_PER_MESSAGE

@@ -20,8 +20,8 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
     search_id_fields = ("workspace_id",)
     exclude = ("encrypted_key", "failure_message")
     audit_prefixes = ("embedding_model",)
-    actions = ("forget_key",)
-    actions_detail = ("forget_key",)
+    actions = ("delete_key",)
+    actions_detail = ("delete_key",)
 
     @service_action(
         _("Delete the key"),
@@ -30,7 +30,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         is_dangerous=True,
         is_available=lambda model: bool(model.encrypted_key),
     )
-    def forget_key(self, model: EmbeddingModel, operator: Actor) -> None:
+    def delete_key(self, model: EmbeddingModel, operator: Actor) -> None:
         embeddings.delete_embedding_key(operator, model.id)
 
 

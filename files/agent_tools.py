@@ -32,7 +32,7 @@ def list_readable_files(ctx: ToolContext) -> QuerySet[File]:
     if ctx.file_ids:
         return File.objects.filter(pk__in=ctx.file_ids, deleted_at=None).order_by("-created_at")
     if ctx.chat_id is None:
-        raise ToolError("There are no files here.", final=True)
+        raise ToolError("There are no files here.", is_final=True)
     in_chat = Q(chat=ctx.chat_id, posted_at__isnull=False)
     own_chat = Chat.objects.filter(pk=ctx.chat_id, workspace=ctx.actor.workspace_id)
     of_workspace = Q(chat=None, workspace__in=own_chat.values("workspace"))
@@ -115,7 +115,9 @@ class ReadPages(Tool):
         if args.page_id:
             pages = {id: page for id, page in pages.items() if str(id) == args.page_id.strip().lower()}
             if not pages:
-                raise ToolError("You have no page with this id, or it was deleted. List the pages first.", final=True)
+                raise ToolError(
+                    "You have no page with this id, or it was deleted. List the pages first.", is_final=True
+                )
         if args.search:
             return search_texts(File.objects.filter(pk__in=pages).order_by("name"), args.search)
         if args.page_id:
@@ -143,11 +145,11 @@ class WriteFile(Tool):
 
     def check_rights(self, ctx: ToolContext) -> None:
         if ctx.chat_id is None:
-            raise ToolError("A file can only be written in a chat, by an agent that takes part in it.", final=True)
+            raise ToolError("A file can only be written in a chat, by an agent that takes part in it.", is_final=True)
 
     def run(self, ctx: ToolContext, args: Args) -> str:
         if ctx.chat_id is None:
-            raise ToolError("A file can only be written in a chat.", final=True)
+            raise ToolError("A file can only be written in a chat.", is_final=True)
         file = files.write_file(
             ctx.actor,
             ctx.chat_id,
@@ -164,11 +166,11 @@ def read_text(file: File, start: int) -> ToolOutput:
     if file.state == FileState.WAITING:
         raise ToolError("The file is still being read. Try again in a few seconds.")
     if file.state == FileState.FAILED:
-        raise ToolError("The file cannot be read: it is damaged, encrypted or too large.", final=True)
+        raise ToolError("The file cannot be read: it is damaged, encrypted or too large.", is_final=True)
     if not file.text:
-        raise ToolError(f"There is no text in this file; its kind is: {file.get_kind_display()}.", final=True)
+        raise ToolError(f"There is no text in this file; its kind is: {file.get_kind_display()}.", is_final=True)
     if start >= len(file.text):
-        raise ToolError(f"The text has only {len(file.text):,} characters.", final=True)
+        raise ToolError(f"The text has only {len(file.text):,} characters.", is_final=True)
     end = min(len(file.text), start + MAX_READ_CHARACTERS)
     more = f"\n[The text goes on. Read on with start={end}.]" if end < len(file.text) else ""
     cut = "\n[The file has more text than can be read.]" if file.text_is_cut and not more else ""
@@ -200,17 +202,17 @@ def may_be_written_by_agent(file: File) -> bool:
 
 
 def get_tool_file(ctx: ToolContext, file_id: str) -> File:
-    """Return the file that a model names. Raises `ToolError` for what is no id, `NotFound`."""
+    """Return the file that a model names. Raises `NotFound`, and `ToolError` for a text that is no id or a file of another chat."""
     try:
         id = UUID(file_id)
     except ValueError:
-        raise ToolError("This is not the id of a file. List the files first.", final=True) from None
+        raise ToolError("This is not the id of a file. List the files first.", is_final=True) from None
     if ctx.file_ids:
-        # Its caller may read them, and so may its person: that was checked when they were passed.
+        # The run of a sub-agent: the rights to the files of its task were checked when its caller passed them.
         file = list_readable_files(ctx).filter(pk=id).first()
     else:
         file = get_file_for(ctx.actor, id, FileVerb.SEE, on_behalf_of=ctx.on_behalf_of)
         file = list_readable_files(ctx).filter(pk=file.pk).first()
     if file is None:
-        raise ToolError("This file is not in this chat or its workspace.", final=True)
+        raise ToolError("This file is not in this chat or its workspace.", is_final=True)
     return file

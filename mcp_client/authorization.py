@@ -115,7 +115,7 @@ async def _request_tokens(server: AuthorizationServer, client_secret: Secret, fo
         response = await http.post(server.token_endpoint, data=data, headers=headers)
     if response.status_code not in (200, 201):
         text = f"The authorization server gave no token (HTTP {response.status_code})."
-        raise MCPError("unauthorized", text, final=response.status_code < 500)
+        raise MCPError("unauthorized", text, is_final=response.status_code < 500)
     try:
         token = OAuthToken.model_validate_json(response.content)
     except ValidationError as error:

@@ -75,10 +75,10 @@ class MCPError(Exception):
     """
 
     def __init__(
-        self, code: MCPErrorCode, text: str, *, final: bool = True, server_text: str = "", challenge: str = ""
+        self, code: MCPErrorCode, text: str, *, is_final: bool = True, server_text: str = "", challenge: str = ""
     ) -> None:
         super().__init__(text)
-        self.is_final = final
+        self.is_final = is_final
         self.code = code
         self.server_text = server_text
         self.challenge = challenge

@@ -112,12 +112,12 @@ def _build_error(error: Exception, transport: MCPTransport, server: MCPServer) -
     if ours is not None:
         return ours
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return MCPError("timeout", "The server did not answer in time.", final=False)
+        return MCPError("timeout", "The server did not answer in time.", is_final=False)
     server_text = next((str(cause.message) for cause in causes if isinstance(cause, SDKError)), "")
     server_text = _redact(" ".join(remove_invisible(server_text).split())[:MAX_ERROR_CHARACTERS], server)
     if transport.status >= 400:
         text = f"The server refused the request (HTTP {transport.status})."
-        return MCPError("failed", text, final=transport.status < 500, server_text=server_text)
+        return MCPError("failed", text, is_final=transport.status < 500, server_text=server_text)
     if server_text:
         return MCPError("failed", "The server refused the request.", server_text=server_text)
     return MCPError("unreadable", f"The server's answer cannot be read ({type(causes[0]).__name__}).")

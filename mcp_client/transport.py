@@ -25,7 +25,8 @@ _HEADERS_NOT_PASSED_ON = ("content-encoding", "content-length", "transfer-encodi
 class MCPTransport(httpx2.AsyncBaseTransport):
     """Sends the requests of one client until a limit is reached or `seconds` have passed.
 
-    With a server, all requests go to its origin and carry its credential; else any public address may be asked. `failure`: the
+    With a server, all requests go to its origin and carry its credential. Without one, for OAuth, any public address may be asked,
+    and the SDK checks the status of answers. `failure`: the
     first limit or rule that was broken. The SDK hides it in errors of its own. `status`: the last HTTP status.
     """
 
@@ -127,10 +128,10 @@ def _build_error(error: Exception) -> MCPError:
         case HostRefused():
             return MCPError("host_refused", error.message)
         case TimeoutError():
-            return MCPError("timeout", "The server did not answer in time.", final=False)
+            return MCPError("timeout", "The server did not answer in time.", is_final=False)
         case aiohttp.ClientConnectorError() if isinstance(error.__cause__, HostRefused):
             return MCPError("host_refused", error.__cause__.message)
         case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError() | aiohttp.ServerDisconnectedError():
-            return MCPError("unreachable", "The server cannot be reached.", final=False)
+            return MCPError("unreachable", "The server cannot be reached.", is_final=False)
         case _:
             return MCPError("unreadable", f"The server's answer cannot be read ({type(error).__name__}).")

@@ -63,13 +63,13 @@ class Forget(_NoteTool):
         try:
             memory.forget_own_note(ctx.actor, _get_chat_id(ctx), args.note_id, on_behalf_of=ctx.on_behalf_of)
         except NotFound as error:
-            raise ToolError(error.message, final=True) from error
+            raise ToolError(error.message, is_final=True) from error
         return "Forgotten. People can restore it for a day."
 
 
 def _get_chat_id(ctx: ToolContext) -> UUID:
     if ctx.actor.is_public:
-        raise ToolError("You are a public agent, and keep no notes. Say so.", final=True)
+        raise ToolError("You are a public agent, and keep no notes. Say so.", is_final=True)
     if ctx.chat_id is None:
-        raise ToolError("Notes are kept in chats only, not in a task of another agent.", final=True)
+        raise ToolError("Notes are kept in chats only, not in a task of another agent.", is_final=True)
     return ctx.chat_id

@@ -230,8 +230,8 @@ def _format_memory(notes: list[str], entries: list[str], older: list[str]) -> st
 
 
 def _find_withheld_memory(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) -> list[WithheldMemory]:
-    """Return what this chat may not use, by chat, with the readers of this chat who do not read that one. No query if there is
-    nothing."""
+    """Return what this chat may not use, by the chat that it is from, with the people who read this chat but not that one. No query
+    if there is nothing."""
     counts: dict[UUID, list[int]] = {}
     for position, items in enumerate((notes, entries)):
         for item in items:
@@ -407,7 +407,7 @@ def get_memory_use(actor: Actor, run_id: UUID) -> MemoryUseRow:
 
 def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow]:
     """Return the rows of uses in chats that the actor may read. A chat of which something was withheld is named only to those who
-    may read it, and the people for whose sake likewise."""
+    may read it, and so are the people who may not."""
     found = list(uses)
     withheld = [(use, item) for use in found for item in use.withheld]
     load_titles(actor, [use.chat for use in found])

@@ -107,7 +107,7 @@ def _register_definitions(schema: dict[str, Any], auto_schema: Any, *, suffix: s
     return schema
 
 
-def add_frames(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def complete_document(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add `EXTRA_COMPONENTS` and error responses to the document, and simplify it. drf-spectacular calls this hook."""
     schemas = result["components"]["schemas"]
     for name, adapter in EXTRA_COMPONENTS.items():

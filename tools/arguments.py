@@ -79,7 +79,7 @@ def parse_arguments(schema: dict[str, Any], arguments: str) -> dict[str, Any]:
     try:
         problems = find_problems(schema, value)
     except TooComplex as error:
-        raise ToolError("The call was not made, because its arguments could not be checked.", final=True) from error
+        raise ToolError("The call was not made, because its arguments could not be checked.", is_final=True) from error
     if problems:
         raise InvalidArguments([problem[:200] for problem in problems])
     return value

@@ -91,9 +91,9 @@ class ToolOutput:
 class ToolError(Exception):
     """A failed call, with a text for the model. `final`: a retry cannot help."""
 
-    def __init__(self, text: str, *, final: bool = False) -> None:
+    def __init__(self, text: str, *, is_final: bool = False) -> None:
         super().__init__(text)
-        self.is_final = final
+        self.is_final = is_final
 
 
 class InvalidArguments(ToolError):
@@ -110,7 +110,7 @@ class InvalidArguments(ToolError):
 @dataclass(frozen=True)
 class AgentTask:
     """A task for another agent. `context` is JSON that goes along, and `file_ids` are the files that it may read. It ends after
-    `max_steps` and `max_seconds`, or at its own limits if they are lower, and begins only above `max_depth`."""
+    `max_steps` and `max_seconds`, or at its own limits if they are lower. It is refused at a depth of `max_depth` or more."""
 
     agent_id: UUID
     text: str

@@ -3,5 +3,6 @@
 from common.hooks import Hook
 from usage.models import Balance
 
-# Called once for each balance of a day or a month, when `WARNING_SHARE` of its budget is spent.
+# Called when `WARNING_SHARE` of a budget of a day or a month is spent: once in each period, and once more if the limit was raised
+# and that share of the new one is spent.
 budget_warning: "Hook[[Balance]]" = Hook("budget_warning")

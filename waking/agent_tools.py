@@ -42,15 +42,15 @@ class SendMessage(Tool):
 
     def check_rights(self, ctx: ToolContext) -> None:
         if ctx.chat_id is None or ctx.on_behalf_of is None:
-            raise ToolError("Nobody in a chat has asked for this.", final=True)
+            raise ToolError("Nobody in a chat has asked for this.", is_final=True)
 
     def run(self, ctx: ToolContext, args: Args) -> str:
         if ctx.chat_id is None or ctx.on_behalf_of is None:
-            raise ToolError("Nobody in a chat has asked for this.", final=True)
+            raise ToolError("Nobody in a chat has asked for this.", is_final=True)
         here = get_chat_for(ctx.actor, ctx.chat_id, ChatVerb.SEE)
         chat = _get_target(ctx, here, args)
         if chat.pk == here.pk:
-            raise ToolError("This is the chat that you are in: just answer.", final=True)
+            raise ToolError("This is the chat that you are in: just answer.", is_final=True)
         for person in (ctx.on_behalf_of, ctx.approved_by):
             if person is None:
                 continue
@@ -62,7 +62,7 @@ class SendMessage(Tool):
         if ctx.approved_by is None and _needs_approval(here, chat, ctx.on_behalf_of):
             raise ToolError(
                 "It was not sent: not the same people read that chat and this one, so a person has to approve it. Say so.",
-                final=True,
+                is_final=True,
             )
         text = to_storable(args.text)
         cause = Run.objects.get(pk=ctx.run_id)
@@ -85,7 +85,7 @@ def _get_target(ctx: ToolContext, here: Chat, args: SendMessage.Args) -> Chat:
     is_agent = Q(kind=Kind.AGENT, workspace=here.workspace_id, status=AgentStatus.READY)
     found = list(Actor.objects.filter(is_member | is_agent, handle=handle).exclude(pk=ctx.actor.pk).distinct()[:2])
     if len(found) != 1:
-        raise ToolError(f"There is {'no' if not found else 'more than one'} member {handle!r} here.", final=True)
+        raise ToolError(f"There is {'no' if not found else 'more than one'} member {handle!r} here.", is_final=True)
     return chats.open_direct_chat(ctx.actor, here.workspace_id, found[0].pk, on_behalf_of=ctx.on_behalf_of)[0]
 
 

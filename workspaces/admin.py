@@ -139,8 +139,8 @@ class CredentialAdmin(ReadOnlyAdmin):
     exclude = ("encrypted_key",)
     related_links = (RelatedLink(_("Model calls"), "usage.llmcall", "workspace__id__exact", value="workspace_id"),)
     audit_prefixes = ("model",)
-    actions = ("forget_key",)
-    actions_detail = ("forget_key",)
+    actions = ("delete_key",)
+    actions_detail = ("delete_key",)
 
     @service_action(
         _("Delete the key"),
@@ -149,7 +149,7 @@ class CredentialAdmin(ReadOnlyAdmin):
         is_dangerous=True,
         is_available=lambda credential: bool(credential.encrypted_key),
     )
-    def forget_key(self, credential: Credential, operator: Actor) -> None:
+    def delete_key(self, credential: Credential, operator: Actor) -> None:
         workspaces.delete_key(operator, credential.workspace_id)
 
 

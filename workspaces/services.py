@@ -400,6 +400,6 @@ def delete_key(actor: "Actor", workspace_id: UUID) -> Credential:
     credential.encrypted_key, credential.key_last4 = "", ""
     credential.revision += 1
     credential.save()
-    audit.record(actor, "model.key_forgotten", workspace_id=workspace_id, object_id=credential.id)
+    audit.record(actor, "model.key_deleted", workspace_id=workspace_id, object_id=credential.id)
     publish_workspace_list_changed(workspace_id, "model")
     return credential

@@ -104,6 +104,7 @@ class _Line:
 
 def _apply_contribution(lines: list[_Line], contribution: Contribution) -> Iterator[_Line]:
     """Merge a contribution into the lines merged so far, and yield the result."""
+    # Deletions have no text to compare: of the other lines, their positions in `lines`.
     indexes = [index for index, line in enumerate(lines) if line.text is not None]
     # The lines of a conflict must never match the base, so that a change to one of them is compared with all of them.
     ours = [f"\0{index}" if lines[index].conflict else str(lines[index].text) for index in indexes]
@@ -116,7 +117,7 @@ def _apply_contribution(lines: list[_Line], contribution: Contribution) -> Itera
             end = indexes[part.ours.stop - 1] + 1
             yield from lines[start:end]
         else:
-            # The gap includes the deletions before the next common line, so that a change next to them is compared with them.
+            # The gap includes deletions right before the next common line: a change next to a deletion may conflict with it.
             end = indexes[part.ours.stop] if part.ours.stop < len(indexes) else len(lines)
             yield from _merge_gap(
                 lines[start:end],

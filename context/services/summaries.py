@@ -38,7 +38,7 @@ MAX_JOBS_BEHIND = 4
 MAX_UNREAD = 2_000_000
 """Tokens of the messages for which jobs follow each other at most: as many as a conversation can have."""
 KEPT_SHARE = 0.3
-"""The part of a conversation's tokens for the newest messages, which no summary stands for."""
+"""The part of a conversation's tokens for the newest messages, which no summary covers."""
 MAX_KEPT_SHARE = 0.5
 """The part that the `MIN_KEPT` newest messages get at most, if they are long. The rest up to `START_SHARE` is room for new ones:
 not every answer is to start a summary."""

@@ -134,6 +134,6 @@ def delete_embedding_key(operator: Actor, model_id: UUID) -> EmbeddingModel:
     model.encrypted_key, model.key_last4 = "", ""
     model.revision += 1
     model.save()
-    audit.record(operator, "embedding_model.key_forgotten", workspace_id=model.workspace_id, object_id=model.id)
+    audit.record(operator, "embedding_model.key_deleted", workspace_id=model.workspace_id, object_id=model.id)
     publish_workspace_list_changed(model.workspace_id, "context")
     return model

@@ -14,7 +14,8 @@ from events.rows.people import ActorRow
 
 
 class SuggestionState(models.TextChoices):
-    """The state of a suggestion. The last three are final. An accepted one becomes pending again if its draft is discarded.
+    """The state of a suggestion. `REJECTED`, `WITHDRAWN` and `UNUSED` are final. An accepted one becomes pending again if its draft
+    is discarded.
 
     `UNUSED`: it was accepted, but the version that its draft was saved as contains nothing of it.
     """

@@ -405,8 +405,8 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
 
 
 def record_context(run: Run) -> list[Message]:
-    """At the end of a run in a long chat, return the message that says by which strategy the agent reads it from now on, if that is
-    new, and request a summary and embeddings if they are needed."""
+    """At the end of a run in a long chat, request a summary and embeddings if they are needed. If the agent reads the chat by
+    another strategy than before, store it, and return the message that says so."""
     if run.earlier is None or run.ended_at is None:
         return []
     if run.earlier.needs_summary:

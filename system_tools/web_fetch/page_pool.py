@@ -93,9 +93,9 @@ async def read_page(
     job = {"url": url, "is_html": is_html, "charset": charset, "start": start, "length": length}
     answer = await _threads.run(partial(_run_job, job, body), tenant=tenant)
     if answer is None:
-        raise ToolError("The page is too large or too tangled to be read.", final=True)
+        raise ToolError("The page is too large or too tangled to be read.", is_final=True)
     if "error" in answer:
-        raise ToolError(f"The page cannot be read. {answer['error']}", final=True)
+        raise ToolError(f"The page cannot be read. {answer['error']}", is_final=True)
     return WebPage(**answer)
 
 

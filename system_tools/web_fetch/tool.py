@@ -65,7 +65,7 @@ class WebFetch(Tool):
         if not isinstance(ctx.config, WebFetchConfig):
             raise TypeError(f"web_fetch needs a WebFetchConfig, not {type(ctx.config).__name__}.")
         if not await ctx.is_url_allowed(args.url.strip()):
-            raise ToolError(URL_NOT_ALLOWED, final=True)
+            raise ToolError(URL_NOT_ALLOWED, is_final=True)
         # Of private hosts it opens those that the operator allows for tools. Those that are allowed for models are another setting.
         try:
             async with (
@@ -108,14 +108,14 @@ def _check_response(response: aiohttp.ClientResponse) -> bool | None:
         reasons = {404: "There is no such page", 410: "The page is gone", 429: "The site asks to wait"}
         text = reasons.get(response.status, "The site did not give the page")
         is_transient = response.status in (408, 429) or response.status >= 500
-        raise ToolError(f"{text} (HTTP {response.status}).", final=not is_transient)
+        raise ToolError(f"{text} (HTTP {response.status}).", is_final=not is_transient)
     if "Content-Type" not in response.headers:
         return None
     kind = response.content_type
     if kind in _HTML:
         return True
     if not _TEXT.fullmatch(kind):
-        raise ToolError(f"It is {kind}; only web pages and text can be read.", final=True)
+        raise ToolError(f"It is {kind}; only web pages and text can be read.", is_final=True)
     return False
 
 

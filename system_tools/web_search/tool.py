@@ -72,11 +72,11 @@ async def _request(query: str, count: int, *, seconds: float) -> Any:
     if status == 429:
         raise ToolError("The search service asks to wait.")
     if status != 200:
-        raise ToolError(f"The search service refused the request (HTTP {status}).", final=status < 500)
+        raise ToolError(f"The search service refused the request (HTTP {status}).", is_final=status < 500)
     try:
         return from_json(body)
     except ValueError as error:
-        raise ToolError("The search service gave no readable answer.", final=True) from error
+        raise ToolError("The search service gave no readable answer.", is_final=True) from error
 
 
 def format_results(results: list[SearchHit]) -> str:

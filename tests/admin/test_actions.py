@@ -174,10 +174,10 @@ def test_SEC17_an_operator_deletes_a_key_without_seeing_it(environment):
     credential = workspaces.set_model(
         team.alice, team.workspace.id, provider="openai", default_model="m", revision=0, key=Secret(CANARY)
     )
-    run_action(environment.client, credential, "forget_key")
+    run_action(environment.client, credential, "delete_key")
     stored = Credential.objects.get()
     assert (stored.encrypted_key, stored.key_last4, stored.revision) == ("", "", credential.revision + 1)
-    assert is_audited(environment, "model.key_forgotten", credential)
+    assert is_audited(environment, "model.key_deleted", credential)
 
 
 def test_an_operator_revokes_links_from_the_list(environment):

@@ -6,8 +6,8 @@ The fuzzer's process loads this module; `test_schema_from_outside.py` starts it 
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import schemathesis
@@ -43,10 +43,17 @@ UNFORESEEABLE_HINTS = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class FuzzedInstallation:
+    """The installation that another process has started."""
+
+    url: str
+
+
 @cache
 def get_people() -> tuple[Integrator, Integrator, Integrator]:
     """Return Alice, who owns the objects; Bob, a suggester; and Charlie, who is in none of the workspaces."""
-    stack: Any = SimpleNamespace(address=os.environ["ATELIER_FUZZ_URL"])
+    stack = FuzzedInstallation(os.environ["ATELIER_FUZZ_URL"])
     alice, bob, charlie = (Integrator(stack, name) for name in ("Alice", "Bob", "Charlie"))
     return alice, bob, charlie
 

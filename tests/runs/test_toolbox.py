@@ -109,7 +109,7 @@ async def test_RUN15_a_call_that_must_not_be_repeated_is_not_retried(is_async):
     assert (made.status, made.text, tries) == ("error", "busy", ["call_1"])
 
 
-@pytest.mark.parametrize("error", [ToolError("gone", final=True), HostRefused("private")])
+@pytest.mark.parametrize("error", [ToolError("gone", is_final=True), HostRefused("private")])
 async def test_a_final_error_is_not_retried(error):
     tries = []
 

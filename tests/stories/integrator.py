@@ -5,16 +5,22 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 from websockets.sync.client import connect
 
 from common.ids import new_id
 from tests.realtime.store import Store
-from tests.stack import Stack
 
 PASSWORD = "a long enough password"
+
+
+class Installation(Protocol):
+    """A running installation."""
+
+    @property
+    def url(self) -> str: ...
 
 
 class Integrator:
@@ -24,7 +30,7 @@ class Integrator:
     scribe: str
     workspace: str
 
-    def __init__(self, stack: Stack, name: str) -> None:
+    def __init__(self, stack: Installation, name: str) -> None:
         self.stack = stack
         self.tabs: list[Tab] = []
         self.http = httpx.Client(base_url=stack.url, timeout=40)

@@ -209,7 +209,7 @@ async def test_binary_data_with_a_text_type_is_refused(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "final"),
+    ("status", "message", "is_final"),
     [
         (404, "There is no such page (HTTP 404).", True),
         (403, "The site did not give the page (HTTP 403).", True),
@@ -219,11 +219,11 @@ async def test_binary_data_with_a_text_type_is_refused(site: Site) -> None:
     ],
 )
 async def test_an_error_status_is_reported_as_final_or_transient(
-    site: Site, status: int, message: str, final: bool
+    site: Site, status: int, message: str, is_final: bool
 ) -> None:
     site.pages["/no"] = lambda request: web.Response(status=status)
     error = await failure(site.url("/no"))
-    assert (str(error), error.is_final) == (message, final)
+    assert (str(error), error.is_final) == (message, is_final)
 
 
 @pytest.mark.parametrize(

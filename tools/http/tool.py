@@ -43,14 +43,14 @@ class HTTPTool(StoredTool):
                 finally:
                     response.close()
         except aiohttp.ClientError as error:
-            raise ToolError(build_failure(error).message, final=not self.can_repeat) from error
+            raise ToolError(build_failure(error).message, is_final=not self.can_repeat) from error
         text = redact_credential(_decode(response, body), server, credential)
         content_type = redact_credential(response.content_type, server, credential)[:100]
         if response.status >= 400:
             raise ToolError(
                 f"{server.name} refused the call (HTTP {response.status})."
                 + (f"\n{self.fence_answer(shorten(text, MAX_ERROR_CHARACTERS))}" if text else ""),
-                final=not (self.can_repeat and (response.status in (408, 429) or response.status >= 500)),
+                is_final=not (self.can_repeat and (response.status in (408, 429) or response.status >= 500)),
             )
         shown = shorten(text, MAX_CHARACTERS)
         data = HTTPResponseData(
@@ -90,10 +90,10 @@ async def _send(
         if not is_read or request.method not in READ_METHODS or not is_same_origin:
             raise ToolError(
                 f"{server.name} redirects to another address, which is not followed. An editor can correct its address.",
-                final=True,
+                is_final=True,
             )
         target = check_url(str(url), settings.ALLOW_PRIVATE_HOSTS)
-    raise ToolError(f"{server.name} redirects more than {MAX_REDIRECTS} times.", final=True)
+    raise ToolError(f"{server.name} redirects more than {MAX_REDIRECTS} times.", is_final=True)
 
 
 def build_target(server: ToolServer, request: ToolRequest, credential: Secret) -> Target:

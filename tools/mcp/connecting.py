@@ -173,7 +173,7 @@ async def _get_access_token(row: ToolServer) -> Secret:
         if renewed is not None:
             return renewed
         if time.monotonic() > waits_until:
-            raise MCPError("failed", "The authorization server takes too long to renew the sign-in.", final=False)
+            raise MCPError("failed", "The authorization server takes too long to renew the sign-in.", is_final=False)
         await asyncio.sleep(RENEWAL_POLL_SECONDS)
 
 

@@ -34,10 +34,10 @@ class MCPTool(StoredTool):
             server_text = (
                 f"\n{self.fence_answer(error.server_text[:MAX_ERROR_CHARACTERS])}" if error.server_text else ""
             )
-            raise ToolError(f"{error}{server_text}", final=error.is_final or not self.can_repeat) from error
+            raise ToolError(f"{error}{server_text}", is_final=error.is_final or not self.can_repeat) from error
         if result.is_error:
             text = f"The tool failed.\n{self.fence_answer(shorten(result.text, MAX_ERROR_CHARACTERS))}"
-            raise ToolError(text, final=not self.can_repeat)
+            raise ToolError(text, is_final=not self.can_repeat)
         text = self.fence_answer(shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS))
         return ToolOutput(text, self._build_data(result.structured))
 

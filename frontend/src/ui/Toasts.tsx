@@ -15,7 +15,7 @@ const ToastList = lazy(() => import('./ToastList').then(module => ({ default: mo
 export function Toasts() {
   const isUsed = useSelector(toasts, list => list !== null)
   return (
-    // A modal dialog hides the rest of the page from screen readers, except the elements with `aria-live`.
+    // A modal dialog hides the rest of the page from screen readers, except elements that have `aria-live`, whatever its value.
     <div ref={toastRegion.set} aria-live="off">
       {isUsed ? (
         <Suspense>

@@ -6093,7 +6093,8 @@ export interface components {
             workspace_id: string;
         };
         /**
-         * @description The state of a suggestion. The last three are final. An accepted one becomes pending again if its draft is discarded.
+         * @description The state of a suggestion. `REJECTED`, `WITHDRAWN` and `UNUSED` are final. An accepted one becomes pending again if its draft
+         *     is discarded.
          *
          *     `UNUSED`: it was accepted, but the version that its draft was saved as contains nothing of it.
          * @enum {string}

@@ -17,6 +17,7 @@ import { useTexts } from '@/lib/language'
 import { sameItems } from '@/lib/sameItems'
 import { type ChatState, indexOfSeq, isActive, isEnded, type StreamingText, useChatSelector } from '@/realtime'
 import type { Naming } from '@/ui/prose/mentions'
+import { isOfSubAgent } from './subAgents'
 
 const selectLog = (chat: ChatState) => chat.log
 const selectFirstLoadedSeq = (chat: ChatState) => chat.firstLoadedSeq
@@ -175,7 +176,7 @@ export const useLastAnswerer = (chatId: string): string | null => useChatSelecto
 const MAX_SEARCHED = 500
 
 const selectLastAnswerer = (chat: ChatState) =>
-  chat.log.slice(-MAX_SEARCHED).findLast(row => row.run_id && row.author_id && !row.metadata)?.author_id ?? null
+  chat.log.slice(-MAX_SEARCHED).findLast(row => row.run_id && row.author_id && !isOfSubAgent(row))?.author_id ?? null
 
 /** Returns the states of the workspace's agents as one text, which changes when one begins or ends its work, in whatever chat. */
 export const useStatesOfAgents = (workspaceId: string): string =>

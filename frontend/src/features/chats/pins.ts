@@ -3,10 +3,11 @@ import { type MessageRow, pinMessage, unpinMessage } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { type ChatState, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
+import { isOfSubAgent } from './subAgents'
 
 /** Returns whether a message can be pinned: a text or a file that is not deleted and is part of the conversation. */
 function isPinnable(row: MessageRow): boolean {
-  if (row.metadata || row.deleted) return false
+  if (isOfSubAgent(row) || row.deleted) return false
   if (row.type === 'FILE_MESSAGE') return !row.payload.is_deleted
   return row.type === 'TEXT_MESSAGE' && !row.payload.stamp?.compared
 }
@@ -19,7 +20,9 @@ export const choosePinned = (rows: readonly MessageRow[]): MessageRow | undefine
 export function findPinnable(chat: ChatState, id: string): MessageRow | undefined {
   const row = chat.messages.get(id)
   if (!row) return undefined
-  return choosePinned(row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !other.metadata) : [row])
+  return choosePinned(
+    row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !isOfSubAgent(other)) : [row],
+  )
 }
 
 /** Pins a message, or unpins a pinned one. */

@@ -1,4 +1,5 @@
 import type { MessageRow, TextMessageRow } from '@/api'
+import { isOfSubAgent } from './subAgents'
 
 /**
  * Return the message of a person that an agent answered last; null when it has answered none.
@@ -10,7 +11,7 @@ export function findQuestion(
   agentId: string,
   isAgent: (id: string) => boolean,
 ): TextMessageRow | null {
-  const answer = messages.findLast(row => row.author_id === agentId && row.run_id !== null && !row.metadata)
+  const answer = messages.findLast(row => row.author_id === agentId && row.run_id !== null && !isOfSubAgent(row))
   return answer ? findQuestionBefore(messages, answer, isAgent) : null
 }
 

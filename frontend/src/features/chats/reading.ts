@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useState } from 'react'
 import { type ChatSummaryRow, type MessagePage, type MessageRow, readNewerMessages } from '@/api'
 import { useLatest } from '@/lib/latest'
+import { isOfSubAgent } from './subAgents'
 import { getAuthorId } from './timeline'
 
 /** The last `seq` read on this page, by chat. The list of chats may be older. */
@@ -11,7 +12,7 @@ const readSeqByChat = new Map<string, number>()
 export const isUnread = (row: MessageRow, me: string) =>
   (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE' || row.type === 'COMPARISON') &&
   getAuthorId(row) !== me &&
-  !row.metadata &&
+  !isOfSubAgent(row) &&
   !row.deleted
 
 interface Unread {

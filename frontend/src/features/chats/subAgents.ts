@@ -25,6 +25,9 @@ export interface NestedRows {
   withoutCaller: readonly SubAgent[]
 }
 
+/** Only rows of sub-agents have metadata. */
+export const isOfSubAgent = (row: MessageRow) => Boolean(row.metadata)
+
 export const noSubAgents: readonly SubAgent[] = []
 
 /** Nests the rows of a growing log. An unchanged sub-agent is the same object, so that it is not rendered again. */
@@ -33,7 +36,7 @@ export class NestedLog {
 
   /** `runs` are the known runs of sub-agents, of which the active ones are shown before their first row. */
   update(messages: readonly MessageRow[], runs: readonly RunRow[]): NestedRows {
-    const own = messages.some(row => row.metadata) ? messages.filter(row => !row.metadata) : messages
+    const own = messages.some(isOfSubAgent) ? messages.filter(row => !isOfSubAgent(row)) : messages
     const found = findRuns(own.length < messages.length ? messages : [], runs)
     if (found.size === 0) return { own, byCaller: new Map(), withoutCaller: noSubAgents }
     const callers = findCallers(found, messages, runs)

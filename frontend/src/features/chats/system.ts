@@ -34,6 +34,7 @@ export interface SystemText {
   summary: { state: 'pending' | 'ready' | 'failed'; text: string } | null
 }
 
+/** The text and the icon of each type. If a type has several texts, it names one of them here, and `chooseKey` chooses. */
 const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: SystemText['icon'] }> = {
   MEMBER_JOINED: { key: 'sys.joined', icon: 'joined' },
   MEMBER_LEFT: { key: 'sys.left', icon: 'left' },
@@ -115,7 +116,7 @@ const limitKeys = {
   pair_day: 'sys.limitPairInDay',
 } as const satisfies Record<NonNullable<SystemPayload['limit']>, SystemTextKey>
 
-/** Chooses the variant of a text that fits the payload. */
+/** Chooses the variant of a text that fits the payload. `key` is that of the type in `texts`. */
 function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolean): SystemTextKey {
   const isAlone = !about.target_id || about.target_id === about.actor_id
   switch (key) {
@@ -149,8 +150,9 @@ function chooseWokenKey({ reason, missed }: SystemPayload): SystemTextKey {
   return missed ? 'sys.wokenBySchedulesMissed' : 'sys.wokenBySchedule'
 }
 
-function chooseJoinedKey(isAlone: boolean, changesWake: boolean): SystemTextKey {
-  if (changesWake) return isAlone ? 'sys.joinedAloneWake' : 'sys.joinedWake'
+/** `changesResponse`: an agent of the chat (`wake_id`) now answers only messages that mention it, because somebody has joined. */
+function chooseJoinedKey(isAlone: boolean, changesResponse: boolean): SystemTextKey {
+  if (changesResponse) return isAlone ? 'sys.joinedAloneWake' : 'sys.joinedWake'
   return isAlone ? 'sys.joinedAlone' : 'sys.joined'
 }
 

@@ -152,7 +152,7 @@ const getAgentId = (row: MessageRow) => ('target_id' in row.payload ? row.payloa
 export const getAuthorId = (row: MessageRow) => (isComparison(row) ? row.payload.actor_id : row.author_id)
 /** Returns the id of the message that a text message of a run answers. */
 const getAnsweredId = (row: MessageRow) => (row.type === 'TEXT_MESSAGE' ? (row.payload.answers ?? null) : null)
-const isReply = (row: MessageRow) => replyTypes.has(row.type) && getRunId(row) !== ''
+const isPartOfReply = (row: MessageRow) => replyTypes.has(row.type) && getRunId(row) !== ''
 
 /**
  * Builds the items of a log, oldest first. A reply is the rows of one run, at the position where it began. A message
@@ -378,7 +378,7 @@ class Builder {
   private add(row: MessageRow, isUnread: boolean, step: readonly (MessageRow | undefined)[]): void {
     const time = Date.parse(row.created_at)
     this.addDay(row.created_at, time)
-    if (isReply(row)) {
+    if (isPartOfReply(row)) {
       const reply = this.addToReply(row, this.getStartTime(row, step))
       if (isUnread) this.markNew(reply)
       return

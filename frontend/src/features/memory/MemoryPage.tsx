@@ -53,7 +53,7 @@ export function MemoryPage(props: MemoryPageProps) {
   )
 }
 
-/** For whose sake notes and history were not used. */
+/** How many notes and messages recent runs did not use, because a person in their chat may not read the chat they are from. */
 function Withheld({ uses }: { uses: MemoryRow['withheld'] }) {
   const { t } = useTexts()
   return (

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { MessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
+import { isOfSubAgent } from '../subAgents'
 import { useChat } from './ChatContext'
 import { useFormatLine } from './MessageParts'
 
@@ -9,7 +10,7 @@ export function Announcer({ messages }: { messages: readonly MessageRow[] }) {
   const { t } = useTexts()
   const { findActor, me } = useChat()
   const formatLine = useFormatLine()
-  const last = messages.findLast(row => row.type === 'TEXT_MESSAGE' && !row.metadata)
+  const last = messages.findLast(row => row.type === 'TEXT_MESSAGE' && !isOfSubAgent(row))
   const initialId = useRef(last?.id)
   const [text, setText] = useState('')
   useEffect(() => {

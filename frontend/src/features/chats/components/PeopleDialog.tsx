@@ -26,6 +26,7 @@ import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import { useIsBetweenAgents, useMessages, useParticipants, usePeopleWithChatOpen } from '../hooks'
+import { isOfSubAgent } from '../subAgents'
 import { ActorPicker } from './ActorPicker'
 import { AgentBadge } from './AgentBadge'
 import { isActiveLink, Links, LinkText } from './Links'
@@ -247,7 +248,7 @@ function ReadPosition({ participant: { chat_id, actor, last_read_seq } }: { part
   const messages = useMessages(chat_id)
   const read = last_read_seq ?? 0
   const isBehind = messages.some(
-    row => row.seq > read && row.author_id !== actor.id && row.type === 'TEXT_MESSAGE' && !row.metadata,
+    row => row.seq > read && row.author_id !== actor.id && row.type === 'TEXT_MESSAGE' && !isOfSubAgent(row),
   )
   const last = messages.findLast(row => row.seq <= read)
   const text = isBehind
