@@ -8,7 +8,7 @@ from django.db.models import Prefetch, Q
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from agents.specs.content import ContextSettings, SpecContent
+from agents.specs.content import ContextSettings, Limits, Parameters, SpecContent
 from chats.models import Chat, VersionedRow
 from common.clock import now
 from common.models import Identified, ObjectGrant, build_display_name
@@ -90,8 +90,8 @@ class AgentSpec(Identified):
             number=self.number,
             prompt=self.prompt,
             model=self.model,
-            parameters=self.parameters,
-            limits=self.limits,
+            parameters=Parameters.model_validate(self.parameters).model_dump(),
+            limits=Limits.model_validate(self.limits).model_dump(),
             memory=self.memory,
             context=ContextSettings.model_validate(self.context).model_dump(),
             tools=[ToolConfigRow(**config.as_tool_use_fields()) for config in self.tools],

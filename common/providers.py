@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from django.utils.translation import gettext_lazy, gettext_noop
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 from pydantic.config import JsonDict, JsonValue
 
 from common.errors import Invalid
@@ -239,6 +239,8 @@ _ENTRIES = (
 
 PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ENTRIES}
 """The providers that a workspace can choose, in the order of the form."""
+EMBEDDING_PROVIDERS: list[JsonValue] = [provider.name for provider in _ENTRIES if provider.adapter == "openai"]
+"""The names of the providers that have embeddings: those with the OpenAI protocol."""
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
@@ -247,8 +249,11 @@ else:
     ProviderName = Literal[*PROVIDERS]
     """The type of requests and rows: the names are in their schema, and so in the TypeScript types."""
 
-Options = dict[
-    Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")], Annotated[str, StringConstraints(max_length=200)]
+Options = Annotated[
+    dict[
+        Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")], Annotated[str, StringConstraints(max_length=200)]
+    ],
+    Field(json_schema_extra={"additionalProperties": False}),
 ]
 """The values that a provider needs besides `api_base` and key, by the name of the field."""
 _WITH_API_BASE: list[JsonValue] = [provider.name for provider in _ENTRIES if provider.has_api_base]

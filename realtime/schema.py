@@ -115,9 +115,24 @@ def complete_document(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         schemas |= schema.pop("$defs", {})
         schemas[name] = schema
     add_errors(result)
+    _require_bodies(result)
     document: dict[str, Any] = _simplify(result)
     document["info"]["title"] = "Atelier"
     return document
+
+
+def _require_bodies(document: dict[str, Any]) -> None:
+    """Mark the body of a request as required if a field of it is."""
+    schemas = document["components"]["schemas"]
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            body = operation.get("requestBody", {})
+            for content in body.get("content", {}).values():
+                schema = content["schema"]
+                if "$ref" in schema:
+                    schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
+                if schema.get("required"):
+                    body["required"] = True
 
 
 ERROR_RESPONSES = {

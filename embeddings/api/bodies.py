@@ -2,7 +2,7 @@
 
 from pydantic import ConfigDict, Field
 
-from common.providers import WRONG_API_BASE, Options, ProviderName
+from common.providers import EMBEDDING_PROVIDERS, WRONG_API_BASE, Options, ProviderName
 from common.request_types import NOT_BLANK, Revision
 from common.rest import Body
 
@@ -13,7 +13,7 @@ class EmbeddingModelBody(Body):
 
     model_config = ConfigDict(json_schema_extra={"not": WRONG_API_BASE})
 
-    provider: ProviderName
+    provider: ProviderName = Field(json_schema_extra={"enum": EMBEDDING_PROVIDERS})
     api_base: str = Field(default="", max_length=400)
     options: Options = Field(default_factory=dict)
     key: str | None = Field(default=None, max_length=400)

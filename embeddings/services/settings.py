@@ -13,7 +13,7 @@ from common.errors import Conflict, Forbidden, Invalid
 from common.ids import new_id
 from common.model_settings import assign_model_settings
 from common.operators import check_operator
-from common.providers import PROVIDERS, get_provider
+from common.providers import EMBEDDING_PROVIDERS, PROVIDERS, get_provider
 from common.secrets import Secret
 from embeddings.hooks import embedding_server_changed
 from embeddings.models import EmbeddedChat, EmbeddingModel
@@ -66,8 +66,8 @@ def set_embedding_model(
     `vector`, or if the provider has no embeddings.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
-    if get_provider(provider).adapter != "openai":
-        labels = [one.label for one in PROVIDERS.values() if one.adapter == "openai"]
+    if get_provider(provider).name not in EMBEDDING_PROVIDERS:
+        labels = [one.label for one in PROVIDERS.values() if one.name in EMBEDDING_PROVIDERS]
         raise Invalid(
             "Embeddings are requested by OpenAI's protocol, which this provider does not have.",
             hints=[f"Providers that have it: {', '.join(labels)}."],

@@ -3,7 +3,7 @@
 from io import BytesIO
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from actors.models import Actor
 from chats.hooks import message_posted
@@ -12,7 +12,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
 from chats.services.messages import get_replied_message
 from common.clock import now
-from common.errors import Conflict
+from common.errors import Conflict, build_duplicate_id_error
 from events.payloads import MessageWake, dump_payload
 from events.publish import publish_workspace_list_changed
 from files.models import File
@@ -32,7 +32,8 @@ def post_file(
 ) -> tuple[Message, bool]:
     """Show an uploaded file in its chat, by a message with the id of the file, and start the runs of the agents that it addresses.
 
-    Return the message, and whether it was created. Raises `NotFound`, `Forbidden`, and `Conflict` for a file of the workspace.
+    Return the message, and whether it was created. Raises `NotFound`, `Forbidden`, and `Conflict` for a file of the workspace or if
+    another message has its id (`id_taken`).
     """
     file = get_file_for(actor, file_id, FileVerb.SEE, on_behalf_of=on_behalf_of)
     if file.chat_id is None:
@@ -53,7 +54,11 @@ def post_file(
     )
     file.posted_at = message.created_at
     file.save(update_fields=["posted_at"])
-    save_changes(chat.id, [message, *message_posted.call(chat, message)])
+    try:
+        with transaction.atomic():
+            save_changes(chat.id, [message, *message_posted.call(chat, message)])
+    except IntegrityError:
+        raise build_duplicate_id_error("message") from None
     publish_workspace_list_changed(chat.workspace_id, "files")
     return message, True
 

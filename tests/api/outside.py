@@ -24,7 +24,7 @@ IS_STRANGER = os.environ.get("ATELIER_FUZZ_AS") == "stranger"
 
 UNFORESEEABLE = {
     "This is no email address.",
-    "This is your address already.",
+    "This is your email already.",
     "This is not your password.",
     "Somebody you named is not in this workspace.",
     "Only an agent can be set to answer when mentioned, or always.",
@@ -33,13 +33,19 @@ UNFORESEEABLE = {
     "An agent has no memory of its own yet.",
     "A chat has at most",
     "This is not the name of the workspace.",
+    "A budget of a person needs a member",
+    "A budget for a run has the period",
+    "Give the address of the document or its text.",
 }
-"""Refusals of requests that match the schema. They depend on stored data, or on a grammar that a schema cannot express."""
-UNFORESEEABLE_CODES = {"wrong_password", "host_refused", "model_unusable", "file_unreadable"}
+"""Refusals of requests that match the schema. They depend on stored data, on several fields together, or on a grammar that a schema
+cannot express."""
+UNFORESEEABLE_CODES = {"wrong_password", "host_refused", "model_unusable", "file_unreadable", "schedule_invalid"}
 UNFORESEEABLE_HINTS = re.compile(
     # A single grapheme; unique and existing tools; three parameters that exclude each other.
     r"avatar\.|Each tool can be listed once|There is no tool named|The settings of the tool|"
-    r"Give `before`, `after` or `around`"
+    r"Give `before`, `after` or `around`|"
+    # The options of a provider.
+    r" needs [a-z_]+\.$| has no option "
 )
 
 

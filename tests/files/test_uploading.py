@@ -58,6 +58,16 @@ def test_the_message_of_a_file_has_its_id_and_facts(team, upload):
     assert files.post_file(team.bob, file.id) == (message, False)
 
 
+def test_a_file_whose_id_a_message_has_is_not_posted(team, upload):
+    file = upload()
+    chats.post_message(team.bob, team.chat.id, id=file.id, text="I was here first")
+    before = fingerprint()
+    with pytest.raises(Conflict) as refused:
+        files.post_file(team.bob, file.id)
+    assert refused.value.code == Code.ID_TAKEN
+    assert fingerprint() == before
+
+
 def test_a_posted_file_wakes_the_agent_unless_asked_not_to(team, upload):
     chats.set_response(team.alice, team.chat.id, team.robin.id, response="always")
     files.post_file(team.bob, upload().id, wake="nobody")

@@ -3685,7 +3685,7 @@ export interface components {
                 [key: string]: string;
             };
             /** @enum {string} */
-            provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
+            provider: "openai" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "openai_compatible";
             revision: number;
         };
         /**
@@ -9252,7 +9252,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "multipart/form-data": {
                     /** Format: binary */
@@ -12851,7 +12851,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "multipart/form-data": {
                     /** Format: binary */

@@ -1,8 +1,8 @@
 import { TriangleAlert } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
+  type BodyOf,
   type EmbeddingModelRow,
-  type ModelChoice,
   type ModelRow,
   useChangeEmbeddingModel,
   useEmbeddingModel,
@@ -20,7 +20,7 @@ import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
 
-type ProviderName = ModelChoice['provider']
+type ProviderName = BodyOf<'/api/v1/workspaces/{workspace_id}/embedding-model', 'put'>['provider']
 
 /** The providers with embeddings, and the usual model of each. */
 const usualModels: Partial<Record<ProviderName, string>> = {
@@ -85,6 +85,9 @@ function Progress({ row }: { row: EmbeddingModelRow }) {
   )
 }
 
+/** The stored provider, which has embeddings. */
+const getProvider = (stored: ModelRow) => stored.provider as ProviderName
+
 const getInitialName = (stored: ModelRow | null | undefined, provider: ProviderName) =>
   stored?.provider === provider ? stored.default_model : (usualModels[provider] ?? '')
 
@@ -95,7 +98,7 @@ function getKeyHint(stored: ModelRow | null, t: Texts['t']): string {
 
 /** Holds the input of the form, with the stored values of a provider at first. */
 function useEmbeddingInput(model: ModelRow | null) {
-  const [provider, setProvider] = useState<ProviderName>(model?.provider ?? 'openai')
+  const [provider, setProvider] = useState<ProviderName>(model ? getProvider(model) : 'openai')
   const [name, setName] = useState(getInitialName(model, provider))
   const [apiBase, setApiBase] = useState(model?.api_base ?? '')
   const [key, setKey] = useState('')
@@ -126,7 +129,7 @@ function EmbeddingForm({ row, workspaceId }: { row: EmbeddingModelRow; workspace
   const change = useChangeEmbeddingModel(workspaceId)
   const input = useEmbeddingInput(model)
   const { provider } = input.body
-  const names = new Set(model ? [...providerNames, model.provider] : providerNames)
+  const names = new Set(model ? [...providerNames, getProvider(model)] : providerNames)
   const getLabel = (value: ProviderName) =>
     value === 'openai_compatible' ? t('otherServer') : (providers.find(one => one.name === value)?.label ?? value)
   const save = (event: FormEvent) => {
