@@ -12,6 +12,7 @@ from common.ids import new_id
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
 from tests.concurrency import ConcurrentTransaction
+from tests.jobs import claim_job
 from tests.people import make_team
 from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, SuggestionEnvironment, build_answer, reload
 
@@ -139,6 +140,7 @@ def test_a_merge_and_a_concurrent_save_lose_no_text(environment):
 def test_a_merge_that_ends_while_it_is_stopped_is_either_done_or_stopped(environment):
     first, second = environment.suggest(KINDER), environment.suggest(BRIEFER, "carol")
     merge = environment.merge(first, second)
+    merge.run = claim_job(merge.run)
     results = run_concurrently(
         2,
         lambda number: (
