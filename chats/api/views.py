@@ -159,7 +159,7 @@ class Pin(APIView):
     def put(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
         return build_response(chats.pin_message(request.user, chat_id, message_id).to_row())
 
-    @extend_schema(operation_id="unpin_message", request=None, responses=MessageRow)
+    @extend_schema(operation_id="unpin_message", request=None, responses={200: MessageRow})
     def delete(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
         return build_response(chats.unpin_message(request.user, chat_id, message_id).to_row())
 

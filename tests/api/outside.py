@@ -35,6 +35,10 @@ UNFORESEEABLE = {
     "A budget of a person needs a member",
     "A budget for a run has the period",
     "Give the address of the document or its text.",
+    "A period has between 1 and",
+    "There is no such time zone.",
+    "The file is empty.",
+    "The demo model is not an own model.",
 }
 """Refusals of requests that match the schema. They depend on stored data, on several fields together, or on a grammar that a schema
 cannot express."""

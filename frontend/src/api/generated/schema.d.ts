@@ -9528,12 +9528,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No response body */
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
