@@ -14,7 +14,7 @@ from workspaces.models import Workspace
 class Schedule(Identified, WithRevision):
     """When an agent is woken in a chat, and what it is to do. It works with the rights and the budgets of its owner.
 
-    `next_at` is null while it is off or paused, but not while a budget is used up: then each time is stored as missed.
+    `next_at` is null while it is off, or paused for another reason than a used-up budget: then each time is stored as missed.
     `grace_seconds`: a time that was missed by more is not made up for.
     """
 

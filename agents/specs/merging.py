@@ -104,7 +104,7 @@ class _Line:
 
 def _apply_contribution(lines: list[_Line], contribution: Contribution) -> Iterator[_Line]:
     """Merge a contribution into the lines merged so far, and yield the result."""
-    # Deletions have no text to compare: of the other lines, their positions in `lines`.
+    # The positions in `lines` of all lines except deletions, which have no text to compare.
     indexes = [index for index, line in enumerate(lines) if line.text is not None]
     # The lines of a conflict must never match the base, so that a change to one of them is compared with all of them.
     ours = [f"\0{index}" if lines[index].conflict else str(lines[index].text) for index in indexes]
