@@ -406,8 +406,8 @@ def get_memory_use(actor: Actor, run_id: UUID) -> MemoryUseRow:
 
 
 def build_use_rows(actor: Actor, uses: Iterable[MemoryUse]) -> list[MemoryUseRow]:
-    """Return the rows of uses in chats that the actor may read. A chat of which something was withheld is named only to those who
-    may read it, and so are the people who may not."""
+    """Return the rows of uses in chats that the actor may read. The chat from which something was withheld, and the people who may
+    not read it, are named only if the actor may read that chat."""
     found = list(uses)
     withheld = [(use, item) for use in found for item in use.withheld]
     load_titles(actor, [use.chat for use in found])

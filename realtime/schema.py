@@ -108,7 +108,8 @@ def _register_definitions(schema: dict[str, Any], auto_schema: Any, *, suffix: s
 
 
 def complete_document(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add `EXTRA_COMPONENTS` and error responses to the document, and simplify it. drf-spectacular calls this hook."""
+    """Add `EXTRA_COMPONENTS` and error responses to the document, mark required bodies, and simplify it. drf-spectacular calls this
+    hook."""
     schemas = result["components"]["schemas"]
     for name, adapter in EXTRA_COMPONENTS.items():
         schema = adapter.json_schema(mode="serialization", ref_template=REFERENCE)

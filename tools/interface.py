@@ -89,7 +89,7 @@ class ToolOutput:
 
 
 class ToolError(Exception):
-    """A failed call, with a text for the model. `final`: a retry cannot help."""
+    """A failed call, with a text for the model. `is_final`: a retry cannot help."""
 
     def __init__(self, text: str, *, is_final: bool = False) -> None:
         super().__init__(text)

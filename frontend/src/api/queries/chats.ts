@@ -140,6 +140,7 @@ export const wakeAgent = (chatId: string, agentId: string, id: string) =>
       body: { id },
     }),
   )
+
 /** Moves the read cursor of this person. The request outlives a page that is closed. */
 export const markRead = (chatId: string, seq: number) =>
   unwrap(
