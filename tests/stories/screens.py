@@ -33,7 +33,7 @@ class Person:
 
     def fill_in_account(self, button: str) -> None:
         self.page.get_by_label("Your name").fill(self.name)
-        self.page.get_by_label("Email").fill(f"{self.name.lower()}-{new_id()}@example.org")
+        self.page.get_by_label("Email").fill(self._make_email())
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name=button).click()
 
@@ -41,9 +41,12 @@ class Person:
         """Make an account by the API, to which the browser is then signed in."""
         at = f"{self.stack.url}/_allauth/browser/v1/auth"
         self.context.request.get(f"{at}/session")  # sets the cookie with the CSRF token
-        body = {"name": self.name, "email": f"{self.name.lower()}-{new_id()}@example.org", "password": PASSWORD}
+        body = {"name": self.name, "email": self._make_email(), "password": PASSWORD}
         answer = self.context.request.post(f"{at}/signup", data=body, headers=self._build_csrf_header())
         assert answer.ok, answer.text()
+
+    def _make_email(self) -> str:
+        return f"{self.name.lower()}-{new_id()}@example.org"
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request to the API with the session of the browser, and return the JSON of the answer."""
