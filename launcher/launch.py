@@ -69,14 +69,18 @@ class Launcher:
     # --- start ---------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
+        """Open the data folder and the port, start the servers, run new migrations, and define web and worker.
+
+        `_supervise` starts web and worker.
+        """
         home = open_home(Path(self._settings.get("ATELIER_HOME") or get_default_home()))
         self._lock = lock_home(home)
         self._disk = Disk(home)
         self._listener, self.url = open_listener(self._settings)
         environment = self._start_servers(home) | {"ATELIER_ADDRESS": self.url}
         self._running_file = write_running_file(home, environment)
-        clusters = [server.data for server in self._servers if isinstance(server, Postgres)]
-        self._migrate(Migrations(clusters[0] if clusters else None, environment))
+        data_folder = next((server.data for server in self._servers if isinstance(server, Postgres)), None)
+        self._migrate(Migrations(data_folder, environment))
         self._services = [
             Service(
                 "web",

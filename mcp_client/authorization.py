@@ -175,6 +175,7 @@ async def _open_http() -> AsyncIterator[httpx2.AsyncClient]:
     """Yield a client that asks public addresses only. Its errors become `MCPError`."""
     transport = MCPTransport(None, seconds=SECONDS)
     try:
+        # The transport has the timeout.
         async with httpx2.AsyncClient(transport=transport, trust_env=False, timeout=None) as http:
             yield http
     except HostRefused as error:

@@ -82,7 +82,7 @@ class Run(Identified, VersionedRow):
     # Of a claimed run: the requests that its runner sends to the model.
     sent_requests: RequestRecorder | None = None
     # Of a claimed run, in its worker only: what its model reads of the older messages of a long chat.
-    earlier: EarlierContext | None = None
+    earlier_context: EarlierContext | None = None
     # The same: the embedding of the message that it answers, if older messages are searched by it.
     request_vector: Vector | None = None
     # Of runs of sub-agents that were claimed together: what was read once for all of them.

@@ -171,7 +171,8 @@ def _build_conflict_lines(ours: list[_Line], theirs: list[_Line], contributor: U
     authors = [author for author, _ in options]
     first = next(author for author in authors if author is not None)
     conflict = _PromptConflict(options, chosen=authors.index(first))
-    if all(author is None for author in authors[:-1]):
+    is_first_contributor = all(author is None for author in authors[:-1])
+    if is_first_contributor:
         return _attribute_to(contributor, theirs, conflict)
     return _attribute_to(first, [line for line in ours if line.text is not None], conflict)
 

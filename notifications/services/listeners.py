@@ -112,7 +112,7 @@ def notify_webhook_disabled(agent: Actor, host: str) -> None:
     if agent.workspace_id is not None:
         notify(
             editors.values_list("actor_id", flat=True),
-            event=_build_event_key("webhook_disabled", new_id()),
+            event=_build_event_key("webhook_disabled", new_id()),  # each time is an event of its own
             type="webhook_disabled",
             workspace_id=agent.workspace_id,
             actor=None,
@@ -214,6 +214,7 @@ def notify_budget_warning(balance: Balance) -> None:
     """Notify the editors that most of a budget is used, and the person whose budget it is."""
     budget = balance.budget
     editors = Membership.objects.filter(workspace=budget.workspace_id, role=Role.EDITOR)
+    # The subject is a workspace, a person or an agent. Of these ids, `notify` keeps those of people.
     people = {*editors.values_list("actor_id", flat=True), balance.subject_id}
     names = [*Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True)]
     spent = f"${balance.spent_micro / 1_000_000:.2f} / ${budget.limit_micro / 1_000_000:.2f}"

@@ -182,11 +182,11 @@ class ChatRun(RunKind):
         max_answer, factor = content.parameters.max_tokens, resolved.token_factor
         budget = get_context_budget(endpoint, model, max_answer, system, schemas, size, factor)
         if self.reads_older_messages:
-            run.earlier = find_earlier_context(run, content.context.strategy, entries, budget)
-        if run.earlier is not None and run.earlier.text:
-            system = f"{system}\n\n{run.earlier.text}"
+            run.earlier_context = find_earlier_context(run, content.context.strategy, entries, budget)
+        if run.earlier_context is not None and run.earlier_context.text:
+            system = f"{system}\n\n{run.earlier_context.text}"
             budget = get_context_budget(endpoint, model, max_answer, system, schemas, size, factor)
-            entries = run.earlier.list_kept_entries(entries, {read.trigger_id, run.id})
+            entries = run.earlier_context.list_kept_entries(entries, {read.trigger_id, run.id})
         transcript = build_transcript(
             entries,
             system=system,
@@ -202,10 +202,12 @@ class ChatRun(RunKind):
         run.has_outside_texts = bool(pages) or has_foreign
         sections = [Section("prompt", content.prompt.strip()), Section("pages", pages.strip())]
         sections.append(Section("memory", memory.text, memory.chat_ids))
-        if run.earlier is not None:
+        if run.earlier_context is not None:
             # Not all messages that were kept fit into the budget.
-            run.earlier = run.earlier.with_size(turns=count_texts(transcript), limit=size, limit_by=limit_by)
-            sections += run.earlier.sections
+            run.earlier_context = run.earlier_context.with_size(
+                turns=count_texts(transcript), limit=size, limit_by=limit_by
+            )
+            sections += run.earlier_context.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
@@ -276,7 +278,7 @@ class ChatRun(RunKind):
             chat = lock_chat_of_run(claimed)
             update = read_run_for_update(ATTEMPT, claimed)
             update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
-            update.row.earlier = claimed.earlier
+            update.row.earlier_context = claimed.earlier_context
         update.row.has_outside_texts = claimed.has_outside_texts
         return update
 
@@ -325,14 +327,14 @@ class ChatRun(RunKind):
         run = update.row
         rows, message = build_answer_messages(run, event, model, find_mentions=self.is_participant)
         add_llm_step(update, event, model)
-        queued = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
+        woken_runs = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
         if not event.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
             if not event.answer.calls:
                 finish_run(update)
-            self.save(update, [*record_context(run), *rows, *queued])
+            self.save(update, [*record_context(run), *rows, *woken_runs])
             if not event.answer.calls and self.is_participant:
                 record_history(run, claimed.get_spec(), "completed")
         return build_step_saved(run)
@@ -407,15 +409,15 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
 def record_context(run: Run) -> list[Message]:
     """At the end of a run in a long chat, request a summary and embeddings if they are needed. If the agent reads the chat by
     another strategy than before, store it, and return the message that says so."""
-    if run.earlier is None or run.ended_at is None:
+    if run.earlier_context is None or run.ended_at is None:
         return []
-    if run.earlier.needs_summary:
-        request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, run.earlier.budget)
-    if run.earlier.needs_embeddings:
+    if run.earlier_context.needs_summary:
+        request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, run.earlier_context.budget)
+    if run.earlier_context.needs_embeddings:
         request_embeddings_on_commit(run.get_chat_id(), run.on_behalf_of_id)
-    if not run.earlier.is_new or run.earlier.facts is None:
+    if not run.earlier_context.is_new or run.earlier_context.facts is None:
         return []
-    return [record_strategy(run.get_chat_id(), run.agent, run.earlier.facts.strategy, run_id=run.id)]
+    return [record_strategy(run.get_chat_id(), run.agent, run.earlier_context.facts.strategy, run_id=run.id)]
 
 
 CHAT = ChatRun()

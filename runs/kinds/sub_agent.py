@@ -116,11 +116,12 @@ class SubAgentRun(ChatRun):
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
     ) -> ReadConversation:
-        task = LogEntry(run.id, "TEXT_MESSAGE", run.path[-2], {"text": Task.from_run(run).build_message()})
+        caller_agent_id = run.path[-2]
+        task = LogEntry(run.id, "TEXT_MESSAGE", caller_agent_id, {"text": Task.from_run(run).build_message()})
         own = MESSAGES_OF_RUN.rows(run.id) if run.steps_done else ()
         # A public agent does not read the name of its caller: its prompt is written outside the workspace.
-        is_own = run.agent.workspace_id == run.workspace_id
-        name = getattr(run, "caller_name", "") if is_own else ""  # an annotation of the query of a claim
+        is_of_workspace = run.agent.workspace_id == run.workspace_id
+        name = getattr(run, "caller_name", "") if is_of_workspace else ""  # an annotation of the query of a claim
         system = build_sub_agent_text(prompt, build_participant(run.agent), name, instructions)
         return ReadConversation(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), run.id)
 

@@ -146,7 +146,7 @@ def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[s
 
 
 def list_past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:
-    """Return the calls of this run that have a result, in order."""
+    """Return the calls of this run that have a result, made or refused, in order."""
     open_ids = {call.id for call in open_calls}
     payloads = [row[0] for row in CALLS_OF_RUN.rows(run.id)]
     calls = [ToolCall(payload["call_id"], payload["name"], payload["arguments"]) for payload in payloads]

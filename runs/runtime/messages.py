@@ -130,7 +130,7 @@ def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> S
         "payer_name": endpoint.person_name or None,
         "payer_reason": endpoint.reason,
         "replaced_model": model.replaced or None,
-        "context": run.earlier.facts if run.earlier else None,
+        "context": run.earlier_context.facts if run.earlier_context else None,
     }
     if usage is not None:
         fields |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

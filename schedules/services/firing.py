@@ -104,11 +104,12 @@ def delete_old_times() -> None:
 
 def _store_time_and_wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -> None:
     """Store the last of these times, and wake the agent unless it is too late for that or a budget is used up."""
-    due_at, missed = times[-1], len(times) - 1
-    scheduled_time = ScheduledTime(schedule=schedule, due_at=due_at, missed=missed)
+    due_at = times[-1]
+    scheduled_time = ScheduledTime(schedule=schedule, due_at=due_at)
     if schedule.paused_reason or now() - due_at > timedelta(seconds=schedule.grace_seconds):
         scheduled_time.state, scheduled_time.missed = "missed", len(times)
     else:
+        scheduled_time.missed = len(times) - 1
         participant = get_agent_of_chat(chat, schedule.agent_id)
         scheduled_time.message_id = new_id()
         rows = prepare_wake(
@@ -120,7 +121,7 @@ def _store_time_and_wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -
             instructions=schedule.instructions,
             schedule_id=schedule.pk,
             due_at=due_at,
-            missed=missed or None,
+            missed=scheduled_time.missed or None,
             id=scheduled_time.message_id,
         )
         chats.save_changes(chat.id, rows)

@@ -161,7 +161,7 @@ def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(browser,
     expect(bob.log.get_by_role("button", name="Stop Reader")).to_have_attribute("aria-disabled", "true")
     carol.close()
 
-    # A message steers the agent that was asked, and not those that it waits for.
+    # The agent that was asked reads the next message, and those that it waits for do not.
     alice.page.get_by_placeholder(re.compile("^Message ")).fill("And the temples")
     expect(alice.page.get_by_text("at its next step, not its sub-agents")).to_be_visible()
     alice.page.get_by_placeholder(re.compile("^Message ")).fill("")

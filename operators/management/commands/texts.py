@@ -45,6 +45,7 @@ class Command(BaseCommand):
             if not check:
                 update_catalog(path, locale, collected)
             problems += [f"{locale}: {problem}" for problem in find_problems(path, locale, collected)]
+        # Also after the catalogues are written: new texts are not translated yet.
         if problems:
             advice = "Run `manage.py texts` and translate what is empty in locale/*/LC_MESSAGES/django.po."
             raise CommandError("\n".join([*problems, advice]))

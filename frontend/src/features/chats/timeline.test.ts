@@ -135,10 +135,10 @@ describe('a reply while others post messages', () => {
 
   it('is split by a message that reached it between two steps', () => {
     const call = { ...agentRow(2, 'r', 'TOOL_CALL'), ...at(2) }
-    const steering = { ...row(3), ...at(4) }
+    const between = { ...row(3), ...at(4) }
     const result = { ...agentRow(4, 'r', 'TOOL_RESPONSE'), ...at(6) }
     const answer = { ...agentRow(5, 'r'), ...at(9), id: buildIdAt(2) }
-    const messages = [question, call, steering, result, answer]
+    const messages = [question, call, between, result, answer]
     expect(formatItems(messages)).toEqual(['1', 'r:2,4', '3', 'r:5!'])
     const last = buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' }).at(-1)
     expect(last?.kind === 'reply' && last.earlierRows.map(row => row.seq)).toEqual([2, 4])

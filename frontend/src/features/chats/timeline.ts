@@ -89,7 +89,6 @@ export function containsMessage(item: Item, id: string): boolean {
 export function getPlainText(item: Item): string {
   switch (item.kind) {
     case 'message':
-    case 'system':
       return joinTexts([item.row])
     case 'unsent':
       return item.entry.text

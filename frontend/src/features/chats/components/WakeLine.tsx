@@ -22,14 +22,14 @@ interface WakeLineProps {
   children?: ReactNode
 }
 
-/** Before sending: who will be woken, who is steered, and who cannot answer. */
+/** Before sending: which agents will be woken, which read the message in their present run, and which cannot answer. */
 export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLineProps) {
   const { t } = useTexts()
   const { chatId, budgetsPath, findActor, onGo } = useChat()
   const withSubAgents = useAgentsWithSubAgents(chatId)
   const filterByEffect = (effect: Wake['effect']) =>
     (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
-  const steered = filterByEffect('next_step')
+  const inNextStep = filterByEffect('next_step')
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
     <div className={composerStyles.wake}>
@@ -41,49 +41,49 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
             <AgentGroup
               wakes={filterByEffect('wakes')}
               icon={<Zap className="i s" aria-hidden />}
-              before="wake.wakes"
+              textBefore="wake.wakes"
             />
             <AgentGroup
               wakes={filterByEffect('joins')}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              before="wake.reads"
-              after="wake.whenItBegins"
+              textBefore="wake.reads"
+              textAfter="wake.whenItBegins"
             />
             <AgentGroup
-              wakes={steered.filter(wake => withSubAgents.includes(wake.agent_id))}
+              wakes={inNextStep.filter(wake => withSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              before="wake.joins"
-              after="wake.nextNotSubAgents"
+              textBefore="wake.joins"
+              textAfter="wake.nextNotSubAgents"
             />
             <AgentGroup
-              wakes={steered.filter(wake => !withSubAgents.includes(wake.agent_id))}
+              wakes={inNextStep.filter(wake => !withSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              before="wake.joins"
-              after="wake.nextStep"
+              textBefore="wake.joins"
+              textAfter="wake.nextStep"
             />
             <AgentGroup
               wakes={filterByEffect('next_step_or_after')}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              before="wake.joins"
-              after="wake.nextOrAfter"
+              textBefore="wake.joins"
+              textAfter="wake.nextOrAfter"
             />
             <AgentGroup
               wakes={filterByEffect('after_answer')}
               icon={<Reply className="i s" aria-hidden />}
-              before="wake.answers"
-              after="wake.afterAnswer"
+              textBefore="wake.answers"
+              textAfter="wake.afterAnswer"
             />
             <AgentGroup
               wakes={filterByEffect('after_other_work')}
               icon={<Reply className="i s" aria-hidden />}
-              before="wake.answers"
-              after="wake.afterOtherWork"
+              textBefore="wake.answers"
+              textAfter="wake.afterOtherWork"
             />
             <AgentGroup
               wakes={filterByEffect('refused')}
               icon={<TriangleAlert className="i s" aria-hidden />}
-              before="wake.cannot"
-              reasons
+              textBefore="wake.cannot"
+              showsReasons
             />
             {wakes
               ?.filter(wake => wake.reason === 'taken_down')
@@ -147,22 +147,23 @@ const describeReason = ({ reason }: Wake, t: Texts['t']): string | null =>
 interface AgentGroupProps {
   wakes: readonly Wake[]
   icon: ReactNode
-  before: PlainTextKey
-  after?: PlainTextKey
-  reasons?: boolean
+  textBefore: PlainTextKey
+  textAfter?: PlainTextKey
+  showsReasons?: boolean
 }
 
-function AgentGroup({ wakes, icon, before, after, reasons }: AgentGroupProps) {
+/** The agents on which the message has the same effect, between two texts that say which. Nothing without agents. */
+function AgentGroup({ wakes, icon, textBefore, textAfter, showsReasons }: AgentGroupProps) {
   const { t } = useTexts()
   if (wakes.length === 0) return null
   return (
     <>
       {icon}
-      <span>{t(before)}</span>
+      <span>{t(textBefore)}</span>
       {wakes.map(wake => (
-        <AgentChip key={wake.agent_id} agentId={wake.agent_id} reason={reasons ? describeReason(wake, t) : null} />
+        <AgentChip key={wake.agent_id} agentId={wake.agent_id} reason={showsReasons ? describeReason(wake, t) : null} />
       ))}
-      {after ? <span>{t(after)}</span> : null}
+      {textAfter ? <span>{t(textAfter)}</span> : null}
     </>
   )
 }
