@@ -19,6 +19,8 @@ MAX_NUMBER = 2**31 - 1
 """The highest revision or version that a column holds."""
 NOT_BLANK = r"[^\s\x00\x1c-\x1f]"
 """A pattern of texts that are not empty after whitespace at both ends and NUL are removed."""
+NO_NUL = r"^[^\x00]*$"
+"""A pattern of the texts of a query string."""
 
 Revision = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 Version = Annotated[int, Field(ge=1, le=MAX_NUMBER)]

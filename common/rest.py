@@ -15,7 +15,7 @@ from rest_framework.request import Request as AnyRequest
 from rest_framework.response import Response
 
 from common.errors import AppError, Code, Invalid, LimitReached
-from common.request_types import INVALID_REQUEST, JSON, QUERY, StrictModel
+from common.request_types import INVALID_REQUEST, JSON, NO_NUL, QUERY, StrictModel
 from common.text import to_storable_json
 
 logger = logging.getLogger(__name__)
@@ -102,12 +102,15 @@ def build_query_parameters(model: type[BaseModel]) -> list[OpenApiParameter]:
 
 
 def _to_parameter_schema(field: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of a field without its title, without null, which a query string cannot contain, and with the
-    component that it refers to."""
+    """Return the JSON schema of a field without its title, without null and NUL, which a query string cannot contain, and with
+    the component that it refers to."""
     [kind] = [one for one in field.pop("anyOf", [{}]) if one != {"type": "null"}]
     if "$ref" in kind:
         kind = components[kind["$ref"].removeprefix("#/$defs/")]
-    return {key: value for key, value in {**field, **kind}.items() if key != "title" and value is not None}
+    schema = {key: value for key, value in {**field, **kind}.items() if key != "title" and value is not None}
+    if schema.get("type") == "string" and not schema.keys() & {"pattern", "format", "enum"}:
+        schema["pattern"] = NO_NUL
+    return schema
 
 
 def build_invalid(error: ValidationError) -> Invalid:

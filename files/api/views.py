@@ -142,7 +142,7 @@ class FileText(APIView):
 
 
 class FileContent(APIView):
-    @extend_schema(operation_id="download_file", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(operation_id="download_file", responses={(200, "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, file_id: UUID) -> HttpResponseBase:
         """Always a download: what a person has uploaded is never shown by the browser as a page of ours."""
         file = get_file_for(request.user, file_id, FileVerb.SEE)

@@ -22,7 +22,7 @@ from tests.stories.screens import Person
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 
-class Room:
+class Colleagues:
     """A chat of Alice (editor) and Bob, who have browsers, Carol, Dan and Eve, and the agents Researcher, Writer and Echo, for whom
     `examples/outside_program.py` answers."""
 
@@ -89,102 +89,110 @@ class Room:
 
 
 @pytest.fixture(scope="module")
-def room(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[Room]:
+def colleagues(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[Colleagues]:
     model.reset()
-    room = Room(browser, stack, model)
-    yield room
-    room.close()
+    colleagues = Colleagues(browser, stack, model)
+    yield colleagues
+    colleagues.close()
 
 
-def test_everybody_talks_at_once_and_each_agent_answers_once_with_a_quote(room: Room, tmp_path):
-    alice, (bob, carol, dan, eve), tab = room.alice, room.others, room.tab
-    room.model.script(system="You are Researcher", text="To both of you: yes, for groups as well.")
+def test_everybody_talks_at_once_and_each_agent_answers_once_with_a_quote(colleagues: Colleagues, tmp_path):
+    alice, (bob, carol, dan, eve), tab = colleagues.alice, colleagues.others, colleagues.tab
+    colleagues.model.script(system="You are Researcher", text="To both of you: yes, for groups as well.")
     slowly = "The fares rise in April, as far as the three timetables that I have read say so, and not before."
-    room.model.script(system="You are Researcher", text=slowly, every=0.7, times=1)
-    room.model.script(system="You are Writer", text="Here is the draft that you wanted.")
+    colleagues.model.script(system="You are Researcher", text=slowly, every=0.7, times=1)
+    colleagues.model.script(system="You are Writer", text="Here is the draft that you wanted.")
 
-    room.screen.post("@researcher when do the fares rise?")
+    colleagues.screen.post("@researcher when do the fares rise?")
     tab.wait_until(lambda tab: [frame for frame in tab.frames if frame["type"] == "delta"])
     # The composer says what will happen, while the answer is being written.
-    room.phone.page.get_by_placeholder(re.compile("^Message ")).fill("@researcher and for groups?")
-    expect(room.phone.page.get_by_text("at its next step, or is answered right after this answer.")).to_be_visible()
-    room.phone.page.screenshot(path=tmp_path / "composer-phone.png")
-    carol_post = carol.post(room.chat, "@researcher and for children?")
-    room.phone.page.get_by_role("button", name="Send").click()
-    dan_post = dan.post(room.chat, "@writer please draft the notice")
-    eve_post = eve.post(room.chat, "@echo 你好")
+    colleagues.phone.page.get_by_placeholder(re.compile("^Message ")).fill("@researcher and for groups?")
+    expect(
+        colleagues.phone.page.get_by_text("at its next step, or is answered right after this answer.")
+    ).to_be_visible()
+    colleagues.phone.page.screenshot(path=tmp_path / "composer-phone.png")
+    carol_post = carol.post(colleagues.chat, "@researcher and for children?")
+    colleagues.phone.page.get_by_role("button", name="Send").click()
+    dan_post = dan.post(colleagues.chat, "@writer please draft the notice")
+    eve_post = eve.post(colleagues.chat, "@echo 你好")
 
-    second = tab.wait_for_answer(room.researcher, 2)
-    [draft], [echoed] = ([tab.wait_for_answer(agent, 1)] for agent in (room.writer, room.echo))
-    assert room.list_texts(tab, room.researcher) == [slowly, "To both of you: yes, for groups as well."]
+    second = tab.wait_for_answer(colleagues.researcher, 2)
+    [draft], [echoed] = ([tab.wait_for_answer(agent, 1)] for agent in (colleagues.writer, colleagues.echo))
+    assert colleagues.list_texts(tab, colleagues.researcher) == [slowly, "To both of you: yes, for groups as well."]
     bob_post = next(m for m in tab.messages("TEXT_MESSAGE") if m["author_id"] == bob.id)
     assert set(second["payload"]["answered_ids"]) == {carol_post["id"], bob_post["id"]}
     assert second["reply_to"] in (carol_post["id"], bob_post["id"])
     assert (draft["payload"]["answers"], echoed["reply_to"]) == (dan_post["id"], eve_post["id"])
     assert (echoed["payload"]["text"], echoed["run_id"]) == ("You wrote: @echo 你好", None)
-    for screen in (room.screen, room.phone):
+    for screen in (colleagues.screen, colleagues.phone):
         screen.sees("To both of you: yes, for groups as well.")
         screen.sees("answers 2 messages")
         screen.sees("Here is the draft that you wanted.")
         screen.sees("You wrote: @echo 你好")
-    room.screen.page.screenshot(path=tmp_path / "room.png")
-    room.phone.page.screenshot(path=tmp_path / "room-phone.png")
+    colleagues.screen.page.screenshot(path=tmp_path / "chat.png")
+    colleagues.phone.page.screenshot(path=tmp_path / "chat-phone.png")
     # Nobody answers twice: all runs have ended, and each agent has read everything.
     tab.wait_until(lambda tab: all(run["ended_at"] for run in tab.rows("run")))
-    assert [len(room.list_texts(tab, agent)) for agent in (room.researcher, room.writer, room.echo)] == [2, 1, 1]
+    assert [
+        len(colleagues.list_texts(tab, agent)) for agent in (colleagues.researcher, colleagues.writer, colleagues.echo)
+    ] == [2, 1, 1]
     read = {row["actor"]["id"]: row["last_read_seq"] for row in tab.rows("participant")}
-    assert read[room.researcher] >= max(carol_post["seq"], bob_post["seq"])
-    assert read[room.echo] >= eve_post["seq"]
+    assert read[colleagues.researcher] >= max(carol_post["seq"], bob_post["seq"])
+    assert read[colleagues.echo] >= eve_post["seq"]
     assert read[alice.id] is None
 
 
-def test_a_colleague_is_told_works_and_reports_back_and_a_loop_ends_visibly(room: Room, tmp_path):
-    alice = room.alice
+def test_a_colleague_is_told_works_and_reports_back_and_a_loop_ends_visibly(colleagues: Colleagues, tmp_path):
+    alice = colleagues.alice
     call = {"name": "send_message", "arguments": json.dumps({"to": "@writer", "text": "Please write up the fares."})}
-    room.model.reset()
-    for heard in ("see the notice", "the trains"):
-        room.model.script(system="You are Researcher", match=heard, text="What about the ferries, then?")
-    room.model.script(system="You are Writer", match="ferries", text="What of the trains, I wonder?")
-    room.model.script(
+    colleagues.model.reset()
+    for text in ("see the notice", "the trains"):
+        colleagues.model.script(system="You are Researcher", match=text, text="What about the ferries, then?")
+    colleagues.model.script(system="You are Writer", match="ferries", text="What of the trains, I wonder?")
+    colleagues.model.script(
         system="You are Writer", match="Please write up", text="It is written up: see the notice.", times=1
     )
-    room.model.script(
+    colleagues.model.script(
         system="You are Researcher", match="let Writer", calls=[call], then={"text": "Writer knows now."}, times=2
     )
-    room.screen.post("@researcher let Writer write it up")
-    card = room.screen.log.get_by_role("region", name="Approval: send_message").last
+    colleagues.screen.post("@researcher let Writer write it up")
+    card = colleagues.screen.log.get_by_role("region", name="Approval: send_message").last
     expect(card.get_by_text("Please write up the fares.")).to_be_visible()
-    room.screen.page.screenshot(path=tmp_path / "approval.png")
+    colleagues.screen.page.screenshot(path=tmp_path / "approval.png")
     card.get_by_role("button", name="Approve", exact=True).click()
-    room.screen.sees("Writer knows now.")
+    colleagues.screen.sees("Writer knows now.")
 
     # Their own chat, which editors may read: told, done, reported back, and then the loop that ends with a line.
-    [direct] = alice.ok("GET", f"workspaces/{room.workspace}/chats-between-agents")["results"]
+    [direct] = alice.ok("GET", f"workspaces/{colleagues.workspace}/chats-between-agents")["results"]
     chat = direct["chat"]["id"]
     tab = alice.watch(chat)
     [line] = tab.wait_until(lambda tab: tab.messages("WAKE_LIMIT_REACHED"), 60)
     assert line["payload"]["limit"] == "hops"
     texts = [(m["author_id"], m["payload"]["text"]) for m in tab.messages("TEXT_MESSAGE")]
     assert texts[:2] == [
-        (room.researcher, "Please write up the fares."),
-        (room.writer, "It is written up: see the notice."),
+        (colleagues.researcher, "Please write up the fares."),
+        (colleagues.writer, "It is written up: see the notice."),
     ]
     assert {text for _, text in texts[2:]} == {"What about the ferries, then?", "What of the trains, I wonder?"}
-    room.open_chat(room.screen, chat)
-    room.screen.sees("It is written up: see the notice.")
-    room.screen.sees(re.compile("was not woken: 4 messages of agents in a row is the limit"))
-    room.screen.page.screenshot(path=tmp_path / "loop.png")
+    colleagues.open_chat(colleagues.screen, chat)
+    colleagues.screen.sees("It is written up: see the notice.")
+    colleagues.screen.sees(re.compile("was not woken: 4 messages of agents in a row is the limit"))
+    colleagues.screen.page.screenshot(path=tmp_path / "loop.png")
     tab.wait_until(lambda tab: all(run["ended_at"] for run in tab.rows("run")))
     assert len(tab.messages("WAKE_LIMIT_REACHED")) == 1
     # Bob is no editor: he does not see it.
-    assert room.others[0].status("GET", f"chats/{chat}") == 404
-    room.open_chat(room.screen)
+    assert colleagues.others[0].status("GET", f"chats/{chat}") == 404
+    colleagues.open_chat(colleagues.screen)
 
 
-def test_a_schedule_and_a_person_wake_an_agent_again(room: Room, tmp_path):
-    room.model.reset()
-    room.model.script(system="You are Researcher", match="I wake you by hand", text="I have looked again: nothing new.")
-    room.model.script(system="You are Researcher", match="Read the fares", text="Good morning: the fares are the same.")
+def test_a_schedule_and_a_person_wake_an_agent_again(colleagues: Colleagues, tmp_path):
+    colleagues.model.reset()
+    colleagues.model.script(
+        system="You are Researcher", match="I wake you by hand", text="I have looked again: nothing new."
+    )
+    colleagues.model.script(
+        system="You are Researcher", match="Read the fares", text="Good morning: the fares are the same."
+    )
     body = {
         "id": str(new_id()),
         "name": "Morning fares",
@@ -192,53 +200,53 @@ def test_a_schedule_and_a_person_wake_an_agent_again(room: Room, tmp_path):
         "expression": "0 8 * * *",
         "time_zone": "Asia/Taipei",
     }
-    room.alice.ok("POST", f"chats/{room.chat}/agents/{room.researcher}/schedules", body)
-    room.stack.execute("UPDATE schedules_schedule SET next_at = now() WHERE id = %s", body["id"])
-    for screen in (room.screen, room.phone):
+    colleagues.alice.ok("POST", f"chats/{colleagues.chat}/agents/{colleagues.researcher}/schedules", body)
+    colleagues.stack.execute("UPDATE schedules_schedule SET next_at = now() WHERE id = %s", body["id"])
+    for screen in (colleagues.screen, colleagues.phone):
         screen.sees("The schedule “Morning fares” woke")
         screen.sees("Good morning: the fares are the same.")
-    [schedule] = room.alice.ok("GET", f"agents/{room.researcher}/schedules")["results"]
+    [schedule] = colleagues.alice.ok("GET", f"agents/{colleagues.researcher}/schedules")["results"]
     assert (schedule["last"]["state"], len(schedule["next_times"])) == ("fired", 3)
 
-    page = room.screen.page
+    page = colleagues.screen.page
     page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
     page.get_by_role("button", name="Look again: wake Researcher").click()
     page.keyboard.press("Escape")
-    for screen in (room.screen, room.phone):
+    for screen in (colleagues.screen, colleagues.phone):
         screen.sees(re.compile("woke Researcher to look again"))
         screen.sees("I have looked again: nothing new.")
-    quote = room.screen.log.get_by_role("button", name=re.compile("Reply to.*woke Researcher to look again"))
+    quote = colleagues.screen.log.get_by_role("button", name=re.compile("Reply to.*woke Researcher to look again"))
     expect(quote).to_be_visible()
     page.screenshot(path=tmp_path / "woken.png")
     # The program is woken by hand, too.
-    room.alice.ok("POST", f"chats/{room.chat}/agents/{room.echo}/wake", {"id": str(new_id())})
-    room.phone.sees("I looked again.")
+    colleagues.alice.ok("POST", f"chats/{colleagues.chat}/agents/{colleagues.echo}/wake", {"id": str(new_id())})
+    colleagues.phone.sees("I looked again.")
 
 
-def test_a_chat_without_a_title_is_named_after_the_others_as_they_join_and_leave(room: Room):
-    bob, carol = room.others[:2]
+def test_a_chat_without_a_title_is_named_after_the_others_as_they_join_and_leave(colleagues: Colleagues):
+    bob, carol = colleagues.others[:2]
     body = {"title": "", "actor_ids": [bob.id, carol.id]}
-    chat = room.alice.ok("POST", f"workspaces/{room.workspace}/chats", body)["chat"]["id"]
-    link = room.screen.page.get_by_role("navigation", name="Workspace").locator(f'a[href*="{chat}"]')
+    chat = colleagues.alice.ok("POST", f"workspaces/{colleagues.workspace}/chats", body)["chat"]["id"]
+    link = colleagues.screen.page.get_by_role("navigation", name="Workspace").locator(f'a[href*="{chat}"]')
     expect(link).to_have_text("Bob · Carol")
     carol.ok("DELETE", f"chats/{chat}/participants/{carol.id}")
     expect(link).to_have_text("Bob")
-    bob.ok("POST", f"chats/{chat}/participants", {"actor_id": room.writer})
+    bob.ok("POST", f"chats/{chat}/participants", {"actor_id": colleagues.writer})
     expect(link).to_have_text("Bob · Writer")
 
 
-def test_an_editor_looks_through_the_eyes_of_an_agent(room: Room, tmp_path):
-    room.model.reset()
-    room.model.script(system="You are Writer", text="The notice is ready.")
-    room.screen.post("@writer the notice, please")
-    room.screen.sees("The notice is ready.")
-    room.screen.open(f"/w/{room.handle}/agents/{room.writer}/eyes")
-    page = room.screen.page
+def test_an_editor_looks_through_the_eyes_of_an_agent(colleagues: Colleagues, tmp_path):
+    colleagues.model.reset()
+    colleagues.model.script(system="You are Writer", text="The notice is ready.")
+    colleagues.screen.post("@writer the notice, please")
+    colleagues.screen.sees("The notice is ready.")
+    colleagues.screen.open(f"/w/{colleagues.handle}/agents/{colleagues.writer}/eyes")
+    page = colleagues.screen.page
     expect(page.get_by_text("You look through the eyes of Writer.")).to_be_visible()
     expect(page.get_by_text("@writer the notice, please").first).to_be_visible()
     expect(page.get_by_role("main").get_by_text("Researcher", exact=True)).to_have_count(
         2
-    )  # the room, and their direct chat
+    )  # the colleagues, and their direct chat
     expect(page.get_by_text("sk-story")).to_have_count(0)
     page.screenshot(path=tmp_path / "eyes.png")
-    assert room.others[0].status("GET", f"agents/{room.writer}/viewpoint") == 403
+    assert colleagues.others[0].status("GET", f"agents/{colleagues.writer}/viewpoint") == 403
