@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 from uuid import UUID
 
@@ -50,7 +51,7 @@ class ChatContext:
     participants: Sequence[Participant]
     authors: Mapping[UUID, Participant]
 
-    @property
+    @cached_property
     def is_group(self) -> bool:
         """Whether more than two actors take part or have written."""
         return len({participant.id for participant in self.participants} | self.authors.keys()) > 2
