@@ -251,8 +251,8 @@ class DraftSnapshot(Identified):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("earlier text")
-        verbose_name_plural = _("earlier texts")
+        verbose_name = _("draft snapshot")
+        verbose_name_plural = _("draft snapshots")
         constraints = [models.UniqueConstraint(fields=["draft", "revision"], name="one_snapshot_per_revision")]
 
     def __str__(self) -> str:

@@ -27,7 +27,11 @@ from workspaces.permissions import (
 
 
 class ChatVerb(StrEnum):
-    """A value is stored as part of the name of a permission, such as `stop_run_chat`, and stays when its name here changes."""
+    """What an actor may do in a chat. `POST` covers all that adds to the conversation: messages, files, pins, votes, comparisons,
+    corrections of summaries, notes about it, and the work of runs.
+
+    A value is stored as part of the name of a permission, such as `stop_run_chat`, and stays when its name here changes.
+    """
 
     SEE = "see"
     POST = "post"

@@ -3,7 +3,7 @@
 LISTENERS: dict[str, list[str]] = {
     "actors.hooks.profile_changed": ["chats.services.listeners.publish_profile"],
     "actors.hooks.invitation_presented": ["chats.services.listeners.check_invitation"],
-    "workspaces.hooks.member_demoted": [
+    "workspaces.hooks.rights_reduced": [
         "chats.services.listeners.revoke_links_of_member",
         "webhooks.services.listeners.end_access_of_maker",
     ],

@@ -376,7 +376,7 @@ RATES = {
     # Summaries, merges, comparisons and retries that one person requests: each needs a model call.
     "jobs": _rate("JOBS", 0.2, 30),
     "diffs": _rate("DIFFS", 2, 30),  # diffs of two whole texts that one person requests
-    "tries": _rate("TRIES", 0.2, 20),  # public agents that one person adds to chats
+    "public_agents": _rate("PUBLIC_AGENTS", 0.2, 20),  # public agents that one person adds to chats
     # Publications of one person: each new version is a line in all chats of the public agent.
     "publications": _rate("PUBLICATIONS", 0.02, 3),
     "client_errors": _rate("CLIENT_ERRORS", 0.05, 10),  # errors of the web app that one person's browsers report

@@ -241,6 +241,6 @@ def _format_event(event: Message) -> str:
             what = f"saved version {payload.get('version') or ''} of {payload.get('target_name', '')}"
         case "SUGGESTION_ACCEPTED":
             what = f"accepted a suggestion for {payload.get('target_name', '')}"
-        case _:
+        case _:  # DRAFT_APPLIED, DRAFT_MERGED
             what = f"changed {payload.get('target_name', '')} in this chat"
     return f"[#{event.seq}] {event.created_at:%Y-%m-%d %H:%M} UTC: {' '.join(f'{who} {what}'.split())}"

@@ -13,7 +13,7 @@ from common.operators import check_operator
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed
 from events.rows import Role
-from workspaces.hooks import member_demoted
+from workspaces.hooks import rights_reduced
 from workspaces.models import Membership, Workspace
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def revoke_grant(grant: Any, operator: "Actor") -> None:
     target = grant.content_object
     if isinstance(target, Workspace) and grant.permission.codename == "invite_workspace":
         if not target.memberships.filter(actor=grant.user_id, role=Role.EDITOR).exists():
-            member_demoted.call(target, grant.user, operator)
+            rights_reduced.call(target, grant.user, operator)
 
 
 def end_grants(grants: QuerySet[Any], by: "Actor") -> None:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 model_changed: "Hook[[Credential, Actor]]" = Hook("model_changed")
 # Called when the time zone of a workspace has been changed.
 time_zone_changed: "Hook[[Workspace]]" = Hook("time_zone_changed")
-# Called when a member may not invite people any more, with the workspace, the member, and the actor who caused it.
-member_demoted: "Hook[[Workspace, Actor, Actor]]" = Hook("member_demoted")
+# Called when a member is no editor any more, or a grant to invite is revoked, with the workspace, the member, and the actor who
+# caused it.
+rights_reduced: "Hook[[Workspace, Actor, Actor]]" = Hook("rights_reduced")
 # Called when a membership has ended, with the workspace, the former member, and the actor who ended it.
 member_left: "Hook[[Workspace, Actor, Actor]]" = Hook("member_left")
 # Called when a workspace is deleted, with the actor who deletes it, before its memberships end.

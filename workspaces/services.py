@@ -26,9 +26,9 @@ from events.rows import Role
 from workspaces.grants import end_grants
 from workspaces.hooks import (
     collect_rows_to_purge,
-    member_demoted,
     member_left,
     model_changed,
+    rights_reduced,
     time_zone_changed,
     workspace_deleted,
 )
@@ -219,7 +219,8 @@ def join_workspace(actor: "Actor", workspace_id: UUID, *, role: str, invited_by:
 def change_role(
     actor: "Actor", workspace_id: UUID, member_id: UUID, *, role: str, as_operator: bool = False
 ) -> Membership:
-    """Make a member an editor or a suggester. The invite links of a member who is no longer an editor are revoked.
+    """Make a member an editor or a suggester. What a former editor has made for others to use ends: invite links, tokens of agents
+    and webhooks (`rights_reduced`).
 
     `as_operator`: the actor is an operator, who need not be a member. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`
     (`last_editor`).
@@ -234,7 +235,7 @@ def change_role(
     membership.role = role
     membership.save(update_fields=["role"])
     if is_demoted:
-        member_demoted.call(workspace, membership.actor, actor)
+        rights_reduced.call(workspace, membership.actor, actor)
     audit.record(actor, "member.role_changed", workspace_id=workspace.id, object_id=member_id, role=role)
     _notify_member_changed(workspace.id, member_id)
     return membership

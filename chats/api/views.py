@@ -99,7 +99,7 @@ class ChatsBetweenAgents(APIView):
 class Hidden(APIView):
     @extend_schema(operation_id="hide_chat", request=None, responses={204: None})
     def put(self, request: Request, chat_id: UUID) -> HttpResponse:
-        chats.hide_chat(request.user, chat_id)
+        chats.hide_direct_chat(request.user, chat_id)
         return build_empty_response()
 
 

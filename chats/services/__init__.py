@@ -1,7 +1,7 @@
 """The services of chats."""
 
 from chats.services.changes import RowChange, save_changes
-from chats.services.direct import hide_chat, open_direct_chat
+from chats.services.direct import hide_direct_chat, open_direct_chat
 from chats.services.links import accept_link, create_link, get_invitation, revoke_link
 from chats.services.locking import lock_chat, lock_chats, lock_chats_of, lock_participants
 from chats.services.messages import (
@@ -36,7 +36,7 @@ __all__ = [
     "find_mentions",
     "get_invitation",
     "leave_workspace_chats",
-    "hide_chat",
+    "hide_direct_chat",
     "lock_chat",
     "lock_chats",
     "lock_chats_of",

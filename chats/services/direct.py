@@ -9,7 +9,7 @@ from chats.models import Chat, ChatActor, build_pair_key
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
 from chats.services.locking import lock_chat, lock_participants
-from chats.services.participants import list_allowed_actors, throttle_tries
+from chats.services.participants import list_allowed_actors, throttle_public_agents
 from chats.services.responses import set_initial_responses
 from common.clock import now
 from common.errors import Conflict, Invalid, NotFound
@@ -40,7 +40,7 @@ def open_direct_chat(
     ids = [agent_id or actor.id, other_id]
     if ids[0] == ids[1]:
         raise Invalid("A direct chat is a chat of two.")
-    throttle_tries(actor, ids)
+    throttle_public_agents(actor, ids)
     lock_participants(ids, shared=True)
     pair = {allowed.id: allowed for allowed in list_allowed_actors(workspace, ids)}
     if len(pair) < len(ids):
@@ -101,8 +101,10 @@ def _reopen(chat: Chat, actor: Actor, pair: dict[UUID, Actor]) -> Chat:
 
 
 @transaction.atomic
-def hide_chat(actor: Actor, chat_id: UUID) -> None:
-    """Hide a direct chat from the actor's list of chats until its next message. It cannot be left.
+def hide_direct_chat(actor: Actor, chat_id: UUID) -> None:
+    """Hide a direct chat, which cannot be left, from the actor's list of chats until its next message.
+
+    The web app compares `hidden_seq` with the last message.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` for a chat that can be left.
     """

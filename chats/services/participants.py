@@ -44,7 +44,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
     if len(ids) > MAX_PARTICIPANTS:
         raise Invalid(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
-    throttle_tries(actor, ids)
+    throttle_public_agents(actor, ids)
     lock_participants(ids, shared=True)
     actors = {allowed.id: allowed for allowed in list_allowed_actors(workspace, ids)}
     if actor.id not in actors:
@@ -62,13 +62,13 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
     return chat
 
 
-def throttle_tries(actor: Actor, ids: Sequence[UUID]) -> None:
-    """Take from the bucket `tries` of the actor if one of these ids is of a public agent. Raises `LimitReached`.
+def throttle_public_agents(actor: Actor, ids: Sequence[UUID]) -> None:
+    """Take from the bucket `public_agents` of the actor if one of these ids is of a public agent. Raises `LimitReached`.
 
     The counts of the directory and the lines about new versions grow with each chat that a public agent is in.
     """
     if Actor.objects.filter(pk__in=ids, is_public=True, is_shipped=False).exists():
-        throttle(("tries", actor.pk))
+        throttle(("public_agents", actor.pk))
 
 
 def list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
@@ -97,7 +97,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     """
     # Rights are checked before any lock, so that people cannot lock actors of a chat that they may not see.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
-    throttle_tries(actor, [target_id])
+    throttle_public_agents(actor, [target_id])
     lock_participants([target_id], shared=True)
     chat = get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT, lock=True)
     check_group(chat)

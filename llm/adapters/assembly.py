@@ -39,9 +39,9 @@ budget = CharacterBudget()
 
 @dataclass
 class _CallBuilder:
-    """A call whose parts are still arriving. `key` is the index that the provider gave."""
+    """A call whose parts are still arriving. `provider_index` is the index that the provider gave."""
 
-    key: int | None
+    provider_index: int | None
     provider_id: str
     name: str = ""
     parts: list[str] = field(default_factory=list)
@@ -100,10 +100,10 @@ class Assembly:
         arguments = function.get("arguments")
         if not isinstance(arguments, str):  # some servers send an object instead of its text
             arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
-        position, is_new = self._find_position(
+        position, is_new = self._find_or_add_call(
             delta.get("index"), str(delta.get("id") or ""), begins=bool(name and arguments)
         )
-        if position > MAX_CALLS:
+        if position is None:
             return None
         arguments = self._cut_to_limit("arguments", arguments, MAX_ARGUMENT_CHARACTERS)
         builder = self._call_builders[position]
@@ -127,23 +127,25 @@ class Assembly:
             for position, builder in enumerate(self._call_builders)
         )
 
-    def _find_position(self, key: int | None, provider_id: str, *, begins: bool) -> tuple[int, bool]:
-        """Return the position of the call that a delta belongs to, and whether the call is new. `begins`: the delta has a name
-        and arguments.
+    def _find_or_add_call(
+        self, provider_index: int | None, provider_id: str, *, begins: bool
+    ) -> tuple[int | None, bool]:
+        """Return the position of the call that a delta belongs to, and whether the call is new. The position is null for a call
+        beyond the maximum. `begins`: the delta has a name and arguments.
 
         Neither the index nor the id is reliable: some servers send index 0 for every call, empty or repeated ids, or no index.
         """
         for position in reversed(range(len(self._call_builders))):
             builder = self._call_builders[position]
-            if not _is_same_call(builder, key, provider_id):
+            if not _is_same_call(builder, provider_index, provider_id):
                 continue
             if begins and not provider_id and builder.has_complete_arguments():
                 break  # a name after complete arguments begins the next call, with the same index
             builder.provider_id = builder.provider_id or provider_id
             return position, False
         if len(self._call_builders) > MAX_CALLS:
-            return len(self._call_builders), False
-        self._call_builders.append(_CallBuilder(key, provider_id))
+            return None, False
+        self._call_builders.append(_CallBuilder(provider_index, provider_id))
         return len(self._call_builders) - 1, True
 
     def _cut_to_limit(self, part: str, text: str, limit: int) -> str:
@@ -166,10 +168,10 @@ class Assembly:
         self._consumed = 0
 
 
-def _is_same_call(builder: _CallBuilder, key: int | None, provider_id: str) -> bool:
+def _is_same_call(builder: _CallBuilder, provider_index: int | None, provider_id: str) -> bool:
     if provider_id and builder.provider_id and provider_id != builder.provider_id:
         return False
-    return key is None or builder.key is None or key == builder.key
+    return provider_index is None or builder.provider_index is None or provider_index == builder.provider_index
 
 
 def normalize_finish(finish: str, *, has_calls: bool) -> str:

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import AsyncGenerator
 
-from llm.demo.rules import find_calls, read_conversation
+from llm.demo.rules import find_call, read_conversation
 from llm.demo.texts import build_answer, build_job_answer
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Usage
 from llm.tokens import estimate_input, estimate_tokens
@@ -54,7 +54,7 @@ def _build_reply(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     if text := build_job_answer(request):
         return text, ()
     conversation = read_conversation(request)
-    call = next(find_calls(conversation), None)
+    call = find_call(conversation)
     if call and not call.missing:
         return "", (ToolCall("", call.tool.name, json.dumps(call.arguments, ensure_ascii=False)),)
     return build_answer(conversation, call), ()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,7 @@ class DemoConversation:
     language: str
     tools: Sequence[ToolSchema]
     results: Sequence[tuple[ToolCall, str]]
-    sentences: int | None
+    max_sentences: int | None
     closing: str
     is_sub_agent: bool = False
 
@@ -75,7 +75,7 @@ def read_conversation(request: ModelRequest) -> DemoConversation:
         language=_find_requested_language(question) or _find_requested_language(prompt) or detect_language(question),
         tools=request.tools,
         results=[(call, results[call.id]) for turn in recent for call in turn.calls if call.id in results],
-        sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
+        max_sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
         closing=(closing[1] or closing[2]) if closing else "",
         is_sub_agent=bool(frames and frames[-1]["is_sub_agent"]),
     )
@@ -106,27 +106,30 @@ class Call:
     missing: tuple[str, ...] = ()
 
 
-def find_calls(conversation: DemoConversation) -> Iterator[Call]:
-    """Yield the calls that the question asks for, the best first; none after a result: the demo model calls only once."""
+def find_call(conversation: DemoConversation) -> Call | None:
+    """Return the call of the first rule that matches the question; null after a result: the demo model calls only once."""
     question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if conversation.results:
-        return
+        return None
     if _REVISE in tools and (instruction := _find_permanent_instruction(question)):
         bullet = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
         prompt = f"{conversation.prompt}\n{bullet}{instruction}".strip("\n")
-        yield Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
+        return Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
     if DELEGATE in tools and (call := _find_task(tools[DELEGATE], question)):
-        yield call
+        return call
     for name, tool in tools.items():
-        if found := re.search(rf"(?:{_ORDER})\s*(?:the )?(?<!\w){name}(?!\w)(?P<rest>.*)", question, re.I | re.S):
-            yield _build_call(tool, found["rest"], question)
+        if found := re.search(
+            rf"(?:{_ORDER})\s*(?:the )?(?<!\w){re.escape(name)}(?!\w)(?P<rest>.*)", question, re.I | re.S
+        ):
+            return _build_call(tool, found["rest"], question)
     if "current_time" in tools and _TIME.search(question):
-        yield _build_call(tools["current_time"], "", question)
+        return _build_call(tools["current_time"], "", question)
     for tool in conversation.tools:
         if "url" in tool.parameters.get("properties", {}) and _URL.search(question):
-            yield _build_call(tool, "", question)
+            return _build_call(tool, "", question)
     if conversation.is_sub_agent and "web_search" in tools:
-        yield Call(tools["web_search"], {"query": question[:200]})
+        return Call(tools["web_search"], {"query": question[:200]})
+    return None
 
 
 def _find_task(tool: ToolSchema, question: str) -> Call | None:

@@ -79,8 +79,8 @@ def _build_sentences(key: str, language: str, **facts: object) -> list[str]:
     return [sentence.format_map(facts) for sentence in _TEXTS[language][key].split("|")]
 
 
-def build_answer(conversation: DemoConversation, call: Call | None) -> str:
-    """Return the answer in the form that the instructions ask for. `call`: a call with missing arguments."""
+def build_answer(conversation: DemoConversation, incomplete_call: Call | None) -> str:
+    """Return the answer in the form that the instructions ask for. `incomplete_call`: a call that lacks arguments."""
     question, language = conversation.question, conversation.language
     sentences: list[str] = []
     for made, result in conversation.results:
@@ -88,12 +88,13 @@ def build_answer(conversation: DemoConversation, call: Call | None) -> str:
             sentences += _build_task_sentences(made, result, language)
         else:
             sentences += _build_sentences("result", language, tool=made.name, result=_shorten(result, 2000))
-    if not sentences and call:
-        sentences = _build_sentences("missing", language, tool=call.tool.name, missing=", ".join(call.missing))
+    if not sentences and incomplete_call:
+        missing = ", ".join(incomplete_call.missing)
+        sentences = _build_sentences("missing", language, tool=incomplete_call.tool.name, missing=missing)
     elif not sentences and re.match(r"\W*(?:(?:hi|hello|hey)\b.{0,30}|[你您]好\W*|)$", question, re.I):
         sentences = _build_sentences("hello", language, name=conversation.name)
     sentences = (sentences or _build_sentences("echo", language, text=_shorten(question, 160)))[
-        : conversation.sentences
+        : conversation.max_sentences
     ]
     if conversation.is_sub_agent:
         sentences = [*_build_sentences("sub_agent", language, name=conversation.name), *sentences]

@@ -34,7 +34,7 @@ def resolve_model_of_run(run: Run, endpoint: Endpoint, name: str) -> ResolvedMod
 
 
 def record_llm_call(update: RowUpdate[Run], model: ResolvedModel, result: Answer | LLMError) -> None:
-    """Record a request of a run, which ended in an answer or an error, and add its usage to the run."""
+    """Record a request of a run, which ended in an answer or an error, and add its usage to the update of the run."""
     run = update.row
     owner = build_usage_owner(run)
     key = RequestKey(owner.step_number, owner.attempt)

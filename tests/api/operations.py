@@ -173,7 +173,7 @@ def _store_tool_job(team: Team, things: Things, who: str) -> None:
     document = describe_document(text, "")
     read = {"url": "", "hash": "a" * 64, "definitions": [one.pop("definition") for one in document["operations"]]}
     job = jobs.ToolJob(
-        str(things["job_id"]), "document", str(person.id), state="done", is_ok=True, document=document, source=read
+        str(things["job_id"]), "document", str(person.id), state="done", is_ok=True, document=document, import_data=read
     )
     jobs.store_tool_job(team.workspace.id, job)
 

@@ -48,7 +48,7 @@ def test_all_pages_together_have_each_row_once_in_the_same_order(team_with_thing
 
 
 def make_large_rows(team, count):
-    """Create `count` versions, merges and earlier texts of a draft."""
+    """Create `count` versions, merges and snapshots of a draft."""
     message = Message.objects.filter(chat=team.chat)[0]
     suggestion = make_suggestion(team, message)
     draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)

@@ -27,7 +27,7 @@ WITHOUT_LIMITS: dict[str, Any] = {
         "ANONYMOUS",
         "PASSWORDS",
         "PUBLICATIONS",
-        "TRIES",
+        "PUBLIC_AGENTS",
     )
 } | {
     f"ATELIER_QUOTA_{name}": "0"

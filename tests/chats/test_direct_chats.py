@@ -162,12 +162,12 @@ def test_a_hidden_chat_is_in_the_list_again_after_a_message_or_when_it_is_opened
     assert (is_hidden(team.alice), is_hidden(team.bob)) == (False, True)
     chats.post_message(team.alice, chat.id, text="hello")
     assert (is_hidden(team.alice), is_hidden(team.bob)) == (False, False)
-    chats.hide_chat(team.bob, chat.id)
+    chats.hide_direct_chat(team.bob, chat.id)
     assert (is_hidden(team.alice), is_hidden(team.bob)) == (False, True)
     open_chat(team, team.bob, team.alice)
     assert not is_hidden(team.bob)
     with pytest.raises(Conflict):
-        chats.hide_chat(team.bob, team.chat.id)
+        chats.hide_direct_chat(team.bob, team.chat.id)
 
 
 # --- chats between agents ---------------------------------------------------------------------------------------

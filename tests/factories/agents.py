@@ -31,7 +31,7 @@ class DraftFactory(DjangoModelFactory[Draft]):
 
 
 class DraftSnapshotFactory(DjangoModelFactory[DraftSnapshot]):
-    """An earlier text of a draft."""
+    """A snapshot of a draft."""
 
     class Meta:
         model = DraftSnapshot

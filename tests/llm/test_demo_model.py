@@ -94,20 +94,20 @@ def test_a_language_is_read_from_the_prompt(prompt: str, language: str) -> None:
 )
 def test_a_form_is_read_from_the_prompt(prompt: str, sentences: int | None, closing: str) -> None:
     read = read_conversation(request_of("Hello", prompt))
-    assert (read.sentences, read.closing) == (sentences, closing)
+    assert (read.max_sentences, read.closing) == (sentences, closing)
 
 
 @pytest.mark.parametrize("key", AGENT_TEMPLATES)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_initial_prompt_contains_no_instruction_for_the_demo_model(key: str, language: str) -> None:
     read = read_conversation(request_of("Hello", AGENT_TEMPLATES[key][language].prompt))
-    assert (read.sentences, read.closing, read.language) == (None, "", "en")
+    assert (read.max_sentences, read.closing, read.language) == (None, "", "en")
 
 
 def test_the_text_after_the_prompt_contains_no_instruction() -> None:
     crowd = "\n\nMessages of others begin with the name of who wrote them; yours do not."
     read = read_conversation(request_of("Hello", crowd))
-    assert (read.sentences, read.closing, read.language) == (None, "", "en")
+    assert (read.max_sentences, read.closing, read.language) == (None, "", "en")
 
 
 async def test_the_answer_follows_the_prompt() -> None:

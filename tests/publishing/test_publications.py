@@ -547,7 +547,7 @@ def test_an_update_waits_for_no_chat_and_a_chat_that_is_newer_than_it_gets_no_li
 
 def test_SEC21_publishing_and_trying_are_throttled_per_person(team, settings):
     copy = publish(team)
-    settings.RATES = settings.RATES | {"publications": (0.01, 1), "tries": (0.01, 1)}
+    settings.RATES = settings.RATES | {"publications": (0.01, 1), "public_agents": (0.01, 1)}
     api = sign_in(team.alice.email, PASSWORD)
     path, body = f"agents/{team.robin.id}/publication", {"name": "Interpreter", **LISTING, "category": "writing"}
     assert api("PUT", path, body).status_code == 200
@@ -570,7 +570,7 @@ def test_SEC21_publishing_and_trying_are_throttled_per_person(team, settings):
         (f"chats/{team.chat.id}/participants", {"actor_id": str(copy.id)}),
     ):
         answer = api("POST", path, body)
-        assert (answer.status_code, answer.json()["error"]["data"]["limit"]) == (429, "tries")
+        assert (answer.status_code, answer.json()["error"]["data"]["limit"]) == (429, "public_agents")
     assert Chat.objects.count() == count
     assert not team.chat.participants.filter(actor=copy).exists()
     assert api("POST", f"workspaces/{team.workspace.id}/chats", {"title": "", "actor_ids": []}).status_code == 201

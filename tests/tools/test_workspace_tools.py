@@ -506,7 +506,7 @@ def store_document(team: Any, content: dict[str, Any]) -> str:
     document = describe_document(json.dumps(content), "")
     read = {"url": "", "hash": "a" * 64, "definitions": [one.pop("definition") for one in document["operations"]]}
     job = jobs.ToolJob(
-        str(new_id()), "document", str(team.alice.id), state="done", is_ok=True, document=document, source=read
+        str(new_id()), "document", str(team.alice.id), state="done", is_ok=True, document=document, import_data=read
     )
     jobs.store_tool_job(team.workspace.id, job)
     return job.id

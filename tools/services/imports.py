@@ -15,7 +15,7 @@ from events.rows import OffReason, ServerKind, ToolEffect
 from tools.models import ToolServer, WorkspaceTool
 from tools.openapi.operations import MAX_CHOSEN, Operation
 from tools.permissions import get_server_for
-from tools.services.jobs import get_document
+from tools.services.jobs import get_parsed_document
 from tools.services.workspace_tools import build_workspace_tool, record_tool
 
 
@@ -43,11 +43,11 @@ def import_operations(
         raise Invalid(f"At most {MAX_CHOSEN} operations are imported at once.")
     if len({one.key for one in chosen}) != len(chosen):
         raise Invalid("Each operation can be chosen once.")
-    document = get_document(server.workspace_id, job_id)
+    document = get_parsed_document(server.workspace_id, job_id)
     operations = {one.key: one for one in document.operations}
     existing = {tool.remote_name: tool for tool in server.tools.select_for_update(no_key=True)}
     for tool in existing.values():
-        _compare(actor, tool, operations)
+        _switch_by_document(actor, tool, operations)
     created = [_create(actor, server, one, operations) for one in chosen if one.key not in existing]
     server.document_hash, server.document_url = document.hash, document.url
     server.save(update_fields=["document_hash", "document_url"])
@@ -71,9 +71,11 @@ def _create(
     return tool
 
 
-def _compare(actor: Actor, tool: WorkspaceTool, operations: Mapping[str, Operation]) -> None:
-    """Switch a tool off if its operation changed or is gone. A tool that was off because of that is on again if its operation is as
-    it was approved. A tool that an editor has switched off stays so, and has the new definition to approve."""
+def _switch_by_document(actor: Actor, tool: WorkspaceTool, operations: Mapping[str, Operation]) -> None:
+    """Switch a tool off if its operation changed or is gone, and on again once the operation is as it was approved.
+
+    A tool that an editor has switched off stays so, and has the new definition to approve.
+    """
     operation = operations.get(tool.remote_name)
     definition = operation.definition if operation else None
     is_same = definition is not None and definition.hash == tool.pinned_hash

@@ -56,7 +56,7 @@ JobKind = Literal["document", "test"]
 @dataclass(frozen=True)
 class ToolJob:
     """A job and its result. `job_input`: what the worker needs; `text`: the result of a test; `document`: what the person sees of
-    the document that was read; `source`: its URL, its hash, and the definitions of its operations, which the import needs."""
+    the document that was read; `import_data`: its URL, its hash, and the definitions of its operations, which the import needs."""
 
     id: str
     kind: JobKind
@@ -69,12 +69,12 @@ class ToolJob:
     seconds: float = 0.0
     text: str = ""
     document: dict[str, Any] | None = None
-    source: dict[str, Any] | None = None
+    import_data: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
-class ReadDocument:
-    """A document that was read: its operations, the URL it is from, and its hash."""
+class ParsedDocument:
+    """An OpenAPI document that a worker has read: its operations, the URL it is from, and its hash."""
 
     operations: list[Operation]
     url: str
@@ -124,16 +124,16 @@ def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJo
     return job
 
 
-def get_document(workspace_id: UUID, job_id: UUID | str) -> ReadDocument:
-    """Return a document that was read in this workspace. Raises `NotFound`, `Unavailable`."""
+def get_parsed_document(workspace_id: UUID, job_id: UUID | str) -> ParsedDocument:
+    """Return a document that was read in this workspace, without a check of rights. Raises `NotFound`, `Unavailable`."""
     job = find_tool_job(workspace_id, job_id)
-    if job is None or job.document is None or job.source is None:
+    if job is None or job.document is None or job.import_data is None:
         raise NotFound("The document was read long ago, or not at all.", hints=["Read it again."])
     operations = [
         Operation(**operation, definition=Definition(**definition) if definition else None)
-        for operation, definition in zip(job.document["operations"], job.source["definitions"], strict=True)
+        for operation, definition in zip(job.document["operations"], job.import_data["definitions"], strict=True)
     ]
-    return ReadDocument(operations, job.source["url"], job.source["hash"])
+    return ParsedDocument(operations, job.import_data["url"], job.import_data["hash"])
 
 
 def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
@@ -157,14 +157,15 @@ def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[
         tool = build_tool(row)
     job = replace(job, state="running", started_at=time.time())
     store_tool_job(workspace_id, job)
-    return partial(_run, workspace_id, job, tool)
+    return partial(_run_job, workspace_id, job, tool)
 
 
-async def _run(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
+async def _run_job(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
+    """Test the tool, or read the document of a job without a tool, and store the result."""
     started = time.monotonic()
     try:
         with charge_tenant(workspace_id):
-            done = await (_read_document(workspace_id, job) if tool is None else _test_tool(job, tool))
+            done = await (_test_tool(job, tool) if tool else _read_document(workspace_id, job))
     except Exception:  # also an error of the tool's code: the person must not wait for a result
         logger.exception("A tool job has failed.")
         done = replace(job, message="It failed because of an error in Atelier.")
@@ -185,12 +186,12 @@ async def _read_document(workspace_id: UUID, job: ToolJob) -> ToolJob:
         return replace(job, message=str(problem))
     except AppError as error:
         return replace(job, message=error.message)
-    source = {
+    import_data = {
         "url": url,
         "hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
         "definitions": [operation.pop("definition") for operation in document["operations"]],
     }
-    return replace(job, is_ok=True, document=document, source=source)
+    return replace(job, is_ok=True, document=document, import_data=import_data)
 
 
 async def _fetch_document(url: str) -> str:

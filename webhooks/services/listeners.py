@@ -49,7 +49,7 @@ def store_wakes_of_added_agents(chat: Chat, actors: Sequence[Actor], added_by: A
 
 def end_access_of_maker(workspace: Workspace, maker: Actor, by: Actor) -> None:
     """Revoke the tokens, and switch off the webhooks, that a person made who is no editor of the workspace any more: they know the
-    texts of the tokens, and may own the servers. A listener of `member_demoted` and `member_left`."""
+    texts of the tokens, and may own the servers. A listener of `rights_reduced` and `member_left`."""
     actors.revoke_tokens_of_maker(maker, workspace.id, by=by)
     made = Webhook.objects.filter(created_by=maker, agent__workspace=workspace, is_enabled=True)
     for webhook in made.select_related("agent"):

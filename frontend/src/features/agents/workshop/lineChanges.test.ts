@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countSideBySideChanges, lineChanges, splitLines } from './lineChanges'
+import { countSideBySideChanges, lineChanges, splitEditorLines } from './lineChanges'
 
 describe('the lines that differ between two texts', () => {
   it('are counted without common lines', () => {
@@ -16,7 +16,7 @@ describe('the lines that differ between two texts', () => {
     const lines = fc.array(fc.constantFrom('', 'one', 'two', '三'), { maxLength: 12 }).map(lines => lines.join('\n'))
     fc.assert(
       fc.property(lines, lines, (before, after) => {
-        const [old, current] = [splitLines(before), splitLines(after)]
+        const [old, current] = [splitEditorLines(before), splitEditorLines(after)]
         const result: string[] = []
         let at = 0
         for (const { fromA, toA, fromB, toB } of lineChanges(old, current)) {

@@ -78,7 +78,7 @@ export function findSources(provenance: Provenance, content: SpecContent): Sourc
     if (conflict.about !== 'prompt') return findFieldChoice(conflict, content)
     const original = conflict.chosen ?? null
     if (original !== null && isInText(segments, index, content.prompt)) return original
-    // An empty choice matches every text, so it is candidate last.
+    // An empty choice matches every text, so it is tried last.
     const others = conflict.choices.map((_, at) => at).filter(at => at !== original)
     others.sort((a, b) => Number(isEmptyChoice(conflict, a)) - Number(isEmptyChoice(conflict, b)))
     for (const at of others) {

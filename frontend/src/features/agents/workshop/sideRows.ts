@@ -1,7 +1,7 @@
 /** The rows of a side-by-side diff: each changed line is beside its new text. Pure functions. */
 import { presentableDiff } from '@codemirror/merge'
 import { COLLAPSE } from './layerGutter'
-import { lineChanges, splitLines } from './lineChanges'
+import { lineChanges, splitEditorLines } from './lineChanges'
 
 export interface SideLine {
   number: number
@@ -15,7 +15,7 @@ export type SideRow =
 
 /** Builds the rows of two texts. With `isFolded`, long stretches of unchanged lines are one row each. */
 export function buildSideRows(before: string, after: string, isFolded: boolean): SideRow[] {
-  const [old, current] = [splitLines(before), splitLines(after)]
+  const [old, current] = [splitEditorLines(before), splitEditorLines(after)]
   const rows: SideRow[] = []
   let [a, b] = [0, 0]
   const addUnchanged = (until: number) => {
