@@ -47,7 +47,7 @@ LISTENERS: dict[str, list[str]] = {
         "notifications.services.listeners.notify_added_people",
         "webhooks.services.listeners.store_wakes_of_added_agents",
     ],
-    "chats.hooks.chats_read": ["notifications.services.reading.mark_mentions_read"],
+    "chats.hooks.chats_read": ["notifications.services.reading.mark_read_in_chats"],
     "agents.hooks.draft_ended": [
         "runs.services.comparisons.close_comparisons",
         "suggestions.services.listeners.update_suggestions_of_draft",

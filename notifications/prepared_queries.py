@@ -15,7 +15,7 @@ READ_IN_CHATS = (NotificationKind.MENTION.value, NotificationKind.CHAT_INVITATIO
 """The types that reading a chat marks as read: a mention at its message, and having been added at any message."""
 
 
-def _query_unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
+def _query_unread_in_chats(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
     unread = Notification.objects.filter(
         is_any_of("person_id", people), is_any_of("chat_id", chats), type__in=READ_IN_CHATS, read_at=None
     )
@@ -23,4 +23,4 @@ def _query_unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[No
     return unread.annotate(seq=Coalesce(seq, 0)).values_list("pk", "person_id", "chat_id", "seq")
 
 
-UNREAD_MENTIONS = PreparedQuery(_query_unread_mentions, list[UUID], list[UUID])
+UNREAD_IN_CHATS = PreparedQuery(_query_unread_in_chats, list[UUID], list[UUID])

@@ -211,7 +211,7 @@ def join_workspace(actor: "Actor", workspace_id: UUID, *, role: str, invited_by:
             role=role,
             invited_by=str(invited_by.id),
         )
-        _notify_member_changed(workspace_id, actor.id)
+        _publish_member_changed(workspace_id, actor.id)
     return is_new
 
 
@@ -237,7 +237,7 @@ def change_role(
     if is_demoted:
         rights_reduced.call(workspace, membership.actor, actor)
     audit.record(actor, "member.role_changed", workspace_id=workspace.id, object_id=member_id, role=role)
-    _notify_member_changed(workspace.id, member_id)
+    _publish_member_changed(workspace.id, member_id)
     return membership
 
 
@@ -282,7 +282,7 @@ def _end_membership(workspace: Workspace, member_id: UUID, remover: "Actor") -> 
     member_left.call(workspace, membership.actor, remover)
     action = "member.removed" if removed else "member.left"
     audit.record(remover, action, workspace_id=workspace.id, object_id=member_id)
-    _notify_member_changed(workspace.id, member_id)
+    _publish_member_changed(workspace.id, member_id)
 
 
 def get_role_by_link(workspace: Workspace, actor: "Actor", *, role: str, created_at: datetime) -> str | None:
@@ -319,7 +319,7 @@ def _check_other_editor(workspace: Workspace, membership: Membership) -> None:
         )
 
 
-def _notify_member_changed(workspace_id: UUID, member_id: UUID) -> None:
+def _publish_member_changed(workspace_id: UUID, member_id: UUID) -> None:
     publish_rights_changed(member_id)
     publish_list_changed([member_id], "me")
     publish_workspace_list_changed(workspace_id, "members")

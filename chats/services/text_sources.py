@@ -44,7 +44,9 @@ def classify_foreign_texts(
     other people or agents, and none from outside. Null: there are none. What a public agent reads is always from outside, because
     another workspace has written its prompt.
     """
-    others = ChatActor.objects.filter(chat_id=chat_id).exclude(actor_id=agent_id, actor__workspace_id=workspace_id)
+    # A public agent counts as an other of itself, because its workspace is another one.
+    is_own_agent = Q(actor_id=agent_id, actor__workspace_id=workspace_id)
+    others = ChatActor.objects.filter(~is_own_agent, chat_id=chat_id)
     if person_id is not None:
         others = others.exclude(actor_id=person_id)
     found = list(others.values_list("actor__kind", "actor__workspace_id"))

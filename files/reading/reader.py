@@ -21,8 +21,8 @@ MAX_CHARACTERS = 1_000_000
 """Characters of text that are kept."""
 MAX_UNPACKED_BYTES = 200 * 1024**2
 MAX_COMPRESSION = 200
-"""How much larger an unpacked office file may be than the packed one, when it unpacks to more than `FREE_UNPACKED_BYTES`."""
-FREE_UNPACKED_BYTES = 10 * 1024**2
+"""How much larger an unpacked office file may be than the packed one, when it unpacks to more than `UNCHECKED_UNPACKED_BYTES`."""
+UNCHECKED_UNPACKED_BYTES = 10 * 1024**2
 MAX_CELLS = 2_000_000
 """Cells of the rectangle that a sheet spans, whether they hold anything or not."""
 MAX_PIXELS = 40_000_000
@@ -108,7 +108,7 @@ def _check_archive(content: bytes) -> None:
     """Refuse office files, which are ZIP archives, that unpack to very much."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
-    is_compressed_too_much = unpacked > FREE_UNPACKED_BYTES and unpacked > MAX_COMPRESSION * len(content)
+    is_compressed_too_much = unpacked > UNCHECKED_UNPACKED_BYTES and unpacked > MAX_COMPRESSION * len(content)
     if unpacked > MAX_UNPACKED_BYTES or is_compressed_too_much:
         raise ValueError("It unpacks to too much.")
 

@@ -13,7 +13,7 @@ from chats.hooks import ReadCursor
 from common.clock import now
 from events.publish import publish_list_changed
 from notifications.models import Notification
-from notifications.prepared_queries import UNREAD_MENTIONS
+from notifications.prepared_queries import UNREAD_IN_CHATS
 
 
 @transaction.atomic
@@ -48,14 +48,14 @@ def mark_approvals_read(approvals: Sequence[Approval]) -> None:
         publish_list_changed(people, "notifications")
 
 
-def mark_mentions_read(marks: Sequence[ReadCursor]) -> None:
-    """Mark the mentions that people have seen by reading chats, with two queries for any number of people.
+def mark_read_in_chats(marks: Sequence[ReadCursor]) -> None:
+    """Mark what people have seen by reading chats (`READ_IN_CHATS`, such as mentions), with two queries for any number of people.
 
     Each mark names a person, a chat, and the number of the last message that they have read in its log. It is a listener of
     `chats.hooks.chats_read`.
     """
     last_read = {(mark.actor_id, mark.chat_id): mark.seq for mark in marks}
-    unread = UNREAD_MENTIONS.rows([mark.actor_id for mark in marks], list({mark.chat_id for mark in marks}))
+    unread = UNREAD_IN_CHATS.rows([mark.actor_id for mark in marks], list({mark.chat_id for mark in marks}))
     seen = {pk: person_id for pk, person_id, chat_id, seq in unread if seq <= last_read.get((person_id, chat_id), -1)}
     if seen:
         Notification.objects.filter(pk__in=seen).update(read_at=now())

@@ -11,14 +11,12 @@ from rest_framework.views import APIView
 from actors.auth import BySession, SignedIn
 from common.errors import AppError
 from common.request_types import Name
-from common.rest import Body, Page, Request, build_empty_response, build_list_response, build_response, read
+from common.rest import Body, Request, build_empty_response, build_response, read
 from common.secrets import Secret
 from events.rows import AuthScheme, Row, ServerKind, ToolServerRow
 from tools.mcp import services
 from tools.permissions import get_server_for
 from tools.rows import build_server_row
-from tools.selectors import list_server_rows
-from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
 class NewMCPServerBody(Body):
@@ -37,13 +35,6 @@ class SignInRow(Row):
     url: str
 
 
-class Servers(APIView):
-    @extend_schema(operation_id="list_tool_servers", responses=Page[ToolServerRow])
-    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return build_list_response(list_server_rows(workspace.id))
-
-
 class MCPServers(APIView):
     person_buckets = ("jobs",)
 
@@ -59,7 +50,7 @@ class MCPServers(APIView):
             auth_name=body.auth_name,
             credential=Secret(body.credential),
         )
-        return build_response(build_server_row(server, {}), 201)
+        return build_response(build_server_row(server, policies={}), 201)
 
 
 class Refresh(APIView):

@@ -16,7 +16,7 @@ urlpatterns = [
     path("workspace-tools/<uuid:tool_id>", views.OneTool.as_view()),
     path("workspace-tools/<uuid:tool_id>/approval", views.ToolApproval.as_view()),
     path("workspace-tools/<uuid:tool_id>/test", views.ToolTest.as_view()),
-    path("workspaces/<uuid:workspace_id>/tool-servers", mcp.Servers.as_view()),
+    path("workspaces/<uuid:workspace_id>/tool-servers", views.Servers.as_view()),
     path("workspaces/<uuid:workspace_id>/mcp-servers", mcp.MCPServers.as_view()),
     path("mcp-servers/<uuid:server_id>/refresh", mcp.Refresh.as_view()),
     path("mcp-servers/<uuid:server_id>/sign-in", mcp.StartMCPSignIn.as_view()),

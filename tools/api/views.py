@@ -31,7 +31,7 @@ from tools.api.bodies import (
 )
 from tools.models import WorkspaceTool
 from tools.rows import build_offered_tool_row, build_server_row, build_workspace_tool_row
-from tools.selectors import get_policies, get_tools, list_offered_tool_rows
+from tools.selectors import get_policies, get_tools, list_offered_tool_rows, list_server_rows
 from tools.services import jobs
 from tools.services.imports import ChosenOperation
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -50,6 +50,13 @@ class ToolPolicies(APIView):
         row = tools.set_policy(request.user, workspace_id, tool, policy=read(request, PolicyBody).policy)
         found = get_tools(workspace_id, [row.tool])[row.tool]
         return build_response(build_offered_tool_row(found, get_policies(workspace_id)))
+
+
+class Servers(APIView):
+    @extend_schema(operation_id="list_tool_servers", responses=Page[ToolServerRow])
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        return build_list_response(list_server_rows(workspace.id))
 
 
 class NewServers(APIView):

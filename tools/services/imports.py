@@ -79,9 +79,9 @@ def _switch_by_document(actor: Actor, tool: WorkspaceTool, operations: Mapping[s
     operation = operations.get(tool.remote_name)
     definition = operation.definition if operation else None
     is_same = definition is not None and definition.hash == tool.pinned_hash
-    pending = (
-        asdict(definition) | {"hash": definition.hash, "title": tool.title} if definition and not is_same else None
-    )
+    pending = None
+    if definition and not is_same:
+        pending = asdict(definition) | {"hash": definition.hash, "title": tool.title}
     if tool.off_reason == OffReason.EDITOR:
         if tool.pending == pending:
             return

@@ -39,7 +39,10 @@ export interface DraftActions {
   acquire(content?: SpecContent): Promise<DraftRow | null>
   /** Returns null and shows the error when the draft could not be applied. */
   apply(): Promise<DraftRow | null>
-  /** Saves the draft as the next version. Throws `stale_base` when another version was saved meanwhile. */
+  /**
+   * Saves the draft as the next version. Returns null while another action runs, and when the text could not be stored before.
+   * Throws `stale_base` when another version was saved meanwhile.
+   */
   save(message: string): Promise<SpecRow | null>
   /** Ends the draft and makes a suggestion of it. */
   suggest(note: string): Promise<boolean>
