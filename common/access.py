@@ -47,9 +47,9 @@ def compute_verbs(row: Model, count: int, role_verbs: RoleVerbs[V], verbs: type[
 
 def _compute_verbs_of(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
     by_role = role_verbs.get(getattr(row, f"role_{number}") or "", frozenset[V]())
-    if not by_role:
+    codenames = getattr(row, f"granted_{number}")
+    if not by_role or not codenames:
         return by_role  # a grant has no effect without a role
-    codenames = set(getattr(row, f"granted_{number}"))
     suffix = row._meta.model_name
     return by_role | {verb for verb in verbs if f"{verb.value}_{suffix}" in codenames}
 
