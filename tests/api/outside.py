@@ -33,6 +33,8 @@ UNFORESEEABLE = {
     "A chat has at most",
     "This is not the name of the workspace.",
     "A budget of a person needs a member",
+    "This note belongs to no chat.",
+    "A schedule has a name, and says what the agent is to do.",  # nothing but invisible characters
     "A budget for a run has the period",
     "Give the address of the document or its text.",
     "A period has between 1 and",

@@ -67,7 +67,7 @@ class ToolBody(Body):
 class ToolApprovalBody(Body):
     """`hash`: of the definition that the person has read."""
 
-    hash: str = Field(min_length=64, max_length=64)
+    hash: str = Field(pattern=r"^[0-9a-f]{64}$")
     effect: ToolEffect
 
 
