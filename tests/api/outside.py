@@ -34,6 +34,8 @@ UNFORESEEABLE = {
     "This is not the name of the workspace.",
     "A budget of a person needs a member",
     "This note belongs to no chat.",
+    "The name of a public agent has no invisible characters.",
+    "The address must not have a query or a fragment.",
     "A schedule has a name, and says what the agent is to do.",  # nothing but invisible characters
     "A budget for a run has the period",
     "Give the address of the document or its text.",
